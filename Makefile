@@ -1,0 +1,44 @@
+# `make demo` and `make test` need Python 3.11+ and make; everything else goes into .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+# The Khronos validator referees our GLB files in the tests; without npm those tests say so and skip.
+VALIDATOR := $(VENV)/.validator
+
+.PHONY: demo test check bench clean
+
+demo: $(STAMP)
+	$(BIN)/marey demo
+
+test: check $(VALIDATOR)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: $(STAMP)
+	$(BIN)/ruff check src tests examples
+	$(BIN)/ruff format --check src tests examples
+	$(BIN)/mypy
+
+bench: $(STAMP) $(VENV)/.bench
+	$(BIN)/marey bench
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "marey needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[c3d,dev]'
+	@touch $@
+
+$(VENV)/.bench: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
+$(VALIDATOR): $(STAMP)
+	@if command -v npm >/dev/null 2>&1; then \
+	  npm install --silent --no-audit --no-fund --no-package-lock --prefix $(VENV)/node gltf-validator@2.0.0-dev.3.10 \
+	    || echo "gltf-validator could not be installed; its tests will skip"; \
+	fi
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist demo_out .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,121 @@
+"""The exceptions and warnings of marey.
+
+::
+
+    MareyError
+    ├── InvalidValue (ValueError)        an argument or array that does not fit
+    │   ├── JointNotFound (LookupError)  a joint name or role that the skeleton lacks
+    │   └── UnknownName (LookupError)    any other name that is looked up: a contact point, a clip, a sample
+    ├── FileError                        something about a file; `.path` and `.line` say where
+    │   ├── UnreadableFile (OSError)     missing, a folder, no permission, empty
+    │   ├── UnwritableFile (OSError)     the output cannot be made there
+    │   ├── UnknownFormat                no reader or writer for this suffix
+    │   ├── ParseError                   the content is malformed
+    │   ├── LimitExceeded                the content is larger than the stated limits
+    │   └── UnknownVersion               written by a newer or foreign program
+    └── MissingExtra (ImportError)       an optional dependency is not installed
+
+    MareyWarning (UserWarning)           the motion is usable, but something in the file was not as it should be
+
+Every message is one sentence: what was expected, what was found, where, and what to do about it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "FileError",
+    "InvalidValue",
+    "JointNotFound",
+    "LimitExceeded",
+    "MareyError",
+    "MareyWarning",
+    "MissingExtra",
+    "ParseError",
+    "UnknownFormat",
+    "UnknownName",
+    "UnknownVersion",
+    "UnreadableFile",
+    "UnwritableFile",
+    "similar",
+]
+
+
+class MareyError(Exception):
+    """Base of every error that marey raises on purpose."""
+
+
+class InvalidValue(MareyError, ValueError):
+    """An argument or array that does not fit."""
+
+
+class JointNotFound(InvalidValue, LookupError):
+    """A joint name, index or role that the skeleton does not have."""
+
+
+class UnknownName(InvalidValue, LookupError):
+    """A name that is looked up and is not there."""
+
+
+class FileError(MareyError):
+    """Something about a file.
+
+    Parameters
+    ----------
+    message : what was expected, what was found and the remedy, without the file's name.
+    path : the file, as the user gave it.
+    line : 1-based line number, where there is one.
+    """
+
+    def __init__(self, message: str, *, path: object = None, line: int | None = None) -> None:
+        self.message = message
+        self.path = None if path is None else str(path)
+        self.line = line
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        where = [part for part in (self.path, None if self.line is None else str(self.line)) if part]
+        return f"{':'.join(where)}: {self.message}" if where else self.message
+
+
+class UnreadableFile(FileError, OSError):
+    """The input is missing, a folder, empty, or may not be read."""
+
+
+class UnwritableFile(FileError, OSError):
+    """The output cannot be made there."""
+
+
+class UnknownFormat(FileError):
+    """No reader or writer goes by this suffix."""
+
+
+class ParseError(FileError):
+    """The file's content is malformed."""
+
+
+class LimitExceeded(FileError):
+    """The file's content is larger than the stated limits."""
+
+
+class UnknownVersion(FileError):
+    """The file was written by a newer version, or is not ours."""
+
+
+class MissingExtra(MareyError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class MareyWarning(UserWarning):
+    """The result is usable, but something in the input was not as it should be."""
+
+
+def similar(name: str, candidates: Iterable[str], n: int = 3) -> str:
+    """``"; similar: 'LeftToeBase'"`` for an error message, or ``""`` where nothing is near."""
+    lowered: dict[str, str] = {}
+    for candidate in candidates:
+        lowered.setdefault(candidate.lower(), candidate)
+    near = difflib.get_close_matches(name.lower(), lowered, n=n, cutoff=0.5)
+    return f"; similar: {', '.join(repr(lowered[key]) for key in near)}" if near else ""

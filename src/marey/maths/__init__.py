@@ -1,0 +1,15 @@
+"""The mathematics under everything else: NumPy only, any leading axes.
+
+- `quat`: unit quaternions (..., 4), wxyz;
+- `euler`: Euler angles of all orders, to and from quaternions, and continuous over time;
+- `rigid2d`: floor-plane transforms (theta, x, z);
+- `filters`: Gaussian and median smoothing;
+- `ease`, `ease_in`, `ease_slope`: the C1 ease (these names are the functions).
+"""
+
+from __future__ import annotations
+
+from marey.maths import euler, filters, quat, rigid2d
+from marey.maths.ease import ease, ease_in, ease_slope
+
+__all__ = ["ease", "ease_in", "ease_slope", "euler", "filters", "quat", "rigid2d"]

@@ -1,0 +1,191 @@
+"""Euler angles, intrinsic, in radians: order 'ZYX' means R = Rz @ Ry @ Rx, the first angle belonging to Z.
+
+This is how a BVH file means its channels: in listed order, each about the axis as turned by those before it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from marey.errors import InvalidValue
+from marey.maths._arrays import BoolArray, FloatArray, with_tail
+from marey.maths.rigid2d import wrap_angle
+
+__all__ = ["ORDERS", "continuous", "from_axes", "from_euler", "to_euler"]
+
+ORDERS = tuple(a + b + c for a in "XYZ" for b in "XYZ" for c in "XYZ" if a != b != c)
+"""The 12 orders that reach every rotation: 6 of three axes, 6 that return to the first."""
+
+_TURN = 2.0 * np.pi
+_LOCK_SINE = 1e-10
+_LOCK_COSINE = 1e-9
+
+
+def from_euler(angles: npt.ArrayLike, order: str) -> FloatArray:
+    """Quaternions (..., 4) of angles (..., 3) in one of the 12 `ORDERS`."""
+    _check_order(order, "euler.from_euler")
+    given = with_tail(angles, (3,), "euler.from_euler", "angles")
+    return _product(given, order)
+
+
+def from_axes(angles: npt.ArrayLike, axes: str) -> FloatArray:
+    """Quaternions (..., 4) of the product of rotations about single axes, in listed order.
+
+    Parameters
+    ----------
+    angles : (..., n), one for each letter of `axes`.
+    axes : n letters of X, Y and Z, of any number and in any order, such as '' (the identity), 'Y' or 'ZXZY'.
+    """
+    given = with_tail(angles, (len(axes),), "euler.from_axes", "angles")
+    if set(axes) - set("XYZ"):
+        raise InvalidValue(f"euler.from_axes: expected axes of the letters X, Y, Z (upper case), got {axes!r}")
+    return _product(given, axes)
+
+
+def to_euler(q: npt.ArrayLike, order: str) -> FloatArray:
+    """Angles (..., 3) of q (..., 4) in one of the 12 `ORDERS`.
+
+    Returns
+    -------
+    First and third angle in (-pi, pi]; the second in [-pi/2, pi/2] where the three axes differ, in [0, pi]
+    where the first returns. In gimbal lock, where only the sum or difference of first and third counts, the
+    third is 0. The rotation is reproduced to better than 1e-9 rad in lock, to rounding elsewhere.
+    """
+    i, j, k, parity = _check_order(order, "euler.to_euler")
+    given = with_tail(q, (4,), "euler.to_euler", "q")
+    w, x, y, z = given[..., 0], given[..., 1 + i], given[..., 1 + j], parity * given[..., 1 + k]
+    three_axes = order[0] != order[2]
+    if three_axes:
+        # A quarter turn about the second axis carries the first axis to the third, up to sign: after it, the
+        # rotation reads as one in the order that returns to its first axis, its second angle pi/2 larger.
+        w, x, y, z = (part * np.sqrt(0.5) for part in (w - y, x - z, y + w, z + x))
+    out = np.empty(given.shape[:-1] + (3,))
+    # R = Ri(a) Rj(b) Ri(c) has (w, x) = cos(b/2) (cos, sin)((a + c)/2)
+    #                       and (y, z) = sin(b/2) (cos, sin)((a - c)/2).
+    cosine, sine = np.hypot(w, x), np.hypot(y, z)
+    half_sum, half_difference = np.arctan2(x, w), np.arctan2(z, y)
+    # In lock one of the two is noise; setting it equal to the other (up to sign) makes the third angle 0.
+    half_difference = np.where(sine < _LOCK_SINE, half_sum, half_difference)
+    half_sum = np.where(cosine < _LOCK_SINE, half_difference, half_sum)
+    out[..., 0] = wrap_angle(half_sum + half_difference)
+    out[..., 1] = 2.0 * np.arctan2(sine, cosine) - (0.5 * np.pi if three_axes else 0.0)
+    third = half_sum - half_difference
+    out[..., 2] = wrap_angle(-parity * third if three_axes else third)
+    return out
+
+
+def continuous(angles: npt.ArrayLike, order: str) -> FloatArray:
+    """Angles of the same rotations over time, without jumps.
+
+    Every rotation has two triples of angles up to multiples of 2 pi: (a, b, c), and (a + pi, pi - b, c + pi)
+    or, where the order returns to its first axis, (a + pi, -b, c + pi). From the second frame on, each frame
+    takes the one nearest to the frame before. In gimbal lock (b at the pole to 1e-9), where only a sum or
+    difference of a and c counts, the split too is the nearest to the frame before.
+
+    Parameters
+    ----------
+    angles : (F, ..., 3), time first; the first frame is kept as it is.
+    order : one of the 12 `ORDERS`.
+
+    Returns
+    -------
+    (F, ..., 3).
+    """
+    *_, parity = _check_order(order, "euler.continuous")
+    given = with_tail(angles, (3,), "euler.continuous", "angles")
+    if given.ndim < 2:
+        raise InvalidValue(f"euler.continuous: expected angles of shape (F, ..., 3), got {given.shape}")
+    three_axes = order[0] != order[2]
+    out = _hold_in_lock(given, three_axes, parity)
+    if len(out) < 2:
+        return out
+    twin = out + np.pi
+    twin[..., 1] = (np.pi if three_axes else 0.0) - out[..., 1]
+    # Going to the twin keeps distances (modulo 2 pi) and twice is back: whether frame f should sit on the
+    # other triple than frame f - 1 does not depend on which of them f - 1 sits on, so all frames can be
+    # decided at once.
+    switch = _squared_step(twin[1:], out[:-1]) < _squared_step(out[1:], out[:-1])
+    on_twin = np.logical_xor.accumulate(switch, axis=0)
+    np.copyto(out[1:], twin[1:], where=on_twin[..., None])
+    return _unwrapped(out)
+
+
+def _check_order(order: str, where: str) -> tuple[int, int, int, float]:
+    """First, second and remaining axis as 0, 1, 2, and the sign of their permutation."""
+    if order not in ORDERS:
+        raise InvalidValue(
+            f"{where}: expected an order of three letters X, Y, Z (upper case), no letter twice in a row, "
+            f"such as 'ZYX' or 'ZXZ', got {order!r}"
+        )
+    i, j = "XYZ".index(order[0]), "XYZ".index(order[1])
+    return i, j, 3 - i - j, 1.0 if (j - i) % 3 == 1 else -1.0
+
+
+def _product(angles: FloatArray, axes: str) -> FloatArray:
+    cosine, sine = np.cos(0.5 * angles), np.sin(0.5 * angles)
+    out = np.zeros(angles.shape[:-1] + (4,))
+    out[..., 0] = 1.0
+    if axes:
+        out[..., 0] = cosine[..., 0]
+        out[..., 1 + "XYZ".index(axes[0])] = sine[..., 0]
+    parts = [np.ascontiguousarray(out[..., n]) for n in range(4)]
+    for n, letter in enumerate(axes[1:], start=1):
+        parts = _turned_about(parts, "XYZ".index(letter), cosine[..., n], sine[..., n])
+    for n, part in enumerate(parts):
+        out[..., n] = part
+    return out
+
+
+def _turned_about(parts: list[FloatArray], i: int, c: FloatArray, s: FloatArray) -> list[FloatArray]:
+    """(w, x, y, z) times (c + s e_i), written out: half the work of a full product."""
+    j, k = 1 + (i + 1) % 3, 1 + (i + 2) % 3
+    i += 1
+    turned = list(parts)
+    turned[0] = np.asarray(c * parts[0] - s * parts[i])
+    turned[i] = np.asarray(c * parts[i] + s * parts[0])
+    turned[j] = np.asarray(c * parts[j] + s * parts[k])
+    turned[k] = np.asarray(c * parts[k] - s * parts[j])
+    return turned
+
+
+def _hold_in_lock(angles: FloatArray, three_axes: bool, parity: float) -> FloatArray:
+    """A copy of `angles` in which frames in gimbal lock split them like the frame before.
+
+    In lock the rotation fixes only a + sign * c. Nearest to the frame before is then: the other combination
+    stays, and both angles take half of the change in this one. Over a locked stretch the changes add up, so
+    each frame is reached directly from the last frame that was free.
+    """
+    out = angles.copy()
+    a, b, c = angles[..., 0], angles[..., 1], angles[..., 2]
+    across, along = (np.cos(b), parity * np.sin(b)) if three_axes else (np.sin(b), np.cos(b))
+    locked: BoolArray = np.abs(across) < _LOCK_COSINE
+    if not locked.any():
+        return out
+    frames = np.arange(len(angles)).reshape(-1, *(1,) * (locked.ndim - 1))
+    free = np.maximum.accumulate(np.where(locked, 0, frames), axis=0)
+    sign = np.where(along > 0.0, 1.0, -1.0)
+    fixed = np.where(sign > 0.0, _unwrapped(a + c), _unwrapped(a - c))
+    fixed_at_free = np.where(
+        sign > 0.0,
+        np.take_along_axis(_unwrapped(a + c), free, axis=0),
+        np.take_along_axis(_unwrapped(a - c), free, axis=0),
+    )
+    half = 0.5 * (fixed - fixed_at_free)
+    out[..., 0] = np.where(locked, np.take_along_axis(a, free, axis=0) + half, a)
+    out[..., 2] = np.where(locked, np.take_along_axis(c, free, axis=0) + sign * half, c)
+    return out
+
+
+def _squared_step(after: FloatArray, before: FloatArray) -> FloatArray:
+    """Squared distance between triples of angles, each difference taken modulo 2 pi."""
+    step = after - before
+    step -= _TURN * np.rint(step / _TURN)
+    return np.asarray((step * step).sum(axis=-1))
+
+
+def _unwrapped(angles: FloatArray) -> FloatArray:
+    """`numpy.unwrap` along the first axis, in a third of its time."""
+    out = angles.copy()
+    out[1:] -= _TURN * np.cumsum(np.rint(np.diff(angles, axis=0) / _TURN), axis=0)
+    return out

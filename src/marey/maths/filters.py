@@ -1,0 +1,117 @@
+"""Smoothing along one axis: Gaussian and median, any other axes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
+
+from marey.errors import InvalidValue
+from marey.maths._arrays import FloatArray, as_floats, axis_index
+
+__all__ = ["gaussian", "median"]
+
+_TRUNCATE = 4.0
+_MEDIAN_BLOCK_VALUES = 1 << 20
+
+
+def gaussian(x: npt.ArrayLike, sigma: float, axis: int = 0) -> FloatArray:
+    """x smoothed by a Gaussian of standard deviation `sigma` samples, cut off at 4 sigma.
+
+    Near an end, where the window is cut, a straight line is fitted to the samples under the Gaussian and read
+    off at the sample itself. In the middle this is the plain weighted mean. So constants and straight lines
+    pass unchanged everywhere: a figure that walks through the first frame keeps its speed there, while
+    renormalised weights or a reflection would slow it down, and pinning the end sample would keep its noise.
+
+    Parameters
+    ----------
+    x : an array with at least one axis.
+    sigma : in samples, 0 or more; 0 changes nothing (and so does anything under 1/8).
+    axis : the axis to smooth along.
+
+    Returns
+    -------
+    float64 of x's shape. A value that is not finite spoils the results within its reach.
+    """
+    columns, shape = _as_columns(x, axis, "filters.gaussian")
+    if not (math.isfinite(sigma) and sigma >= 0.0):
+        raise InvalidValue(f"filters.gaussian: expected sigma in samples, 0 or more and finite, got {sigma}")
+    radius = int(_TRUNCATE * sigma + 0.5)
+    if radius == 0 or columns.size == 0:
+        return _from_columns(columns.copy(), shape, axis)
+    return _from_columns(_gaussian_kernel(columns, sigma, radius), shape, axis)
+
+
+def median(x: npt.ArrayLike, size: int, axis: int = 0) -> FloatArray:
+    """Running median over `size` samples; beyond the ends the end sample repeats, so that it stays.
+
+    Parameters
+    ----------
+    x : an array with at least one axis.
+    size : window length in samples, odd; 1 changes nothing.
+    axis : the axis to filter along.
+
+    Returns
+    -------
+    float64 of x's shape; NaN where the window holds one.
+    """
+    columns, shape = _as_columns(x, axis, "filters.median")
+    if size != int(size) or size < 1 or size % 2 == 0:
+        raise InvalidValue(f"filters.median: expected an odd window of 1 or more samples, got {size}")
+    if size == 1 or columns.size == 0:
+        return _from_columns(columns.copy(), shape, axis)
+    return _from_columns(_median_kernel(columns, int(size)), shape, axis)
+
+
+def _as_columns(x: npt.ArrayLike, axis: int, where: str) -> tuple[FloatArray, tuple[int, ...]]:
+    """x as (samples, columns), and its shape with the filtered axis first."""
+    given = as_floats(x, where, "x")
+    if given.ndim == 0:
+        raise InvalidValue(f"{where}: expected an array with a time axis, got a single number")
+    moved = np.moveaxis(given, axis_index(axis, given.ndim, where), 0)
+    return moved.reshape(len(moved), math.prod(moved.shape[1:])), moved.shape
+
+
+def _from_columns(columns: FloatArray, shape: tuple[int, ...], axis: int) -> FloatArray:
+    return np.ascontiguousarray(np.moveaxis(columns.reshape(shape), 0, axis))
+
+
+def _gaussian_kernel(x: FloatArray, sigma: float, radius: int) -> FloatArray:
+    n = len(x)
+    taps = np.exp(-0.5 * (np.arange(radius + 1) / sigma) ** 2)
+    out = np.empty_like(x)
+    first, stop = min(radius, n), max(n - radius, min(radius, n))
+    if first < stop:
+        middle = out[first:stop]
+        np.multiply(x[first:stop], taps[0], out=middle)
+        for k in range(1, radius + 1):
+            middle += taps[k] * (x[first - k : stop - k] + x[first + k : stop + k])
+        middle /= taps[0] + 2.0 * taps[1:].sum()
+    for i in (*range(first), *range(stop, n)):
+        start, end = max(0, i - radius), min(n, i + radius + 1)
+        out[i] = _line_weights(taps, np.arange(start, end) - i) @ x[start:end]
+    return out
+
+
+def _line_weights(taps: FloatArray, offsets: npt.NDArray[np.signedinteger]) -> FloatArray:
+    """Weights that give the value at offset 0 of the line fitted under the Gaussian `taps`."""
+    weight = taps[np.abs(offsets)]
+    zeroth, first, second = weight.sum(), (weight * offsets).sum(), (weight * offsets**2).sum()
+    if second > 0.0:
+        weight = weight * (second - first * offsets)
+        zeroth = weight.sum()
+    return np.asarray(weight / zeroth)
+
+
+def _median_kernel(x: FloatArray, size: int) -> FloatArray:
+    """In blocks of frames, since the windows of all frames at once would take `size` times x's memory."""
+    half = size // 2
+    padded = np.pad(x, ((half, half), (0, 0)), mode="edge")
+    windows = sliding_window_view(padded, size, axis=0)
+    out = np.empty_like(x)
+    step = max(1, _MEDIAN_BLOCK_VALUES // (size * x.shape[1]))
+    for start in range(0, len(x), step):
+        out[start : start + step] = np.median(windows[start : start + step], axis=-1)
+    return out

@@ -1,0 +1,359 @@
+"""Unit quaternions: arrays (..., 4) in the order w, x, y, z, Hamilton's product, any leading axes.
+
+A joint's rotation is child in parent: ``rotate(q, v)`` takes a vector from the child's frame to the parent's,
+and ``mul(parent, child)`` chains them. q and -q are the same rotation. Inputs are taken to be of length 1 and
+are never changed; `normalize` makes them so. All functions broadcast over the leading axes and return
+float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from marey.errors import InvalidValue
+from marey.maths._arrays import (
+    TINY,
+    FloatArray,
+    as_floats,
+    axis_index,
+    cross,
+    in_blocks,
+    lead_shape,
+    length,
+    sample_weights,
+    unit,
+    with_tail,
+)
+from marey.maths._arrays import dot as _dot
+from marey.maths._quat_kernels import (
+    PARALLEL,
+    between_kernel,
+    inv_rotate_kernel,
+    matrix_kernel,
+    principal,
+    product,
+    quotient,
+    rotate_kernel,
+    short,
+)
+
+__all__ = [
+    "angle",
+    "angle_between",
+    "average",
+    "between",
+    "dot",
+    "exp",
+    "from_axis_angle",
+    "from_matrix",
+    "identity",
+    "inv",
+    "inv_mul",
+    "inv_rotate",
+    "log",
+    "mul",
+    "mul_inv",
+    "normalize",
+    "power",
+    "rotate",
+    "slerp",
+    "swing_twist",
+    "to_matrix",
+    "twist_angle",
+    "unroll",
+]
+
+_MATRIX_TOLERANCE = 0.01
+
+
+def identity(shape: int | tuple[int, ...] = ()) -> FloatArray:
+    """No rotation, (1, 0, 0, 0), as an array of shape (*shape, 4)."""
+    out = np.zeros((*((shape,) if isinstance(shape, int) else shape), 4))
+    out[..., 0] = 1.0
+    return out
+
+
+def mul(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """Product a * b, (..., 4): b first, then a."""
+    left, right = _two(a, b, "quat.mul")
+    return product(left, right)
+
+
+def inv_mul(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """inv(a) * b, (..., 4): the orientation b as seen from a."""
+    left, right = _two(a, b, "quat.inv_mul")
+    return product(left, right, invert_left=True)
+
+
+def mul_inv(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """a * inv(b), (..., 4): the rotation that takes orientation b to a."""
+    left, right = _two(a, b, "quat.mul_inv")
+    return product(left, right, invert_right=True)
+
+
+def inv(q: npt.ArrayLike) -> FloatArray:
+    """Inverse rotation, (..., 4): the conjugate."""
+    given = with_tail(q, (4,), "quat.inv", "q")
+    out = -given
+    out[..., 0] = given[..., 0]
+    return out
+
+
+def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
+    """Vectors v (..., 3) turned by q (..., 4): from the child's frame to the parent's."""
+    turn = with_tail(q, (4,), "quat.rotate", "q")
+    vector = with_tail(v, (3,), "quat.rotate", "v")
+    lead = lead_shape("quat.rotate", turn.shape[:-1], vector.shape[:-1])
+    return in_blocks(rotate_kernel, np.empty((*lead, 3)), turn, vector)
+
+
+def inv_rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
+    """Vectors v (..., 3) turned by inv(q): from the parent's frame to the child's."""
+    turn = with_tail(q, (4,), "quat.inv_rotate", "q")
+    vector = with_tail(v, (3,), "quat.inv_rotate", "v")
+    lead = lead_shape("quat.inv_rotate", turn.shape[:-1], vector.shape[:-1])
+    return in_blocks(inv_rotate_kernel, np.empty((*lead, 3)), turn, vector)
+
+
+def normalize(q: npt.ArrayLike) -> FloatArray:
+    """q (..., 4) divided by its length; a length of zero, or one that is not finite, raises InvalidValue."""
+    return unit(with_tail(q, (4,), "quat.normalize", "q"), "quat.normalize", "quaternions")
+
+
+def dot(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """Sum of products of the four components, (...): up to sign, the cosine of half the angle between."""
+    left, right = _two(a, b, "quat.dot")
+    return _dot(left, right)
+
+
+def angle(q: npt.ArrayLike) -> FloatArray:
+    """Angle of the rotation, (...) in [0, pi] radians; q and -q give the same."""
+    given = with_tail(q, (4,), "quat.angle", "q")
+    # An arccos of w would lose half of the digits near 0; the arctangent keeps them at both ends.
+    return np.asarray(2.0 * np.arctan2(length(given[..., 1:]), np.abs(given[..., 0])))
+
+
+def angle_between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """Angle of the rotation that takes orientation a to b, (...) in [0, pi] radians."""
+    left, right = _two(a, b, "quat.angle_between")
+    return angle(product(left, right, invert_left=True))
+
+
+def slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
+    """From a at t = 0 to b at t = 1 the short way at constant speed.
+
+    Parameters
+    ----------
+    a, b : (..., 4). Where ``dot(a, b)`` is negative, -b stands in for b, so the result at t = 1 is b or -b.
+        At a half turn exactly both ways are equally short, and the sign of b decides.
+    t : (...), broadcast against the leading axes; values outside [0, 1] continue the same rotation.
+
+    Returns
+    -------
+    (..., 4); the ends are exact.
+    """
+    left, right = _two(a, b, "quat.slerp")
+    share = as_floats(t, "quat.slerp", "t")
+    lead_shape("quat.slerp", left.shape[:-1], right.shape[:-1], share.shape)
+    right = np.where((_dot(left, right) < 0.0)[..., None], -right, right)
+    arc = 2.0 * np.arctan2(length(left - right), length(left + right))
+    still = arc < TINY
+    arc = np.where(still, 1.0, arc)
+    scale = np.sin(arc)
+    rest = 1.0 - share
+    of_a = np.where(still, rest, np.sin(rest * arc) / scale)
+    of_b = np.where(still, share, np.sin(share * arc) / scale)
+    return np.asarray(of_a[..., None] * left + of_b[..., None] * right)
+
+
+def power(q: npt.ArrayLike, s: npt.ArrayLike) -> FloatArray:
+    """The rotation q with its axis kept and its angle times s, (..., 4).
+
+    The angle scaled is the short one, in [0, pi], so q and -q give the same. At pi exactly, where both senses
+    are equally short, the axis is the one whose first non-zero component is positive.
+    """
+    given = short(with_tail(q, (4,), "quat.power", "q"))
+    factor = as_floats(s, "quat.power", "s")
+    lead = lead_shape("quat.power", given.shape[:-1], factor.shape)
+    sine = length(given[..., 1:])
+    half = factor * np.arctan2(sine, given[..., 0])
+    out = np.empty((*lead, 4))
+    out[..., 0] = np.cos(half)
+    out[..., 1:] = given[..., 1:] * quotient(np.sin(half), sine, factor)[..., None]
+    return out
+
+
+def log(q: npt.ArrayLike) -> FloatArray:
+    """Rotation vector of q, (..., 3): axis times angle, of length at most pi; q and -q give the same.
+
+    At a half turn exactly, the axis is the one whose first non-zero component is positive.
+    """
+    given = short(with_tail(q, (4,), "quat.log", "q"))
+    sine = length(given[..., 1:])
+    turn = 2.0 * np.arctan2(sine, given[..., 0])
+    return np.asarray(given[..., 1:] * quotient(turn, sine, 2.0)[..., None])
+
+
+def exp(rotvec: npt.ArrayLike) -> FloatArray:
+    """The rotation about the axis along rotvec (..., 3) by its length in radians, (..., 4); undoes `log`."""
+    vector = with_tail(rotvec, (3,), "quat.exp", "rotvec")
+    turn = length(vector)
+    out = np.empty((*turn.shape, 4))
+    out[..., 0] = np.cos(0.5 * turn)
+    out[..., 1:] = vector * quotient(np.sin(0.5 * turn), turn, 0.5)[..., None]
+    return out
+
+
+def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
+    """The right-handed rotation about `axis` (..., 3), of any length above 0, by `angle` (...) radians."""
+    where = "quat.from_axis_angle"
+    direction = unit(with_tail(axis, (3,), where, "axis"), where, "an axis")
+    half = 0.5 * as_floats(angle, where, "angle")
+    lead = lead_shape(where, direction.shape[:-1], half.shape)
+    out = np.empty((*lead, 4))
+    out[..., 0] = np.cos(half)
+    out[..., 1:] = direction * np.sin(half)[..., None]
+    return out
+
+
+def from_matrix(m: npt.ArrayLike) -> FloatArray:
+    """Quaternions (..., 4), w >= 0, of rotation matrices m (..., 3, 3) that act on column vectors.
+
+    Matrices that are rotations only roughly (to 0.01: rounded text) are accepted; a scale, a reflection or a
+    value that is not finite raises InvalidValue.
+    """
+    given = with_tail(m, (3, 3), "quat.from_matrix", "m")
+    with np.errstate(invalid="ignore", over="ignore"):
+        excess = np.abs(given @ np.swapaxes(given, -1, -2) - np.eye(3)).max(axis=(-1, -2))
+        volume = _dot(given[..., 0], cross(given[..., 1], given[..., 2]))
+    sound = (excess < _MATRIX_TOLERANCE) & (volume > 0.0)
+    if not sound.all():
+        at = tuple(int(i) for i in np.argwhere(~sound)[0])
+        raise InvalidValue(
+            "quat.from_matrix: expected rotation matrices (orthonormal, determinant +1), got "
+            f"{given[at].tolist()} at index {at}; take scale and reflection out first"
+        )
+    return short(matrix_kernel(given))
+
+
+def to_matrix(q: npt.ArrayLike) -> FloatArray:
+    """Rotation matrices (..., 3, 3), acting on column vectors, of q (..., 4)."""
+    given = with_tail(q, (4,), "quat.to_matrix", "q")
+    w, x, y, z = (given[..., i] for i in range(4))
+    out = np.empty((*given.shape[:-1], 3, 3))
+    out[..., 0, 0] = 1.0 - 2.0 * (y * y + z * z)
+    out[..., 1, 1] = 1.0 - 2.0 * (x * x + z * z)
+    out[..., 2, 2] = 1.0 - 2.0 * (x * x + y * y)
+    out[..., 0, 1] = 2.0 * (x * y - w * z)
+    out[..., 1, 0] = 2.0 * (x * y + w * z)
+    out[..., 0, 2] = 2.0 * (x * z + w * y)
+    out[..., 2, 0] = 2.0 * (x * z - w * y)
+    out[..., 1, 2] = 2.0 * (y * z - w * x)
+    out[..., 2, 1] = 2.0 * (y * z + w * x)
+    return out
+
+
+def between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """The smallest rotation that takes the direction of a (..., 3) to that of b (..., 3), (..., 4).
+
+    Opposite directions give a half turn about the cross product of a and the coordinate axis least along a
+    (the first of x, y, z where several are). A vector of length 0 has no direction and gives the identity.
+    """
+    start = with_tail(a, (3,), "quat.between", "a")
+    end = with_tail(b, (3,), "quat.between", "b")
+    lead = lead_shape("quat.between", start.shape[:-1], end.shape[:-1])
+    size_a, size_b = length(start), length(end)
+    valid = np.broadcast_to((size_a > TINY) & (size_b > TINY), lead)
+    start = start / np.where(size_a > TINY, size_a, 1.0)[..., None]
+    end = end / np.where(size_b > TINY, size_b, 1.0)[..., None]
+    return np.where(valid[..., None], between_kernel(start, end), identity())
+
+
+def swing_twist(q: npt.ArrayLike, axis: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Split q into a twist about `axis` followed by a swing: q = swing * twist.
+
+    Parameters
+    ----------
+    q : (..., 4).
+    axis : (..., 3), in the child's frame (the frame in which q's vectors start), of any length above 0; for a
+        bone, the direction of its own offset.
+
+    Returns
+    -------
+    swing : (..., 4), its axis perpendicular to `axis`, w >= 0; it takes `axis` to where q takes it.
+    twist : (..., 4), about `axis`, with the sign of q. A swing of a half turn leaves the twist undefined: it
+        is then the identity (or, with the sign of q, minus it).
+    """
+    given, direction, along = _axis_parts(q, axis, "quat.swing_twist")
+    size = np.hypot(given[..., 0], along)
+    defined = size > PARALLEL
+    size = np.where(defined, size, 1.0)
+    twist = np.empty((*size.shape, 4))
+    twist[..., 0] = np.where(defined, given[..., 0] / size, np.where(given[..., 0] < 0.0, -1.0, 1.0))
+    twist[..., 1:] = direction * np.where(defined, along / size, 0.0)[..., None]
+    return product(given, twist, invert_right=True), twist
+
+
+def twist_angle(q: npt.ArrayLike, axis: npt.ArrayLike) -> FloatArray:
+    """Signed angle of the twist of q about `axis` (child's frame), (...) in (-pi, pi] radians.
+
+    It is ``2 atan2(n . v, w)`` for q = (w, v) and the unit axis n, and 0 where the twist is undefined.
+    """
+    given, _, along = _axis_parts(q, axis, "quat.twist_angle")
+    half = np.arctan2(np.where(given[..., 0] < 0.0, -along, along), np.abs(given[..., 0]))
+    return np.asarray(np.where(half <= -0.5 * np.pi, np.pi, 2.0 * half))
+
+
+def average(q: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = -2) -> FloatArray:
+    """Weighted average of rotations: the q that maximises the sum of ``weights * dot(q, sample)**2``.
+
+    It is the principal eigenvector of the weighted sum of outer products, hence exact, independent of the
+    samples' order and of their signs. For two samples it lies on the arc between them, at the middle for
+    equal weights; at other weights it is not quite `slerp`.
+
+    Parameters
+    ----------
+    q : (..., N, ..., 4), N samples along `axis`.
+    weights : (N,), or broadcasting to q's shape without the components. Only their ratios count. They may be
+        negative (extrapolation) but must have a sum above 0; equal weights by default.
+    axis : the axis of the samples.
+
+    Returns
+    -------
+    (..., 4) without the sample axis, w >= 0. Where the samples have no average (two that are a half turn
+    apart with equal weights), one of the best is returned.
+    """
+    given = with_tail(q, (4,), "quat.average", "q")
+    share, index = sample_weights(weights, given.shape[:-1], axis, "quat.average")
+    samples = np.moveaxis(given, index, -2)
+    moment = np.matmul(np.swapaxes(samples * share[..., None], -1, -2), samples)
+    return short(principal(moment, np.any(share < 0.0, axis=-1)))
+
+
+def unroll(q: npt.ArrayLike, axis: int = 0) -> FloatArray:
+    """q with signs chosen so that neighbours along `axis` (time) agree; the first keeps its sign."""
+    given = with_tail(q, (4,), "quat.unroll", "q")
+    index = axis_index(axis, given.ndim, "quat.unroll")
+    if index == given.ndim - 1:
+        raise InvalidValue(f"quat.unroll: axis {axis} is the component axis; name the time axis")
+    over_time = np.moveaxis(given, index, 0)
+    out = over_time.copy()
+    flipped = np.logical_xor.accumulate(_dot(over_time[1:], over_time[:-1]) < 0.0, axis=0)
+    np.negative(out[1:], out=out[1:], where=flipped[..., None])
+    return np.ascontiguousarray(np.moveaxis(out, 0, index))
+
+
+def _two(a: npt.ArrayLike, b: npt.ArrayLike, where: str) -> tuple[FloatArray, FloatArray]:
+    left = with_tail(a, (4,), where, "a")
+    right = with_tail(b, (4,), where, "b")
+    lead_shape(where, left.shape[:-1], right.shape[:-1])
+    return left, right
+
+
+def _axis_parts(q: npt.ArrayLike, axis: npt.ArrayLike, where: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """q, the unit axis, and the part of q's vector along it."""
+    given = with_tail(q, (4,), where, "q")
+    direction = unit(with_tail(axis, (3,), where, "axis"), where, "an axis")
+    lead_shape(where, given.shape[:-1], direction.shape[:-1])
+    return given, direction, _dot(given[..., 1:], direction)

@@ -1,0 +1,163 @@
+"""Rigid transforms of the floor plane: arrays (..., 3) of (theta, x0, z0), in radians and metres.
+
+A transform takes a point (x, y, z) to::
+
+    x' =  x cos(theta) + z sin(theta) + x0
+    y' =  y
+    z' = -x sin(theta) + z cos(theta) + z0
+
+This is the right-handed rotation about +Y by theta, then the shift. Results have theta in (-pi, pi]. A figure
+that faces +Z has +X at its left, and a positive theta turns +Z towards +X: positive is a turn to the left,
+anticlockwise seen from above.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from marey.errors import InvalidValue
+from marey.maths._arrays import FloatArray, as_floats, lead_shape, sample_weights, with_tail
+
+__all__ = [
+    "apply",
+    "apply_vector",
+    "average",
+    "between",
+    "compose",
+    "identity",
+    "invert",
+    "to_quat",
+    "wrap_angle",
+]
+
+_TURN = 2.0 * np.pi
+
+
+def identity(shape: int | tuple[int, ...] = ()) -> FloatArray:
+    """No turn and no shift, as an array of shape (*shape, 3)."""
+    return np.zeros((*((shape,) if isinstance(shape, int) else shape), 3))
+
+
+def compose(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """a after b, (..., 3): ``apply(compose(a, b), p) == apply(a, apply(b, p))``."""
+    after, before = _two(a, b, "rigid2d.compose")
+    return _compose(after, before)
+
+
+def invert(t: npt.ArrayLike) -> FloatArray:
+    """The transform that undoes t, (..., 3)."""
+    return _invert(with_tail(t, (3,), "rigid2d.invert", "t"))
+
+
+def between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """The move that takes a to b, (..., 3): ``compose(between(a, b), a) == b``."""
+    start, end = _two(a, b, "rigid2d.between")
+    return _compose(end, _invert(start))
+
+
+def apply(t: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
+    """Points moved by t.
+
+    Parameters
+    ----------
+    t : (..., 3). For one transform for each frame of points (F, J, 3), pass ``t[:, None]``.
+    points : (..., 3) in x, y, z, of which y is kept, or (..., 2) in x, z.
+
+    Returns
+    -------
+    Points of the same number of components.
+    """
+    return _moved(t, points, "rigid2d.apply", shift=True)
+
+
+def apply_vector(t: npt.ArrayLike, vectors: npt.ArrayLike) -> FloatArray:
+    """Vectors (velocities, directions), (..., 3) or (..., 2) as in `apply`, turned by t but not shifted."""
+    return _moved(t, vectors, "rigid2d.apply_vector", shift=False)
+
+
+def to_quat(t: npt.ArrayLike) -> FloatArray:
+    """The rotation of t about +Y as a quaternion, (..., 4) wxyz."""
+    half = 0.5 * with_tail(t, (3,), "rigid2d.to_quat", "t")[..., 0]
+    out = np.zeros((*half.shape, 4))
+    out[..., 0] = np.cos(half)
+    out[..., 2] = np.sin(half)
+    return out
+
+
+def average(t: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = -2) -> FloatArray:
+    """Weighted average: angles by the circular mean, positions linearly.
+
+    Parameters
+    ----------
+    t : (..., N, ..., 3), N samples along `axis`.
+    weights : (N,), or broadcasting to t's shape without the components; only their ratios count, and their
+        sum must be above 0; equal weights by default.
+    axis : the axis of the samples.
+
+    Returns
+    -------
+    (..., 3) without the sample axis. The circular mean is the direction of the weighted sum of the unit
+    headings; where headings cancel (0 and pi with equal weights), there is none and the angle is arbitrary.
+    """
+    given = with_tail(t, (3,), "rigid2d.average", "t")
+    share, index = sample_weights(weights, given.shape[:-1], axis, "rigid2d.average")
+    samples = np.moveaxis(given, index, -2)
+    theta = samples[..., 0]
+    sine, cosine = (share * np.sin(theta)).sum(axis=-1), (share * np.cos(theta)).sum(axis=-1)
+    out = np.empty((*theta.shape[:-1], 3))
+    out[..., 0] = wrap_angle(np.arctan2(sine, cosine))
+    out[..., 1:] = (share[..., None] * samples[..., 1:]).sum(axis=-2)
+    return out
+
+
+def wrap_angle(angle: npt.ArrayLike) -> FloatArray:
+    """`angle` (...) plus the multiple of 2 pi that brings it into (-pi, pi]; exact for angles there."""
+    given = as_floats(angle, "rigid2d.wrap_angle", "angle")
+    wrapped = given - _TURN * np.rint(given / _TURN)
+    # Rounding may leave an angle at the seam a last digit beyond either end.
+    return np.asarray(np.where(np.abs(wrapped) < np.pi, wrapped, np.where(np.isnan(wrapped), wrapped, np.pi)))
+
+
+def _two(a: npt.ArrayLike, b: npt.ArrayLike, where: str) -> tuple[FloatArray, FloatArray]:
+    first = with_tail(a, (3,), where, "a")
+    second = with_tail(b, (3,), where, "b")
+    lead_shape(where, first.shape[:-1], second.shape[:-1])
+    return first, second
+
+
+def _compose(after: FloatArray, before: FloatArray) -> FloatArray:
+    x, z = _turned(after[..., 0], before[..., 1], before[..., 2])
+    out = np.empty(np.broadcast_shapes(after.shape, before.shape))
+    out[..., 0] = wrap_angle(after[..., 0] + before[..., 0])
+    out[..., 1] = x + after[..., 1]
+    out[..., 2] = z + after[..., 2]
+    return out
+
+
+def _invert(t: FloatArray) -> FloatArray:
+    x, z = _turned(-t[..., 0], t[..., 1], t[..., 2])
+    out = np.empty(t.shape)
+    out[..., 0] = wrap_angle(-t[..., 0])
+    out[..., 1] = -x
+    out[..., 2] = -z
+    return out
+
+
+def _turned(theta: FloatArray, x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    cosine, sine = np.cos(theta), np.sin(theta)
+    return np.asarray(x * cosine + z * sine), np.asarray(z * cosine - x * sine)
+
+
+def _moved(t: npt.ArrayLike, points: npt.ArrayLike, where: str, *, shift: bool) -> FloatArray:
+    move = with_tail(t, (3,), where, "t")
+    given = as_floats(points, where, "points")
+    if given.ndim == 0 or given.shape[-1] not in (2, 3):
+        raise InvalidValue(f"{where}: expected x, y, z (..., 3) or x, z (..., 2), got shape {given.shape}")
+    lead = lead_shape(where, move.shape[:-1], given.shape[:-1])
+    out = np.empty((*lead, given.shape[-1]))
+    out[...] = given
+    x, z = _turned(move[..., 0], given[..., 0], given[..., -1])
+    out[..., 0] = x + move[..., 1] if shift else x
+    out[..., -1] = z + move[..., 2] if shift else z
+    return out

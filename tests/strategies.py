@@ -1,0 +1,77 @@
+"""Hypothesis strategies that the tests share: batches of quaternions, vectors and floor-plane transforms.
+
+Rotations are drawn with extra weight near no rotation and near a half turn, where formulas lose digits.
+"""
+
+from __future__ import annotations
+
+import math
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+
+# No deadline, since a busy machine is no finding; the same examples in every run, since a check that fails by
+# chance teaches people to run it again.
+LAWS = settings(deadline=None, max_examples=60, derandomize=True)
+
+SHAPES = [(), (3,), (2, 5), (0,)]
+
+Floats = np.ndarray
+
+
+def batch_shapes() -> st.SearchStrategy[tuple[int, ...]]:
+    """Leading axes: none, one, two, and one of length 0."""
+    return st.sampled_from(SHAPES)
+
+
+def _tiny() -> st.SearchStrategy[float]:
+    magnitude = st.integers(-17, -1).map(lambda power: 10.0**power)
+    return st.builds(math.copysign, magnitude, st.sampled_from([-1.0, 1.0]))
+
+
+def angles(limit: float = math.pi) -> st.SearchStrategy[float]:
+    """Angles in [-limit, limit] and, a little beyond, near 0, near pi and at quarter turns."""
+    quarter = st.sampled_from([0.0, 0.5 * math.pi, -0.5 * math.pi, math.pi, -math.pi])
+    near = st.builds(lambda at, by: at + by, quarter, _tiny())
+    return st.one_of(st.floats(-limit, limit), quarter, near)
+
+
+def vectors(shape: tuple[int, ...] = (), limit: float = 10.0) -> st.SearchStrategy[Floats]:
+    """(*shape, 3) of components within +-limit; zero vectors occur."""
+    return hnp.arrays(np.float64, (*shape, 3), elements=st.floats(-limit, limit))
+
+
+def directions(shape: tuple[int, ...] = ()) -> st.SearchStrategy[Floats]:
+    """(*shape, 3) of unit vectors, the coordinate axes often among them."""
+    return vectors(shape, 1.0).map(_unit)
+
+
+def quaternions(shape: tuple[int, ...] = ()) -> st.SearchStrategy[Floats]:
+    """(*shape, 4) of unit quaternions wxyz with either sign, often near the identity or near a half turn."""
+    turn = hnp.arrays(np.float64, shape, elements=angles(2.0 * math.pi))
+    return st.builds(_from_axis_angle, directions(shape), turn)
+
+
+def rigid2ds(shape: tuple[int, ...] = ()) -> st.SearchStrategy[Floats]:
+    """(*shape, 3) of floor-plane transforms (theta, x, z), theta in any turn, x and z within 10 m."""
+    theta = hnp.arrays(np.float64, (*shape, 1), elements=angles(2.0 * math.pi))
+    shift = hnp.arrays(np.float64, (*shape, 2), elements=st.floats(-10.0, 10.0))
+    return st.builds(lambda *parts: np.concatenate(parts, axis=-1), theta, shift)
+
+
+def weights(count: int) -> st.SearchStrategy[Floats]:
+    """(count,) of weights above 0."""
+    return hnp.arrays(np.float64, count, elements=st.floats(0.01, 1.0))
+
+
+def _unit(vector: Floats) -> Floats:
+    size = np.linalg.norm(vector, axis=-1, keepdims=True)
+    fallback = np.broadcast_to([0.0, 1.0, 0.0], vector.shape)
+    return np.where(size > 1e-3, vector / np.where(size > 1e-3, size, 1.0), fallback)
+
+
+def _from_axis_angle(axis: Floats, angle: Floats) -> Floats:
+    half = np.asarray(0.5 * angle)[..., None]
+    return np.concatenate([np.cos(half), axis * np.sin(half)], axis=-1)
