@@ -22,7 +22,6 @@ Every message is one sentence: what was expected, what was found, where, and wha
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 __all__ = [
@@ -114,6 +113,8 @@ class MareyWarning(UserWarning):
 
 def similar(name: str, candidates: Iterable[str], n: int = 3) -> str:
     """``"; similar: 'LeftToeBase'"`` for an error message, or ``""`` where nothing is near."""
+    import difflib  # only when something goes wrong
+
     lowered: dict[str, str] = {}
     for candidate in candidates:
         lowered.setdefault(candidate.lower(), candidate)

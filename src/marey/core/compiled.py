@@ -1,0 +1,28 @@
+"""When to use compiled kernels, and how they are compiled.
+
+Numba takes about 0.2 s to import and a kernel some 10 ms to load from its cache. Plain NumPy parses a single
+small file sooner than that, so a function with both forms asks `worthwhile` first.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def worthwhile(work: int, break_even: int) -> bool:
+    """Whether to take the compiled form: always once Numba is loaded, else from `break_even` work on."""
+    return work >= break_even or "numba" in sys.modules
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile with Numba: no GIL, machine code cached on disk where a cache folder can be had."""
+    import numba
+
+    try:
+        compiled = numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # neither the package's folder nor the user's cache folder can be written to
+        compiled = numba.njit(nogil=True)(function)
+    result: Callable[..., Any] = compiled
+    return result

@@ -1,0 +1,102 @@
+"""Contacts: which points of the body rest on something, frame by frame (Kovar 1.1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, checked_index, frozen, rebuilt, settle
+from marey.errors import InvalidValue, UnknownName, similar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ContactPoint:
+    """A point fixed to a joint: `offset` (3,) metres in the joint's own frame."""
+
+    name: str
+    joint: int
+    offset: Floats
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InvalidValue(f"a contact point needs a non-empty name, got {self.name!r}")
+        joint = checked_index(self.joint, f"the joint of contact point {self.name!r}")
+        if joint < 0:
+            raise InvalidValue(f"contact point {self.name!r} must sit on a joint, got index {joint}")
+        object.__setattr__(self, "joint", joint)
+        offset = frozen(self.offset, f"offset of contact point {self.name!r}", (3,))
+        object.__setattr__(self, "offset", offset)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contacts:
+    """K named points and, for each frame, whether each is in contact: mask (F, K)."""
+
+    points: tuple[ContactPoint, ...]
+    mask: Bools
+
+    def __post_init__(self) -> None:
+        points = tuple(self.points)
+        names = [point.name for point in points]
+        if len(set(names)) != len(names):
+            raise InvalidValue(f"contact points must have different names, got {', '.join(names)}")
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "mask", frozen(self.mask, "contact mask", (None, len(points)), np.bool_))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def __len__(self) -> int:
+        return len(self.mask)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The points' names, in the order of the mask's columns."""
+        return tuple(point.name for point in self.points)
+
+    def index(self, name: str) -> int:
+        """Column of the named point in `mask`."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            known = f"among {', '.join(self.names)}" if self.names else "here, as there are none"
+            raise UnknownName(f"contact point {name!r} not {known}{similar(str(name), self.names)}") from None
+
+    def intervals(self, name: str) -> tuple[tuple[int, int], ...]:
+        """The frames in contact as half-open (start, stop) pairs, in order."""
+        column = np.concatenate([[False], self.mask[:, self.index(name)], [False]])
+        edges = np.flatnonzero(column[1:] != column[:-1])
+        return tuple((int(a), int(b)) for a, b in edges.reshape(-1, 2))
+
+    @classmethod
+    def from_intervals(
+        cls,
+        points: Iterable[ContactPoint],
+        intervals: Mapping[str, Iterable[tuple[int, int]]],
+        n_frames: int,
+    ) -> Contacts:
+        """Contacts from half-open intervals per point name; points without intervals never touch."""
+        points = tuple(points)
+        if checked_index(n_frames, "the number of frames") < 0:
+            raise InvalidValue(f"the number of frames must not be negative, got {n_frames}")
+        empty = cls(points, np.zeros((n_frames, len(points)), dtype=bool))
+        mask = empty.mask.copy()
+        for name, spans in intervals.items():
+            column = empty.index(name)
+            for ends in spans:
+                start, stop = (checked_index(end, f"the ends of a contact of {name!r}") for end in ends)
+                if not 0 <= start < stop <= n_frames:
+                    span = f"contact of {name!r} from {start} to {stop}"
+                    raise InvalidValue(f"{span} does not fit a motion of {n_frames} frames")
+                mask[start:stop, column] = True
+        return cls(points, settle(mask))
+
+    def sliced(self, start: int, stop: int) -> Contacts:
+        """The contacts of frames `start` to `stop`."""
+        return replace(self, mask=self.mask[start:stop])

@@ -1,0 +1,131 @@
+"""The joints of a skeleton as a tree of bones, and the parts that are plain once the limbs are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.core.profiles import EXTRA, PLAIN
+
+Floats = NDArray[np.float64]
+
+
+class JointTree:
+    """Joints, who hangs from whom, and where they are.
+
+    Parameters
+    ----------
+    parents : J indices, parents before children, -1 for joint 0.
+    points : (J, 3) positions in any unit and orientation.
+    """
+
+    __slots__ = ("children", "lengths", "parents", "points", "reach")
+
+    def __init__(self, parents: Sequence[int], points: Floats) -> None:
+        self.parents = list(parents)
+        self.points = points
+        self.children: list[list[int]] = [[] for _ in self.parents]
+        for joint in range(1, len(self.parents)):
+            self.children[self.parents[joint]].append(joint)
+        bones = points - points[np.maximum(self.parents, 0)]
+        self.lengths: list[float] = np.sqrt((bones * bones).sum(axis=1)).tolist()
+        self.reach = [0.0] * len(self.parents)  # longest way down from each joint
+        for joint in range(len(self.parents) - 1, 0, -1):
+            parent = self.parents[joint]
+            self.reach[parent] = max(self.reach[parent], self.extent(joint))
+
+    def extent(self, joint: int) -> float:
+        """Length of a branch: the joint's own bone and the longest way on."""
+        return self.lengths[joint] + self.reach[joint]
+
+    def is_below(self, joint: int, ancestor: int) -> bool:
+        """Whether `joint` hangs from `ancestor` or is it."""
+        while joint > ancestor:
+            joint = self.parents[joint]
+        return joint == ancestor
+
+    def common(self, *joints: int) -> int:
+        """The lowest joint that carries all of `joints`."""
+        best = joints[0]
+        for joint in joints[1:]:
+            while best != joint:
+                if best > joint:
+                    best = self.parents[best]
+                else:
+                    joint = self.parents[joint]
+        return best
+
+    def path(self, top: int, bottom: int) -> list[int]:
+        """Joints from `top` down to `bottom`, both included; empty if one does not carry the other."""
+        joints = [bottom]
+        while joints[-1] > top:
+            joints.append(self.parents[joints[-1]])
+        return joints[::-1] if joints[-1] == top else []
+
+    def descend(self, joint: int) -> int:
+        """The leaf at the end of the longest way down."""
+        while self.children[joint]:
+            joint = max(self.children[joint], key=self.extent)
+        return joint
+
+
+def find_hips(tree: JointTree, legs: Sequence[int], above: int) -> int:
+    """The joint where the legs and the way to `above` part, or of the legs alone if that one is far away."""
+    crotch = tree.common(*legs)
+    fork = tree.common(crotch, above)
+    # A root on the floor may carry legs and spine apart from each other: it is no hips.
+    far = float(np.linalg.norm(tree.points[fork] - tree.points[crotch]))
+    return crotch if far > 0.25 * tree.reach[crotch] else fork
+
+
+def find_toes(
+    tree: JointTree, foot: int, ball: int | None, ends: Sequence[bool], ranks: Sequence[int]
+) -> dict[str, int]:
+    """The ball of the foot, unless it is known, and the tip of the toes: the last joint under the ball.
+
+    A foot that carries nothing but an end site has a tip and no ball.
+    """
+    found: dict[str, int] = {}
+    if ball is None:
+        branches = [joint for joint in tree.children[foot] if ranks[joint] < EXTRA]
+        if not branches:
+            return found
+        ball = max(branches, key=tree.extent)
+        if ends[ball]:
+            return {"toe_tip": ball}
+        found["ball"] = ball
+    if tree.children[ball]:
+        found["toe_tip"] = tree.descend(ball)
+    return found
+
+
+def find_fingertips(
+    tree: JointTree, forearm: int | None, hand: int, ends: Sequence[bool], ranks: Sequence[int]
+) -> int | None:
+    """The end of the middle finger, else of the index finger, else of the longest branch of the hand."""
+    best: tuple[int, float] | None = None
+    tip = None
+    for branch in tree.children[hand]:
+        if ranks[branch] == EXTRA:
+            continue
+        rank = min(ranks[joint] for joint in _subtree(tree, branch))
+        key = (rank, -tree.extent(branch))
+        is_finger = rank < PLAIN or ends[branch] or forearm is None or not _outgrows(tree, branch, forearm, hand)
+        if is_finger and (best is None or key < best):
+            best, tip = key, tree.descend(branch)
+    return tip
+
+
+def _outgrows(tree: JointTree, branch: int, forearm: int, hand: int) -> bool:
+    """Whether a branch of the hand is longer than a hand can be: something held."""
+    return tree.extent(branch) > 1.2 * float(np.linalg.norm(tree.points[hand] - tree.points[forearm]))
+
+
+def _subtree(tree: JointTree, joint: int) -> Iterator[int]:
+    stack = [joint]
+    while stack:
+        joint = stack.pop()
+        yield joint
+        stack.extend(tree.children[joint])

@@ -1,0 +1,122 @@
+"""Forward kinematics: from local rotations to joints in the world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, Ints, settle
+from marey.core.compiled import worthwhile
+from marey.core.skeleton import Skeleton
+from marey.errors import InvalidValue
+from marey.maths import quat
+
+# From this many joint poses on, loading the compiled kernel costs less than plain NumPy takes.
+BREAK_EVEN = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """Joints in the world: positions (F, J, 3) metres, rotations (F, J, 4)."""
+
+    positions: Floats
+    rotations: Floats
+
+
+def forward_kinematics(
+    skeleton: Skeleton, root_positions: Floats, rotations: Floats, bone_offsets: Floats | None = None
+) -> World:
+    """All frames at once.
+
+    Parameters
+    ----------
+    root_positions : (F, 3) metres.
+    rotations : (F, J, 4) local unit quaternions.
+    bone_offsets : (F, J, 3) metres, or None for the skeleton's own offsets.
+    """
+    n_joints = len(skeleton)
+    n_frames = len(rotations)
+    local = _input(rotations, "rotations", (n_frames, n_joints, 4))
+    root = _input(root_positions, "root_positions", (n_frames, 3))
+    if bone_offsets is None:
+        offsets = skeleton.offsets[None]
+    else:
+        offsets = _input(bone_offsets, "bone_offsets", (n_frames, n_joints, 3))
+    positions = np.empty((n_frames, n_joints, 3))
+    world_rotations = np.empty((n_frames, n_joints, 4))
+    if worthwhile(n_frames * n_joints, BREAK_EVEN):
+        from marey.core import _kernels
+
+        _kernels.forward(skeleton.parents, offsets, root, local, positions, world_rotations)
+    else:
+        _forward_plain(skeleton.parents, offsets, root, local, positions, world_rotations)
+    return World(settle(positions), settle(world_rotations))
+
+
+def pose_world(
+    skeleton: Skeleton, root_position: Floats, rotations: Floats, bone_offsets: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """One frame, as a stream needs it: (3,), (J, 4) and (J, 3) in; positions (J, 3) and rotations (J, 4) out.
+
+    Always compiled: the first call in a process loads the kernel, later ones take microseconds. The results
+    are the caller's to change.
+    """
+    from marey.core import _kernels
+
+    n_joints = len(skeleton)
+    local = _input(rotations, "rotations", (n_joints, 4))
+    root = _input(root_position, "root_position", (3,))
+    offsets = skeleton.offsets
+    if bone_offsets is not None:
+        offsets = _input(bone_offsets, "bone_offsets", (n_joints, 3))
+    positions, world_rotations = np.empty((n_joints, 3)), np.empty((n_joints, 4))
+    _kernels.forward_pose(skeleton.parents, offsets, root, local, positions, world_rotations)
+    return positions, world_rotations
+
+
+def joint_path(
+    skeleton: Skeleton,
+    root_positions: Floats,
+    rotations: Floats,
+    joint: int,
+    bone_offsets: Floats | None = None,
+) -> Floats:
+    """World path of one joint, (F, 3) metres, by the joints above it alone."""
+    chain = skeleton.chain(joint)
+    position = root_positions
+    rotation = rotations[:, chain[0]]
+    for j in chain[1:]:
+        offset = skeleton.offsets[j] if bone_offsets is None else bone_offsets[:, j]
+        position = position + quat.rotate(rotation, offset)
+        rotation = quat.mul(rotation, rotations[:, j])
+    return position if len(chain) == 1 else settle(position)
+
+
+def _input(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
+    """A read-only view in C order, so that a kernel sees one type of array only and is compiled once.
+
+    The shape has to be right, as compiled code does not check where it reads.
+    """
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.shape != shape:
+        raise InvalidValue(f"{name} must have shape {shape}, got {array.shape}")
+    return settle(array.view() if array.flags.aligned else array.copy())
+
+
+def _forward_plain(
+    parents: Ints,
+    offsets: Floats,
+    root_positions: Floats,
+    rotations: Floats,
+    positions: Floats,
+    world_rotations: Floats,
+) -> None:
+    """The kernel's work without Numba: a loop over joints, vectorised over frames."""
+    positions[:, 0] = root_positions
+    world_rotations[:, 0] = rotations[:, 0]
+    for j, parent in enumerate(parents[1:].tolist(), start=1):
+        above = world_rotations[:, parent]
+        positions[:, j] = positions[:, parent] + quat.rotate(above, offsets[:, j])
+        world_rotations[:, j] = quat.mul(above, rotations[:, j])

@@ -1,0 +1,79 @@
+"""Labels: named stretches of a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.core._arrays import Bools, checked_index, settle
+from marey.errors import InvalidValue
+
+
+class Label(NamedTuple):
+    """A name for frames `start` to `stop`, half-open."""
+
+    name: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Any number of labels; they may overlap, and are kept in order of start.
+
+    Two are equal where their labels are, as there is no array in them to make that doubtful.
+    """
+
+    items: tuple[Label, ...] = ()
+
+    def __post_init__(self) -> None:
+        labels = sorted((_checked(item) for item in self.items), key=lambda label: (*label[1:], label.name))
+        object.__setattr__(self, "items", tuple(labels))
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The different names, sorted."""
+        return tuple(sorted({item.name for item in self.items}))
+
+    def at(self, frame: int) -> tuple[str, ...]:
+        """The names that hold on this frame, sorted."""
+        return tuple(sorted({item.name for item in self.items if item.start <= frame < item.stop}))
+
+    def mask(self, name: str, n_frames: int) -> Bools:
+        """(F,) True on the frames that carry this name."""
+        mask = np.zeros(n_frames, dtype=bool)
+        for item in self.items:
+            if item.name == name:
+                mask[item.start : item.stop] = True
+        return settle(mask)
+
+    def sliced(self, start: int, stop: int) -> Labels:
+        """What is left of the labels on frames `start` to `stop`, counted from `start`."""
+        kept: Iterable[Label] = (
+            Label(item.name, max(item.start, start) - start, min(item.stop, stop) - start)
+            for item in self.items
+            if item.start < stop and item.stop > start
+        )
+        return Labels(tuple(kept))
+
+
+def _checked(item: Iterable[object]) -> Label:
+    parts = tuple(item)
+    if len(parts) != 3:
+        raise InvalidValue(f"a label must be (name, start, stop), got {parts!r}")
+    name = parts[0]
+    if not isinstance(name, str) or not name:
+        raise InvalidValue(f"a label needs a non-empty name, got {name!r}")
+    start, stop = (checked_index(end, f"the ends of label {name!r}") for end in parts[1:])
+    if not 0 <= start < stop:
+        raise InvalidValue(f"label {name!r} must have 0 <= start < stop, got {start} to {stop}")
+    return Label(name, start, stop)

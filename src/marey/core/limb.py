@@ -1,0 +1,266 @@
+"""Inverse kinematics of one limb: hip or shoulder, hinge, end effector (Kovar 3.2.5).
+
+Written for a leg; an arm is the same with shoulder, elbow and wrist.
+
+Two of Kovar's formulas are used in corrected form. In 3.10 the printed square roots lose the sign of the
+bones' components along the hinge axis; the law of cosines is applied here to the signed components. In 3.11 the
+swivel is the twist of the ankle's remaining rotation about the hip-ankle line, both in world axes after knee and
+hip have turned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marey.core._arrays import Floats, as_type, settle
+from marey.errors import InvalidValue
+from marey.maths import quat
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# Below this bend (radians) a pose does not show the hinge's direction.
+_STRAIGHT = np.deg2rad(3.0)
+# Metres; no bone is as short as this, and no direction is as short as its square.
+_NOTHING = 1e-6
+# Which arguments are quaternions; the others are vectors.
+_ROTATIONS = ("parent_rotation", "hip", "knee", "ankle", "target_rotation")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LimbPose:
+    """A limb that meets, or comes as near as it may to, its target.
+
+    hip, knee, ankle : (..., 4) local rotations.
+    scale : (...) factor for the two bone offsets; 1 where the bones are rigid.
+    residue : (...) metres left between ankle and target.
+    """
+
+    hip: Floats
+    knee: Floats
+    ankle: Floats
+    scale: Floats
+    residue: Floats
+
+
+def find_hinge(
+    upper_offset: ArrayLike, lower_offset: ArrayLike, knee: ArrayLike, fallback: ArrayLike | None = None
+) -> Floats:
+    """The knee's axis, (3,) in the upper bone's frame, from the frames in which the knee bends.
+
+    A positive turn about it straightens the limb. Frames count by the sine of their bend, so that the
+    wandering axis of a nearly straight knee does not disturb; of a knee that bends both ways, the larger sum
+    counts as forwards.
+
+    Parameters
+    ----------
+    upper_offset, lower_offset : (3,) knee in the hip's frame, ankle in the knee's frame.
+    knee : (F, 4) local rotations.
+    fallback : (3,) axis to use where no frame bends by 3 degrees; without one such a limb is refused.
+    """
+    where = "find_hinge"
+    up, down = _bones(*_checked(where, upper_offset=upper_offset, lower_offset=lower_offset, knee=knee))
+    crosses = np.cross(up, down).reshape(-1, 3)
+    axis: Floats = crosses.sum(axis=0)
+    bend = np.linalg.norm(crosses, axis=-1) / (_length(up) * _length(down)).reshape(-1)
+    if bend.max(initial=0.0) >= np.sin(_STRAIGHT) and np.linalg.norm(axis) > _NOTHING**2:
+        return settle(axis / np.linalg.norm(axis))
+    if fallback is None:
+        raise InvalidValue("the limb never bends, so its hinge cannot be seen; give a fallback axis")
+    (given,) = _checked(where, hinge=fallback)
+    return settle(given.copy())
+
+
+def hinge_angle(upper_offset: ArrayLike, lower_offset: ArrayLike, knee: ArrayLike, hinge: ArrayLike) -> Floats:
+    """The knee's angle about the hinge, (...) radians in [0, 2 pi): pi is straight, more is bent backwards.
+
+    Arguments are those of `solve_limb`, with any leading axes.
+    """
+    *limb, axis = _checked("hinge_angle", upper_offset=upper_offset, lower_offset=lower_offset, knee=knee, hinge=hinge)
+    return _angle_about(*_bones(*limb), axis)
+
+
+def solve_limb(
+    base: ArrayLike,
+    parent_rotation: ArrayLike,
+    hip: ArrayLike,
+    knee: ArrayLike,
+    ankle: ArrayLike,
+    upper_offset: ArrayLike,
+    lower_offset: ArrayLike,
+    hinge: ArrayLike,
+    target: ArrayLike,
+    target_rotation: ArrayLike | None = None,
+    *,
+    damping_from: float | None = None,
+    swivel: float = 0.5,
+    max_stretch: float = 0.0,
+) -> LimbPose:
+    """Turn knee, hip and ankle so that the ankle meets a target position and, if given, orientation.
+
+    Parameters
+    ----------
+    base : (..., 3) world position of the hip.
+    parent_rotation : (..., 4) world rotation of the hip's parent.
+    hip, knee, ankle : (..., 4) local rotations before.
+    upper_offset, lower_offset : (..., 3) knee in the hip's frame, ankle in the knee's frame.
+    hinge : (..., 3) axis of the knee in the hip's frame, as `find_hinge` gives it.
+    target : (..., 3) world position for the ankle.
+    target_rotation : (..., 4) world orientation for the ankle, or None: the ankle keeps its local rotation.
+    damping_from : knee angle in radians, in (0, pi), from which turns are damped, so that a limb near full
+        extension does not pop (Kovar 3.14-3.15; 135 degrees there); None for none.
+    swivel : in [0, 1], the share of the turn about the hip-ankle line that spares the ankle most; 0 spares
+        the hip (Kovar: 0.5). Without a target_rotation there is nothing to share: the hip is spared.
+    max_stretch : in [0, 1), how far the two bones may be scaled, as a fraction of their length, to close what
+        is left.
+
+    Returns
+    -------
+    LimbPose, with the leading axes that the arguments have together. The knee never bends backwards: one that
+    did before bends forwards. Where the target is out of reach, or damping keeps the ankle from it, the ankle
+    lies on the line to it; a stretch then closes the gap.
+    """
+    _check_settings(damping_from, swivel, max_stretch)
+    base, parent, hip, knee, ankle, upper, lower, hinge, target, orientation = _checked(
+        "solve_limb",
+        base=base,
+        parent_rotation=parent_rotation,
+        hip=hip,
+        knee=knee,
+        ankle=ankle,
+        upper_offset=upper_offset,
+        lower_offset=lower_offset,
+        hinge=hinge,
+        target=target,
+        target_rotation=quat.identity() if target_rotation is None else target_rotation,
+    )
+    reach = target - base
+    distance = _length(reach)
+    turned_knee = _turn_knee(knee, upper, lower, hinge, distance, damping_from)
+
+    # The limb as one stick from hip to ankle, turned onto the line to the target by the shortest way.
+    stick = quat.rotate(turned_knee, lower) + upper
+    length = _length(stick)
+    hip_world = quat.mul(parent, hip)
+    hip_world = quat.mul(quat.between(quat.rotate(hip_world, stick), reach), hip_world)
+    turned_ankle = ankle.copy()
+    if target_rotation is not None:
+        line = _line(reach, quat.rotate(hip_world, stick), quat.rotate(hip_world, upper))
+        ankle_world = quat.mul(quat.mul(hip_world, turned_knee), ankle)
+        spare = quat.twist_angle(quat.mul_inv(orientation, ankle_world), line)
+        hip_world = quat.mul(quat.from_axis_angle(line, swivel * spare), hip_world)
+        turned_ankle = quat.inv_mul(quat.mul(hip_world, turned_knee), orientation)
+        # Of q and -q the one on the side of the rotation before, so that signs stay continuous over time.
+        turned_ankle = np.where(quat.dot(turned_ankle, ankle)[..., None] < 0.0, -turned_ankle, turned_ankle)
+
+    scale = np.clip(distance / np.maximum(length, _NOTHING), 1.0 - max_stretch, 1.0 + max_stretch)
+    return LimbPose(
+        hip=settle(quat.inv_mul(parent, hip_world)),
+        knee=settle(turned_knee),
+        ankle=settle(turned_ankle),
+        scale=settle(np.asarray(scale)),
+        residue=settle(np.asarray(np.abs(distance - scale * length))),
+    )
+
+
+def _check_settings(damping_from: float | None, swivel: float, max_stretch: float) -> None:
+    if damping_from is not None and not 0.0 < damping_from < np.pi:
+        raise InvalidValue(f"solve_limb: expected damping_from in (0, pi) radians, got {damping_from}")
+    if not 0.0 <= swivel <= 1.0:
+        raise InvalidValue(f"solve_limb: expected swivel in [0, 1], got {swivel}")
+    if not 0.0 <= max_stretch < 1.0:
+        raise InvalidValue(f"solve_limb: expected max_stretch in [0, 1), got {max_stretch}")
+
+
+def _checked(where: str, **arguments: ArrayLike) -> list[Floats]:
+    """The arguments as float arrays of one leading shape, in the order given; the hinge made unit."""
+    arrays = {}
+    for name, value in arguments.items():
+        array = as_type(value, f"{where}: {name}")
+        size = 4 if name in _ROTATIONS else 3
+        if array.shape[-1:] != (size,):
+            raise InvalidValue(f"{where}: expected {name} of shape (..., {size}), got {array.shape}")
+        if not np.isfinite(array).all():
+            raise InvalidValue(f"{where}: expected {name} to be finite, got {array[~np.isfinite(array)][0]}")
+        if name.endswith("offset") and (_length(array) < _NOTHING).any():
+            raise InvalidValue(f"{where}: a limb needs bones of non-zero length, got {name} of zero length")
+        if name == "hinge":
+            length = _length(array)[..., None]
+            if (length < _NOTHING).any():
+                raise InvalidValue(f"{where}: expected an axis for the hinge, got one of zero length")
+            array = array / length
+        arrays[name] = array
+    try:
+        lead = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
+    except ValueError:
+        told = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise InvalidValue(f"{where}: expected leading axes that broadcast together, got {told}") from None
+    return [np.broadcast_to(array, (*lead, array.shape[-1])) for array in arrays.values()]
+
+
+def _bones(upper: Floats, lower: Floats, knee: Floats) -> tuple[Floats, Floats]:
+    """Knee to hip and knee to ankle, (..., 3) in the hip's frame."""
+    return -upper, quat.rotate(knee, lower)
+
+
+def _angle_about(up: Floats, down: Floats, hinge: Floats) -> Floats:
+    """Angle from `up` to `down` about the hinge, (...) in [0, 2 pi)."""
+    cosine = _dot(up, down) - _dot(up, hinge) * _dot(down, hinge)
+    sine = _dot(hinge, np.cross(up, down))
+    angle = np.mod(np.arctan2(sine, cosine), 2 * np.pi)
+    return np.where(angle < 2 * np.pi, angle, 0.0)  # as -1e-17 is rounded up to a full turn
+
+
+def _turn_knee(
+    knee: Floats, upper: Floats, lower: Floats, hinge: Floats, distance: Floats, damping_from: float | None
+) -> Floats:
+    """The knee turned about its hinge so that hip and ankle are `distance` apart, or as damping lets it."""
+    up, down = _bones(upper, lower, knee)
+    before = _angle_about(up, down, hinge)
+    after = _angle_for(up, down, hinge, distance)
+    if damping_from is not None:
+        # A backward bend starts from the forward one at which the limb is as long.
+        forwards = np.minimum(before, 2 * np.pi - before)
+        after = forwards + _damp(after, damping_from) - _damp(forwards, damping_from)
+    return quat.mul(quat.from_axis_angle(hinge, after - before), knee)
+
+
+def _angle_for(up: Floats, down: Floats, hinge: Floats, distance: Floats) -> Floats:
+    """Knee angle in [0, pi] that puts hip and ankle `distance` apart, or as near to it as the bones allow.
+
+    By half angles, with a1, a2 the bones' components along the hinge and b1, b2 those across it: the tangent
+    squared is (d^2 - least^2) / (most^2 - d^2), where least^2, most^2 = (b1 -+ b2)^2 + (a1 - a2)^2.
+    """
+    a1, a2 = _dot(up, hinge), _dot(down, hinge)
+    b1, b2 = _length(up - a1[..., None] * hinge), _length(down - a2[..., None] * hinge)
+    along, square = (a1 - a2) ** 2, distance**2
+    beyond_least = np.maximum(square - along - (b1 - b2) ** 2, 0.0)
+    short_of_most = np.maximum((b1 + b2) ** 2 + along - square, 0.0)
+    angle: Floats = 2.0 * np.arctan2(np.sqrt(beyond_least), np.sqrt(short_of_most))
+    return angle
+
+
+def _damp(angle: Floats, start: float) -> Floats:
+    """Integral of Kovar's f (3.14): the angle itself up to `start`, then flattening out towards pi."""
+    u = np.clip((angle - start) / (np.pi - start), 0.0, 1.0)
+    damped: Floats = np.minimum(angle, start) + (np.pi - start) * (0.5 * u**4 - u**3 + u)
+    return damped
+
+
+def _line(reach: Floats, stick: Floats, upper: Floats) -> Floats:
+    """The hip-ankle line, (..., 3) in the world; where the ankle is at the hip, the upper bone instead."""
+    line = np.where((_length(stick) > _NOTHING)[..., None], stick, upper)
+    return np.where((_length(reach) > _NOTHING)[..., None], reach, line)
+
+
+def _length(vector: Floats) -> Floats:
+    length: Floats = np.sqrt(_dot(vector, vector))
+    return length
+
+
+def _dot(a: Floats, b: Floats) -> Floats:
+    product: Floats = np.einsum("...k,...k->...", a, b)
+    return product

@@ -1,0 +1,76 @@
+"""Markers: raw positions of points on a body, before any skeleton."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, checked_fps, checked_names, frame_run, frozen, rebuilt, settle
+from marey.core.source import Source
+from marey.errors import InvalidValue, UnknownName, similar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Markers:
+    """M named markers over F frames.
+
+    Parameters
+    ----------
+    names : M different names.
+    positions : (F, M, 3) metres, Y up; 0 where a marker was not seen.
+    valid : (F, M) True where the marker was seen.
+    fps : frames per second.
+    name : of the recording.
+    source : the file, its unit and axes; `source.unit` is metres per unit of the file.
+    """
+
+    names: tuple[str, ...]
+    positions: Floats
+    valid: Bools
+    fps: float
+    name: str = ""
+    source: Source = field(default_factory=Source)
+
+    def __post_init__(self) -> None:
+        names = checked_names(self.names, "marker")
+        valid = frozen(self.valid, "valid", (None, len(names)), np.bool_)
+        if len(valid) == 0:
+            raise InvalidValue("a recording of markers needs at least one frame")
+        shape = (len(valid), len(names), 3)
+        positions = frozen(self.positions, "positions", shape, finite=False)
+        if positions[~valid].any():  # where nothing was seen, files have whatever they like, NaN among it
+            positions = settle(np.where(valid[:, :, None], positions, 0.0))
+        put = object.__setattr__
+        put(self, "names", names)
+        put(self, "fps", checked_fps(self.fps))
+        put(self, "valid", valid)
+        put(self, "positions", frozen(positions, "positions", shape))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame to the last."""
+        return (len(self) - 1) / self.fps
+
+    def index(self, name: str) -> int:
+        """The marker's index; an unknown name is refused with similar ones."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise UnknownName(f"marker {name!r} not in recording{similar(str(name), self.names)}") from None
+
+    def __getitem__(self, frames: slice | int) -> Markers:
+        """``markers[a:b]``: frames a to b; ``markers[i]``: the one frame."""
+        start, stop = frame_run(frames, len(self))
+        return replace(self, positions=self.positions[start:stop], valid=self.valid[start:stop])
+
+    def __iter__(self) -> Iterator[Markers]:
+        return (self[i] for i in range(len(self)))

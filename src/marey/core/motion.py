@@ -1,0 +1,180 @@
+"""A motion: a skeleton's pose over time (Kovar 1.1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, as_type, checked_fps, frame_run, frozen, rebuilt, settle
+from marey.core.contacts import Contacts
+from marey.core.kinematics import World, forward_kinematics, joint_path
+from marey.core.labels import Labels
+from marey.core.skeleton import Skeleton
+from marey.core.source import Source
+from marey.errors import InvalidValue
+from marey.maths import quat, rigid2d
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# How far |q| may be from 1. Looser than rounding, tighter than anything that would bend a bone visibly.
+UNIT_TOLERANCE = 1e-6
+# A time this near to a frame's, in frames, is the frame's.
+_ON_FRAME = 1e-9
+_TIMES = "times in seconds"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Motion:
+    """F frames of a skeleton of J joints, sampled at a fixed rate.
+
+    Parameters
+    ----------
+    skeleton : the joints.
+    root_positions : (F, 3) metres, joint 0 in the world.
+    rotations : (F, J, 4) local unit quaternions, wxyz, child in parent.
+    fps : frames per second.
+    name : of the clip.
+    contacts, labels : annotations, of the same length.
+    bone_offsets : (F, J, 3) metres where bones change over time, else None. Joint 0's are not used.
+    source : the file it came from, and what was done since.
+    """
+
+    skeleton: Skeleton
+    root_positions: Floats
+    rotations: Floats
+    fps: float
+    name: str = ""
+    contacts: Contacts | None = None
+    labels: Labels = field(default_factory=Labels)
+    bone_offsets: Floats | None = None
+    source: Source = field(default_factory=Source)
+
+    def __post_init__(self) -> None:
+        n_joints = len(self.skeleton)
+        rotations = frozen(self.rotations, "rotations", (None, n_joints, 4))
+        n_frames = len(rotations)
+        if n_frames == 0:
+            raise InvalidValue("a motion needs at least one frame")
+        squares = np.einsum("fjk,fjk->fj", rotations, rotations)
+        if np.abs(squares - 1.0).max() > 2 * UNIT_TOLERANCE:
+            f, j = (int(i) for i in np.argwhere(np.abs(squares - 1.0) > 2 * UNIT_TOLERANCE)[0])
+            raise InvalidValue(
+                f"rotations must be unit quaternions; frame {f} of {self.skeleton.names[j]!r} has length "
+                f"{np.sqrt(squares[f, j]):.6g}; normalize them first"
+            )
+        if self.contacts is not None:
+            self._check_contacts(self.contacts, n_frames)
+        beyond = [label for label in self.labels if label.stop > n_frames]
+        if beyond:
+            raise InvalidValue(
+                f"label {beyond[0].name!r} ends at frame {beyond[0].stop} of a motion of {n_frames} frames"
+            )
+        put = object.__setattr__
+        put(self, "rotations", rotations)
+        put(self, "root_positions", frozen(self.root_positions, "root_positions", (n_frames, 3)))
+        put(self, "fps", checked_fps(self.fps))
+        if self.bone_offsets is not None:
+            put(self, "bone_offsets", frozen(self.bone_offsets, "bone_offsets", (n_frames, n_joints, 3)))
+        values = self.source.channel_values
+        if values is not None and len(values) != n_frames:  # they no longer speak of these frames
+            put(self, "source", replace(self.source, channel_values=None))
+
+    def _check_contacts(self, contacts: Contacts, n_frames: int) -> None:
+        if len(contacts) != n_frames:
+            raise InvalidValue(f"contacts have {len(contacts)} frames, the motion has {n_frames}")
+        for point in contacts.points:
+            if point.joint >= len(self.skeleton):
+                raise InvalidValue(
+                    f"contact point {point.name!r} sits on joint {point.joint}, but the skeleton has "
+                    f"{len(self.skeleton)} joints"
+                )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def __len__(self) -> int:
+        return len(self.rotations)
+
+    def __repr__(self) -> str:
+        return f"<Motion {self.name!r}: {len(self)} frames at {self.fps:g} Hz, {len(self.skeleton)} joints>"
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame to the last."""
+        return (len(self) - 1) / self.fps
+
+    def __getitem__(self, frames: slice | int) -> Motion:
+        """``motion[a:b]``: frames a to b with their contacts and labels; ``motion[i]``: the one frame."""
+        start, stop = frame_run(frames, len(self))
+        return replace(
+            self,
+            root_positions=self.root_positions[start:stop],
+            rotations=self.rotations[start:stop],
+            contacts=None if self.contacts is None else self.contacts.sliced(start, stop),
+            labels=self.labels.sliced(start, stop),
+            bone_offsets=None if self.bone_offsets is None else self.bone_offsets[start:stop],
+            source=self.source.sliced(start, stop),
+        )
+
+    def __iter__(self) -> Iterator[Motion]:
+        return (self[i] for i in range(len(self)))
+
+    def world(self) -> World:
+        """Every joint in the world: `.positions` (F, J, 3), `.rotations` (F, J, 4). Computed on each call."""
+        return forward_kinematics(self.skeleton, self.root_positions, self.rotations, self.bone_offsets)
+
+    @property
+    def travel(self) -> Floats:
+        """(F, 3) metres, where the figure is: the world path of role hips, whichever joint carries it."""
+        hips = self.skeleton.roles["hips"]
+        return joint_path(self.skeleton, self.root_positions, self.rotations, hips, self.bone_offsets)
+
+    def at(self, seconds: ArrayLike) -> Motion:
+        """The pose at one time or several, between frames by slerp and linear positions (Kovar 1.1.1).
+
+        Returns a Motion with one frame for each time given, without contacts and labels.
+        """
+        times = frozen(np.atleast_1d(as_type(seconds, _TIMES)), _TIMES, (None,))
+        slack = 1e-9 * max(1.0, self.duration)
+        if times.size == 0:
+            raise InvalidValue("expected one time in seconds or several, got none")
+        if times.min() < -slack or times.max() > self.duration + slack:
+            raise InvalidValue(
+                f"times must lie within 0 to {self.duration:g} s, got {times.min():g} to {times.max():g} s"
+            )
+        frame = np.clip(times * self.fps, 0.0, len(self) - 1)
+        # i / fps * fps may miss i by rounding; a frame's own time gives just that frame.
+        frame = np.where(np.abs(frame - np.rint(frame)) < _ON_FRAME, np.rint(frame), frame)
+        before = frame.astype(np.int64)
+        after = np.minimum(before + 1, len(self) - 1)
+        t = frame - before
+
+        def mix(values: Floats) -> Floats:
+            weight = t.reshape(-1, *[1] * (values.ndim - 1))
+            mixed: Floats = values[before] * (1.0 - weight) + values[after] * weight
+            return settle(mixed)
+
+        return replace(
+            self,
+            root_positions=mix(self.root_positions),
+            rotations=settle(quat.slerp(self.rotations[before], self.rotations[after], t[:, None])),
+            bone_offsets=None if self.bone_offsets is None else mix(self.bone_offsets),
+            contacts=None,
+            labels=Labels(),
+            source=replace(self.source, channel_values=None),
+        )
+
+    def moved(self, transform: ArrayLike) -> Motion:
+        """The motion carried across the floor by `transform` = rigid2d (theta, x, z)."""
+        rigid = frozen(transform, "transform", (3,))
+        rotations = self.rotations.copy()
+        rotations[:, 0] = quat.mul(rigid2d.to_quat(rigid), rotations[:, 0])
+        return replace(
+            self,
+            root_positions=settle(rigid2d.apply(rigid, self.root_positions)),
+            rotations=settle(rotations),
+        )

@@ -1,0 +1,322 @@
+"""What joint names say: profiles of well-known rigs, and the words that other rigs use.
+
+This is the only place in the library that knows bone names. Names are read as tokens, so that case,
+separators, namespaces and a prefix that all joints share (``mixamorig:``, ``Character1_``, ``Bip01``) do not
+matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["PROFILES", "NameParts", "Profile", "joints_like", "read_names", "roles_by_words"]
+
+SIDES = ("left", "right")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The joint names of one rig: role -> normalised name, and further names that tell it from its likes."""
+
+    name: str
+    roles: dict[str, str]
+    marks: tuple[str, ...]
+
+
+def _profile(name: str, sides: str, trunk: str, arm: str, leg: str, marks: str = "") -> Profile:
+    """One line of the table; ``*`` is the side as this rig spells it, ``-`` a joint that it lacks."""
+    roles = dict(zip(("hips", "neck", "head"), trunk.split(), strict=True))
+    limbs = dict(zip(("shoulder", "upper_arm", "forearm", "hand"), arm.split(), strict=True))
+    limbs.update(zip(("upper_leg", "lower_leg", "foot", "ball"), leg.split(), strict=True))
+    for side, spelling in zip(SIDES, sides.split(), strict=True):
+        roles.update({f"{side}_{role}": joint.replace("*", spelling) for role, joint in limbs.items()})
+    return Profile(name, {role: joint for role, joint in roles.items() if joint != "-"}, tuple(marks.split()))
+
+
+_LONG, _SHORT, _PLAIN = "left right", "l r", "hips neck head"
+_HIK_ARM, _HIK_LEG = "*shoulder *arm *forearm *hand", "*upleg *leg *foot *toebase"
+_JOINT_ARM, _JOINT_LEG = "*collar *shoulder *elbow *wrist", "*hip *knee *ankle *foot"
+_BONE_ARM, _BONE_LEG = "*shoulder *upperarm *lowerarm *hand", "*upperleg *lowerleg *foot *toes"
+
+# Where two profiles match equally well the earlier one names the result, so the general one comes first.
+# fmt: off
+PROFILES: tuple[Profile, ...] = (
+    _profile("HumanIK", _LONG, _PLAIN, _HIK_ARM, _HIK_LEG, "reference leftuplegroll leftarmroll spine3"),
+    _profile("CMU", _LONG, _PLAIN, _HIK_ARM, _HIK_LEG, "lhipjoint lowerback neck1 lthumb leftfingerbase"),
+    _profile("Mixamo", _LONG, _PLAIN, _HIK_ARM, _HIK_LEG, "mixamorig headtopend lefttoeend lefthandindex4"),
+    _profile("LAFAN1", _LONG, _PLAIN, _HIK_ARM, "*upleg *leg *foot *toe", "spine1 spine2"),
+    _profile("ASF", _SHORT, "root lowerneck head", "*clavicle *humerus *radius *wrist",
+             "*femur *tibia *foot *toes", "lhipjoint lowerback upperback thorax upperneck lfingers"),
+    _profile("SMPL", _SHORT, "pelvis neck head", _JOINT_ARM, _JOINT_LEG, "spine1 spine2 spine3 lhand"),
+    _profile("SMPL", _LONG, "pelvis neck head", _JOINT_ARM, _JOINT_LEG, "spine1 spine2 spine3 leftindex1"),
+    _profile("UE", _SHORT, "pelvis neck01 head", "clavicle* upperarm* lowerarm* hand*",
+             "thigh* calf* foot* ball*", "spine01 spine02 ikfootroot upperarmtwist01l"),
+    _profile("Bandai-Namco", _SHORT, _PLAIN, "shoulder* upperarm* lowerarm* hand*",
+             "upperleg* lowerleg* foot* toes*", "jointroot spine chest"),
+    _profile("100STYLE", _LONG, _PLAIN, _JOINT_ARM, "*hip *knee *ankle *toe", "chest chest2 chest3 chest4"),
+    _profile("Xsens", _LONG, "pelvis neck head", "*shoulder *upperarm *forearm *hand",
+             "*upperleg *lowerleg *foot *toe", "l5 l3 t12 t8"),
+    _profile("Rokoko", _LONG, _PLAIN, _HIK_ARM, "*thigh *shin *foot *toe", "spine4 lefttoetip"),
+    _profile("VRM", _LONG, _PLAIN, _BONE_ARM, _BONE_LEG, "chest upperchest"),
+    _profile("VRM", _SHORT, _PLAIN, _BONE_ARM, "*upperleg *lowerleg *foot *toebase", "chest upperchest"),
+    _profile("Biped", _SHORT, "pelvis neck head", "*clavicle *upperarm *forearm *hand",
+             "*thigh *calf *foot *toe0", "spine headnub ltoe0nub footsteps"),
+    _profile("Rigify", _SHORT, "spine spine004 spine006", "shoulder* upperarm* forearm* hand*",
+             "thigh* shin* foot* toe*", "spine001 spine002 spine003"),
+    _profile("Daz", _SHORT, "hip neck head", "*collar *shldr *forearm *hand",
+             "*thigh *shin *foot *toe", "pelvis abdomen chest"),
+    _profile("Daz", _SHORT, "hip necklower head", "*collar *shldrbend *forearmbend *hand",
+             "*thighbend *shin *foot *toe", "pelvis abdomenlower chestlower lthightwist"),
+    _profile("Kinect", _LONG, "spinebase neck head", "- shoulder* elbow* wrist*",
+             "hip* knee* ankle* foot*", "spinemid spineshoulder"),
+)
+# fmt: on
+
+# What a word says a joint is. "hip", "leg", "shoulder", "arm", "foot" and "hand" mean different joints in
+# different rigs; `roles_by_words` settles them by what else the same side has.
+_WORDS: dict[str, str] = {
+    word: part
+    for part, words in {
+        "hips": "hips pelvis",
+        "hip": "hip hipjoint",
+        "thigh": "thigh upleg upperleg legupper femur upthigh upperthigh",
+        "leg": "leg",
+        "shin": "shin calf knee lowerleg lowleg loleg leglower tibia",
+        "ankle": "ankle",
+        "foot": "foot",
+        "ball": "toe toes ball toebase",
+        "collar": "clavicle clav collar collarbone",
+        "shoulder": "shoulder",
+        "upperarm": "upperarm uparm armupper humerus shldr",
+        "arm": "arm",
+        "forearm": "forearm lowerarm lowarm loarm armlower elbow radius ulna",
+        "wrist": "wrist",
+        "hand": "hand",
+        "neck": "neck lowerneck necklower",
+        "head": "head",
+    }.items()
+    for word in words.split()
+}
+# Parts whose joints are worth offering when a role was not found.
+_NEAR_ROLE: dict[str, tuple[str, ...]] = {
+    "hips": ("hips", "hip"),
+    "neck": ("neck",),
+    "head": ("head", "neck"),
+    "shoulder": ("collar", "shoulder"),
+    "upper_arm": ("upperarm", "arm", "shoulder"),
+    "forearm": ("forearm", "arm"),
+    "hand": ("hand", "wrist"),
+    "fingertips": ("hand", "wrist"),
+    "upper_leg": ("thigh", "leg", "hip"),
+    "lower_leg": ("shin", "leg"),
+    "foot": ("foot", "ankle"),
+    "ball": ("ball", "foot", "ankle"),
+    "toe_tip": ("ball", "foot", "ankle"),
+}
+_SIDE_WORDS = {"left": 1, "l": 1, "lft": 1, "right": -1, "r": -1, "rgt": -1}
+_NOISE = {"joint", "jnt", "jt", "bone", "bn", "bind", "bnd", "def", "skin", "sk", "skel", "bend"}
+_ENDS = {"end", "nub", "site", "tip", "effector", "eff"}
+# fmt: off
+# Joints that hang on a limb without being part of it.
+_EXTRAS = {
+    "twist", "roll", "ik", "fk", "pole", "target", "ctrl", "control", "helper", "aim", "tweak", "mch", "org",
+    "driver", "socket", "attach", "prop", "weapon", "gun", "sword", "heel", "hair", "skirt", "cape", "tail",
+    "eye", "jaw", "breast", "muscle", "corrective", "virtual", "dummy",
+}
+_FINGERS = {
+    "middle": 0, "mid": 0, "index": 1, "fingers": 2, "finger": 2, "ring": 3, "pinky": 4, "little": 4,
+    "thumb": 5,
+}
+# fmt: on
+PLAIN, EXTRA = 2, 9  # finger ranks of a joint without a finger's name, and of one that is no part of the limb
+
+_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
+_SHARED_PREFIX = 0.6  # part of the joints that must start alike for the start to be a prefix
+
+
+@dataclass(frozen=True, slots=True)
+class NameParts:
+    """What the J names of a skeleton say.
+
+    Attributes
+    ----------
+    keys : normalised names: lower case, no namespace, no shared prefix, no separators.
+    prefix : the shared prefix that was removed, normalised.
+    sides : +1 left, -1 right, 0 where the name does not say.
+    parts : the body part (a value of the word table), or None.
+    ends : whether the name is that of an end site.
+    ranks : 0 for a middle finger, 1 index, 2 no finger named, then ring, little, thumb; 9 for props and
+        helpers.
+    """
+
+    keys: tuple[str, ...]
+    prefix: str
+    sides: tuple[int, ...]
+    parts: tuple[str | None, ...]
+    ends: tuple[bool, ...]
+    ranks: tuple[int, ...]
+
+
+def read_names(names: Sequence[str]) -> NameParts:
+    """Read J joint names; see `NameParts`."""
+    tokens = [_tokens(name) for name in names]
+    prefix = _strip_shared(tokens)
+    read = [_read_tokens(words) for words in tokens]
+    return NameParts(
+        keys=tuple("".join(words) for words in tokens),
+        prefix=prefix,
+        sides=tuple(side for side, _, _, _ in read),
+        parts=tuple(part for _, part, _, _ in read),
+        ends=tuple(end for _, _, end, _ in read),
+        ranks=tuple(rank for _, _, _, rank in read),
+    )
+
+
+def _tokens(name: str) -> list[str]:
+    bare = re.split(r"[:|]", name)[-1]
+    tokens = [token.lower() for token in _TOKEN.findall(bare)]
+    # VRoid rigs mix body joints (J_Bip_L_Hand) with hair and cloth (J_Sec_...), Rigify its deform joints
+    # (DEF-hand.L) with controls: there the prefix tells the body, and no prefix is shared by all.
+    for known in (["j", "bip", "c"], ["j", "bip"], ["def"]):
+        if tokens[: len(known)] == known and len(tokens) > len(known):
+            return tokens[len(known) :]
+    return tokens
+
+
+def _strip_shared(tokens: list[list[str]]) -> str:
+    """Remove, in place, leading tokens that most joints share; returns what was removed."""
+    removed = ""
+    while True:
+        first = Counter(words[0] for words in tokens if len(words) > 1)
+        if not first:
+            return removed
+        word, count = first.most_common(1)[0]
+        if count < max(3, _SHARED_PREFIX * len(tokens)) or word in _SIDE_WORDS:
+            return removed
+        removed += word
+        for words in tokens:
+            if len(words) > 1 and words[0] == word:
+                del words[0]
+
+
+def _read_tokens(tokens: list[str]) -> tuple[int, str | None, bool, int]:
+    """Side, body part, end site or not, and finger rank of one name."""
+    side, rest, end, rank = 0, [], False, PLAIN
+    for token in tokens:
+        sign, word = _split_side(token)
+        side = side or sign
+        if word in _ENDS:
+            end = True
+        elif word in _EXTRAS:
+            rank = EXTRA
+        elif word in _FINGERS:
+            rank = _FINGERS[word] if rank == PLAIN else rank
+            rest.append(word)
+        elif word and not word.isdigit() and word not in _NOISE:
+            rest.append(word)
+    if not rest and not end and tokens[:1] in (["l"], ["r"]):
+        side = 0  # a bare "L5" is a vertebra; "joint_5_L" is a side
+    part = None if end or rank == EXTRA else _WORDS.get("".join(rest))
+    return side, part, end, rank
+
+
+def _split_side(token: str) -> tuple[int, str]:
+    """``lfemur`` -> (1, "femur"), ``l`` -> (1, ""), ``lower`` -> (0, "lower")."""
+    if token in _SIDE_WORDS:
+        return _SIDE_WORDS[token], ""
+    if token in _WORDS:
+        return 0, token
+    for spelling in ("left", "right", "l", "r"):
+        bare = token.removeprefix(spelling)
+        if bare != token and (bare in _WORDS or bare in _FINGERS):
+            return _SIDE_WORDS[spelling], bare
+    for spelling in SIDES:
+        bare = token.removesuffix(spelling)
+        if bare != token and bare in _WORDS:
+            return _SIDE_WORDS[spelling], bare
+    return 0, token
+
+
+def roles_by_words(read: NameParts) -> dict[str, int]:
+    """Roles that the words in the names tell by themselves; the hierarchy is not looked at."""
+    by_part: dict[tuple[int, str], list[int]] = {}
+    for joint, (side, part) in enumerate(zip(read.sides, read.parts, strict=True)):
+        if part is not None:
+            by_part.setdefault((side, part), []).append(joint)
+    roles: dict[str, int] = {}
+    central = {part: joints[0] for (side, part), joints in by_part.items() if side == 0}
+    hips = [central[part] for part in ("hips", "hip") if part in central]
+    if hips:
+        roles["hips"] = min(hips)
+    roles.update({part: central[part] for part in ("neck", "head") if part in central})
+    for name, sign in zip(SIDES, (1, -1), strict=True):
+        limb = {part: joints for (side, part), joints in by_part.items() if side == sign}
+        found = _arm_by_words(limb) | _leg_by_words(limb)
+        roles.update({f"{name}_{role}": joint for role, joint in found.items() if joint is not None})
+    return roles
+
+
+def _first(limb: dict[str, list[int]], part: str) -> int | None:
+    return limb[part][0] if part in limb else None
+
+
+def _only(limb: dict[str, list[int]], part: str) -> int | None:
+    """The joint, unless several are called so: numbered series (leg_1, leg_2) tell nothing apart."""
+    return limb[part][0] if len(limb.get(part, ())) == 1 else None
+
+
+def _either(first: int | None, second: int | None) -> int | None:
+    return second if first is None else first
+
+
+def _arm_by_words(limb: dict[str, list[int]]) -> dict[str, int | None]:
+    collar, shoulder = _first(limb, "collar"), _first(limb, "shoulder")
+    upper, arm, forearm = _first(limb, "upperarm"), _only(limb, "arm"), _first(limb, "forearm")
+    if upper is None and arm is None and "arm" not in limb:
+        # Named by joints, not bones: the shoulder is where the upper arm turns.
+        upper, shoulder = shoulder, None
+    elif upper is None:
+        upper = arm
+    elif forearm is None:
+        forearm = arm
+    return {
+        "shoulder": _either(collar, shoulder),
+        "upper_arm": upper,
+        "forearm": forearm,
+        "hand": _either(_first(limb, "wrist"), _first(limb, "hand")),
+    }
+
+
+def _leg_by_words(limb: dict[str, list[int]]) -> dict[str, int | None]:
+    thigh, hip, leg, shin = (
+        _first(limb, "thigh"),
+        _first(limb, "hip"),
+        _only(limb, "leg"),
+        _first(limb, "shin"),
+    )
+    upper = _either(thigh, hip)
+    if upper is None and shin is not None:
+        upper = leg
+    elif upper is not None and shin is None:
+        shin = leg
+    ankle, foot, ball = _first(limb, "ankle"), _first(limb, "foot"), _first(limb, "ball")
+    return {
+        "upper_leg": upper,
+        "lower_leg": shin,
+        "foot": _either(ankle, foot),
+        "ball": ball if ankle is None else _either(ball, foot),
+    }
+
+
+def joints_like(read: NameParts, role: str) -> list[int]:
+    """Joints whose names are near a role, those of its own side only."""
+    side = next((sign for word, sign in (("left_", 1), ("right_", -1)) if role.startswith(word)), 0)
+    near = _NEAR_ROLE.get(role.removeprefix("left_").removeprefix("right_"), ())
+    return [
+        joint
+        for joint, (its_side, part) in enumerate(zip(read.sides, read.parts, strict=True))
+        if part in near and its_side in (side, 0)
+    ]

@@ -1,0 +1,331 @@
+"""What each joint of a human skeleton is: its hips, its left hand, its right toe tip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marey.core.joint_tree import JointTree, find_fingertips, find_hips, find_toes
+from marey.core.profiles import PROFILES, SIDES, NameParts, Profile, joints_like, read_names, roles_by_words
+from marey.errors import InvalidValue, JointNotFound, similar
+
+__all__ = ["ROLE_NAMES", "Roles", "find_roles"]
+
+_ARM = ("shoulder", "upper_arm", "forearm", "hand", "fingertips")
+_LEG = ("upper_leg", "lower_leg", "foot", "ball", "toe_tip")
+
+ROLE_NAMES: tuple[str, ...] = (
+    "hips",
+    "spine",
+    "chest",
+    "neck",
+    "head",
+    *(f"{side}_{part}" for side in SIDES for part in _ARM + _LEG),
+)
+
+# Each chain lists roles that hang from one another, in this order.
+_CHAINS: tuple[tuple[str, ...], ...] = (
+    ("neck", "head"),
+    *(tuple(f"{side}_{part}" for part in _ARM) for side in SIDES),
+    *(("hips", *(f"{side}_{part}" for part in _LEG)) for side in SIDES),
+)
+# What a figure has to have before structure need not be asked.
+_CORE = tuple(f"{side}_{part}" for side in SIDES for part in (*_ARM[1:4], *_LEG[:3])) + ("head",)
+# What a profile has to find to be believed.
+_PROFILE_CORE = ("hips", *(f"{side}_{part}" for side in SIDES for part in (*_ARM[1:3], *_LEG[:2])))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Roles(Mapping[str, int]):
+    """A mapping from role to joint index, with the roles that were found.
+
+    ``roles["left_hand"]`` is a joint index; a role that was not found is a `JointNotFound` that says how to
+    map it. ``"left_hand" in roles`` and ``roles.get("left_hand")`` ask without raising.
+
+    Attributes
+    ----------
+    joints : role to joint index, in the order of `ROLE_NAMES`.
+    spine : the whole spine, from the first joint above the hips to the last below the neck; its ends are the
+        roles ``spine`` and ``chest``.
+    how : how they were found: ``"profile CMU"``, ``"names"``, ``"names and structure"``, ``"structure"``,
+        ``"map"``, or ``"nothing found"``.
+    names : the J joint names.
+    """
+
+    joints: Mapping[str, int]
+    spine: tuple[int, ...]
+    how: str
+    names: tuple[str, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        names = tuple(self.names)
+        for role, joint in self.joints.items():
+            _check_role(role)
+            if not 0 <= joint < len(names):
+                raise InvalidValue(f"role {role!r} must be a joint index below {len(names)}, got {joint}")
+        ordered = {role: int(self.joints[role]) for role in ROLE_NAMES if role in self.joints}
+        object.__setattr__(self, "joints", MappingProxyType(ordered))
+        object.__setattr__(self, "spine", tuple(int(joint) for joint in self.spine))
+        object.__setattr__(self, "names", names)
+
+    def __getitem__(self, role: str) -> int:
+        try:
+            return self.joints[role]
+        except KeyError:
+            raise JointNotFound(_why_missing(role, self.names)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.joints)
+
+    def __len__(self) -> int:
+        return len(self.joints)
+
+    # Mapping's own versions expect a KeyError.
+    def __contains__(self, role: object) -> bool:
+        return role in self.joints
+
+    def get(self, role: str, default: Any = None) -> Any:
+        """The joint's index, or `default` where the role was not found."""
+        return self.joints.get(role, default)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Roles that were not found, in the order of `ROLE_NAMES`."""
+        return tuple(role for role in ROLE_NAMES if role not in self.joints)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Read-only mappings cannot be copied or sent to another process; their content can.
+        return Roles, (dict(self.joints), self.spine, self.how, self.names)
+
+
+def find_roles(
+    names: Sequence[str],
+    parents: ArrayLike,
+    offsets: ArrayLike,
+    role_map: Mapping[str, str] | None = None,
+    positions: ArrayLike | None = None,
+) -> Roles:
+    """Find what each joint of a human skeleton is.
+
+    The best-fitting name profile is asked first, then words in the names, then the shape of the figure.
+    Nothing found contradicts the hierarchy: a hand always hangs from its forearm. A skeleton that is not
+    human gives few roles or none.
+
+    Parameters
+    ----------
+    names : J joint names.
+    parents : (J,) parent indices, parents before children, -1 for joint 0.
+    offsets : (J, 3) metres, from each joint's parent to it in the rest pose, with identity rotations.
+    role_map : role to joint name; overrides what is found.
+    positions : (J, 3) metres, where the joints are in a typical posed frame. Some files have a rest pose that
+        is no pose, with all bones along one axis; then this tells the shape.
+    """
+    names = tuple(names)
+    tree, mapped = _checked(names, parents, offsets, role_map, positions)
+    read = read_names(names)
+    found, how = _gather(tree, read)
+    found = {role: joint for role, joint in found.items() if joint not in mapped.values()} | mapped
+    _set_hips(tree, found, mapped)
+    _set_tips(tree, found, read)
+    spine = _find_spine(tree, found)
+    if spine:
+        found.setdefault("spine", spine[0])
+        found.setdefault("chest", spine[-1])
+    if mapped:
+        how = f"{how}, map" if how else "map"
+    return Roles(found, spine, how or "nothing found", names)
+
+
+def _checked(
+    names: tuple[str, ...],
+    parents: ArrayLike,
+    offsets: ArrayLike,
+    role_map: Mapping[str, str] | None,
+    positions: ArrayLike | None,
+) -> tuple[JointTree, dict[str, int]]:
+    """The joint tree, and the role map as joint indices."""
+    n = len(names)
+    tree_of: NDArray[np.int64] = np.asarray(parents, dtype=np.int64)
+    if n == 0 or tree_of.shape != (n,):
+        raise InvalidValue(f"expected one parent for each of {n} joints (at least 1), got shape {tree_of.shape}")
+    if tree_of[0] != -1 or bool(np.any((tree_of[1:] < 0) | (tree_of[1:] >= np.arange(1, n)))):
+        raise InvalidValue("parents must be -1 for joint 0 and come before their children elsewhere")
+    points = _points(offsets, "offsets", n)
+    points[0] = 0.0
+    for joint, parent in enumerate(tree_of.tolist()[1:], start=1):
+        points[joint] += points[parent]
+    if positions is not None:
+        points = _points(positions, "positions", n)
+    mapped = {}
+    for role, name in (role_map or {}).items():
+        _check_role(role)
+        if name not in names:
+            raise JointNotFound(
+                f"the role map gives {role!r} as {name!r}, which is no joint here{similar(str(name), names)}"
+            )
+        mapped[role] = names.index(name)
+    return JointTree(tree_of.tolist(), points), mapped
+
+
+def _points(values: ArrayLike, what: str, n: int) -> NDArray[np.float64]:
+    """(n, 3), scaled to 1 at the most: only shape matters here, and sums and squares of any unit stay finite."""
+    points = np.array(values, dtype=np.float64)
+    if points.shape != (n, 3) or not bool(np.isfinite(points).all()):
+        raise InvalidValue(f"{what} must be finite and of shape ({n}, 3), got shape {points.shape}")
+    largest = float(np.abs(points).max())
+    return points / largest if largest > 0.0 else points
+
+
+def _check_role(role: str) -> None:
+    if role not in ROLE_NAMES:
+        raise JointNotFound(
+            f"there is no role {role!r}{similar(str(role), ROLE_NAMES)}; the roles are"
+            f" {', '.join(ROLE_NAMES[:5])}, and left_ or right_ with {', '.join(_ARM + _LEG)}"
+        )
+
+
+def _why_missing(role: str, names: tuple[str, ...]) -> str:
+    _check_role(role)
+    like = [names[joint] for joint in joints_like(read_names(names), role)][:3]
+    near = f"; similar: {', '.join(map(repr, like))}" if like else similar(role.replace("_", ""), names)
+    return (
+        f"role {role!r} was not found among the skeleton's {len(names)} joints{near}; say which joint it is"
+        f' as {{"{role}": "JointName"}}, under "roles" in the file\'s sidecar NAME.marey.json, in a JSON file'
+        " given as --roles, or with skeleton.with_roles(...)"
+    )
+
+
+# Gathering ------------------------------------------------------------------------------------------------
+
+
+def _gather(tree: JointTree, read: NameParts) -> tuple[dict[str, int], str]:
+    """Roles of limbs, neck, head and perhaps hips by profile, words, structure, in this order; and how."""
+    profile, found = _best_profile(tree, read)
+    how = [] if profile is None else [f"profile {profile.name}"]
+    if _is_complete(found):
+        return found, how[0]
+    if _add(tree, found, _sound(tree, roles_by_words(read))):
+        how.append("names")
+    if not _is_complete(found):
+        from marey.core.structure import find_figure  # seldom needed, and not free to import
+
+        if _add(tree, found, find_figure(tree, read.sides, read.ends)):
+            how.append("structure")
+    return found, " and ".join(how)
+
+
+def _is_complete(found: dict[str, int]) -> bool:
+    return all(role in found for role in _CORE)
+
+
+def _best_profile(tree: JointTree, read: NameParts) -> tuple[Profile | None, dict[str, int]]:
+    """The profile that names most joints, of those that agree with the hierarchy."""
+    index: dict[str, int] = {}
+    for joint, key in enumerate(read.keys):
+        index.setdefault(key, joint)
+    best: tuple[Profile | None, dict[str, int]] = (None, {})
+    most = 0
+    for profile in PROFILES:
+        found = {role: index[key] for role, key in profile.roles.items() if key in index}
+        score = len(found) + sum(mark in index or mark == read.prefix for mark in profile.marks)
+        known = score > most and all(role in found for role in _PROFILE_CORE)
+        if known and len(_sound(tree, found)) == len(found):
+            best, most = (profile, found), score
+    return best
+
+
+def _sound(tree: JointTree, named: dict[str, int]) -> dict[str, int]:
+    """Of roles that names tell, those on limbs where none contradicts the hierarchy: elsewhere any may be wrong."""
+    agreed: dict[str, int] = {}
+    _add(tree, agreed, named)
+    refused = named.keys() - agreed.keys() - {"hips"}
+    wrong = [chain for chain in _CHAINS if not refused.isdisjoint(chain)]
+    return {role: joint for role, joint in agreed.items() if not any(role in chain for chain in wrong)}
+
+
+def _add(tree: JointTree, found: dict[str, int], more: dict[str, int]) -> bool:
+    """Take over, in place, those roles of `more` that are new and agree with the others; whether any did."""
+    before = len(found)
+    for role in (*ROLE_NAMES[1:], "hips"):  # legs tell more surely than the name of hips what carries them
+        if role in more and role not in found and _agrees(tree, found, role, more[role]):
+            found[role] = more[role]
+    return len(found) > before
+
+
+def _agrees(tree: JointTree, found: dict[str, int], role: str, joint: int) -> bool:
+    """Whether a joint hangs from, and carries, the joints that its role says, and is on no other limb."""
+    for other, its_joint in found.items():
+        chain = next((chain for chain in _CHAINS if role in chain and other in chain), None)
+        if chain is None:
+            fits = not (_on_limb(other) and tree.is_below(joint, its_joint))
+            fits = fits and not (_on_limb(role) and tree.is_below(its_joint, joint))
+        elif chain.index(other) < chain.index(role):
+            fits = joint != its_joint and tree.is_below(joint, its_joint)
+        else:
+            fits = joint != its_joint and tree.is_below(its_joint, joint)
+        if not fits:
+            return False
+    return True
+
+
+def _on_limb(role: str) -> bool:
+    return role.startswith(("left_", "right_"))
+
+
+# What follows from the limbs and the head -----------------------------------------------------------------
+
+
+def _set_hips(tree: JointTree, found: dict[str, int], mapped: dict[str, int]) -> None:
+    """Set, in place, the hips to where legs and spine part; a joint called so may carry the legs alone."""
+    legs = [found[role] for role in ("left_upper_leg", "right_upper_leg") if role in found]
+    above = _above_spine(tree, found)
+    if "hips" in mapped or len(legs) < 2 or above is None:
+        return
+    fork = tree.common(*legs, above)
+    if "hips" not in found:
+        found["hips"] = find_hips(tree, legs, above)
+    elif tree.is_below(fork, found["hips"]):
+        # Some rigs hang the thighs from what they call the spine; turning that would turn the legs.
+        found["hips"] = fork
+
+
+def _above_spine(tree: JointTree, found: dict[str, int]) -> int | None:
+    """A joint that the spine leads to."""
+    for role in ("neck", "head"):
+        if role in found:
+            return found[role]
+    arms = [found[role] for role in ("left_upper_arm", "right_upper_arm") if role in found]
+    return tree.common(*arms) if len(arms) == 2 else None
+
+
+def _find_spine(tree: JointTree, found: dict[str, int]) -> tuple[int, ...]:
+    """Joints above the hips and below the neck; a mapped ``spine`` or ``chest`` is its first or last."""
+    first, last, above = found.get("spine"), found.get("chest"), _above_spine(tree, found)
+    if last is None and above is not None:
+        last = above if "neck" not in found and "head" not in found else tree.parents[above]
+    if last is None or last < 0:
+        return () if first is None else (first,)
+    if first is not None:
+        return tuple(tree.path(first, last)) or (first, last)
+    if "hips" not in found:
+        return (last,) if "chest" in found else ()
+    return tuple(tree.path(tree.common(found["hips"], last), last)[1:])
+
+
+def _set_tips(tree: JointTree, found: dict[str, int], read: NameParts) -> None:
+    """Set, in place, balls of the feet, toe tips and fingertips where they are not known."""
+    for side in SIDES:
+        foot, hand = found.get(f"{side}_foot"), found.get(f"{side}_hand")
+        if foot is not None:
+            toes = find_toes(tree, foot, found.get(f"{side}_ball"), read.ends, read.ranks)
+            for role, joint in toes.items():
+                found.setdefault(f"{side}_{role}", joint)
+        if hand is not None and f"{side}_fingertips" not in found:
+            tip = find_fingertips(tree, found.get(f"{side}_forearm"), hand, read.ends, read.ranks)
+            if tip is not None:
+                found[f"{side}_fingertips"] = tip

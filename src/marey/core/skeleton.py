@@ -1,0 +1,149 @@
+"""The skeleton: named joints, who hangs from whom, and by what offset."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, Ints, checked_index, checked_names, frozen, rebuilt, settle
+from marey.core.roles import Roles, find_roles
+from marey.errors import InvalidValue, JointNotFound, similar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Skeleton:
+    """A tree of J joints (Kovar 1.1.1).
+
+    Parameters
+    ----------
+    names : J different, non-empty names.
+    parents : (J,) index of each joint's parent, always smaller than the joint's own; -1 for joint 0 alone.
+    offsets : (J, 3) metres, a joint's origin in its parent's frame. In the rest pose no joint is turned.
+    role_map : role to joint name, where it overrides what `roles` would find.
+
+    End Sites are joints too: leaves without rotation, named ``<Parent>End``.
+    """
+
+    names: tuple[str, ...]
+    parents: Ints
+    offsets: Floats
+    role_map: Mapping[str, str] = field(default_factory=dict)
+    _roles: Roles | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        names = checked_names(self.names, "joint")
+        n = len(names)
+        if n == 0:
+            raise InvalidValue("a skeleton needs at least one joint")
+        parents = frozen(self.parents, "parents", (n,), np.int64)
+        if parents[0] != -1:
+            raise InvalidValue(f"joint 0 is the root and its parent must be -1, got {parents[0]}")
+        wrong = np.flatnonzero((parents[1:] < 0) | (parents[1:] >= np.arange(1, n))) + 1
+        if wrong.size:
+            j = int(wrong[0])
+            raise InvalidValue(
+                f"parents must come before children, but {names[j]!r} (joint {j}) has parent {parents[j]}"
+            )
+        put = object.__setattr__
+        put(self, "names", names)
+        put(self, "parents", parents)
+        put(self, "offsets", frozen(self.offsets, "offsets", (n, 3)))
+        put(self, "role_map", MappingProxyType(dict(self.role_map)))
+        if self.role_map:
+            _ = self.roles  # a map that names unknown joints or roles is refused here, not at first use
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made, (names, parents, offsets, role_map) = rebuilt(self)
+        return made, (names, parents, offsets, dict(role_map))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def roles(self) -> Roles:
+        """What each joint is, found once by name, then by structure; see `Roles`."""
+        if self._roles is None:
+            found = find_roles(self.names, self.parents, self.offsets, role_map=self.role_map or None)
+            object.__setattr__(self, "_roles", found)
+            return found
+        return self._roles
+
+    def with_roles(self, role_map: Mapping[str, str]) -> Skeleton:
+        """The same skeleton with some roles given by hand: ``{"left_hand": "Hand_L"}``."""
+        return replace(self, role_map={**self.role_map, **role_map})
+
+    def index(self, name: str) -> int:
+        """The joint's index; an unknown name is a `JointNotFound` that offers similar ones."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise JointNotFound(f"joint {name!r} not in skeleton{similar(str(name), self.names)}") from None
+
+    @property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """For each joint its children, in order."""
+        lists: list[list[int]] = [[] for _ in self.names]
+        for j, parent in enumerate(self.parents[1:].tolist(), start=1):
+            lists[parent].append(j)
+        return tuple(tuple(c) for c in lists)
+
+    @property
+    def is_end_site(self) -> Bools:
+        """(J,) True for joints named ``<Parent>End`` (or ``<Parent>End2``, ...) that carry only such."""
+        flags = np.ones(len(self), dtype=bool)
+        for j in range(len(self) - 1, 0, -1):
+            flags[j] &= is_end_name(self.names[j], self.names[self.parents[j]])
+            flags[self.parents[j]] &= flags[j]
+        flags[0] = False
+        return settle(flags)
+
+    @property
+    def rest_positions(self) -> Floats:
+        """(J, 3) metres, the rest pose with joint 0 at the origin."""
+        positions = self.offsets.copy()
+        positions[0] = 0.0
+        for j, parent in enumerate(self.parents[1:].tolist(), start=1):
+            positions[j] += positions[parent]
+        return settle(positions)
+
+    @property
+    def bone_lengths(self) -> Floats:
+        """(J,) metres from each joint to its parent; 0 for the root."""
+        lengths: Floats = np.linalg.norm(self.offsets, axis=1)
+        lengths[0] = 0.0
+        return settle(lengths)
+
+    def chain(self, joint: int) -> tuple[int, ...]:
+        """The joints from the root down to `joint`, both included."""
+        path = [checked_index(joint, "a joint")]
+        if not 0 <= path[0] < len(self):
+            raise JointNotFound(f"expected a joint from 0 to {len(self) - 1}, got {joint}")
+        while (parent := int(self.parents[path[-1]])) >= 0:
+            path.append(parent)
+        return tuple(reversed(path))
+
+    def fits(self, other: Skeleton) -> bool:
+        """Same names in the same tree; offsets may differ."""
+        return self.names == other.names and bool(np.array_equal(self.parents, other.parents))
+
+
+def end_name(parent: str, taken: Iterable[str]) -> str:
+    """A free name for an End Site under `parent`: ``ToeEnd``, or ``ToeEnd2`` where that is taken."""
+    used = set(taken)
+    name, n = f"{parent}End", 2
+    while name in used:
+        name, n = f"{parent}End{n}", n + 1
+    return name
+
+
+def is_end_name(name: str, parent: str) -> bool:
+    """Whether `name` is what `end_name` gives under `parent`."""
+    return name.startswith(parent) and _END.fullmatch(name[len(parent) :]) is not None
+
+
+_END = re.compile(r"End(?:[2-9]|[1-9][0-9]+)?")

@@ -1,0 +1,81 @@
+"""Where a motion came from: what a faithful save needs, how the file was read, and what was done since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, frozen, rebuilt
+from marey.errors import InvalidValue
+
+_UPS = ("x", "y", "z", "-x", "-y", "-z")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """What a file said beyond the motion itself.
+
+    Parameters
+    ----------
+    path : the file as it was named; "" for motion that never was in a file.
+    format : "bvh", "amc", "glb", "npz"; "" as above.
+    unit : metres per unit of the file.
+    up : the file's upward axis: "x", "y", "z", or with a minus sign.
+    frame_time_text : the frame time as the file spells it, to be written back the same.
+    file_names : (J,) the names that the file gives its joints, where doubles had to be renamed; else ().
+    file_offsets : (J, 3) the OFFSETs as the file has them. Position channels replace them, so the skeleton's
+        own may differ; a save writes these again.
+    channels : for each joint its BVH channels in order, e.g. ``("Zrotation", "Yrotation", "Xrotation")``.
+    channel_values : (F, C) the numbers of the file's rows. A joint that was not changed is written with them
+        again, so that angles keep the branch that the file had.
+    floor : metres, the height of the floor where somebody has found or set it.
+    evidence : one sentence for each thing that was recognised rather than read: unit, axes, rate.
+    provenance : one JSON-like record for each step that made the motion, oldest first.
+    """
+
+    path: str = ""
+    format: str = ""
+    unit: float = 1.0
+    up: str = "y"
+    frame_time_text: str | None = None
+    file_names: tuple[str, ...] = ()
+    file_offsets: Floats | None = None
+    channels: tuple[tuple[str, ...], ...] | None = None
+    channel_values: Floats | None = None
+    floor: float | None = None
+    evidence: tuple[str, ...] = ()
+    provenance: tuple[Mapping[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.unit) and self.unit > 0):
+            raise InvalidValue(f"a file's unit must be a positive number of metres, got {self.unit}")
+        if self.up not in _UPS:
+            raise InvalidValue(f"a file's upward axis must be one of {', '.join(_UPS)}, got {self.up!r}")
+        if self.floor is not None and not np.isfinite(self.floor):
+            raise InvalidValue(f"the floor's height must be finite, got {self.floor}")
+        put = object.__setattr__
+        for name in ("file_names", "evidence", "provenance"):
+            put(self, name, tuple(getattr(self, name)))
+        if self.channels is not None:
+            put(self, "channels", tuple(tuple(joint) for joint in self.channels))
+        if self.file_offsets is not None:
+            put(self, "file_offsets", frozen(self.file_offsets, "file_offsets", (None, 3)))
+        if self.channel_values is not None:
+            rows = frozen(self.channel_values, "channel_values", (None, None), finite=False)
+            put(self, "channel_values", rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def sliced(self, start: int, stop: int) -> Source:
+        """The same for frames `start` to `stop`."""
+        if self.channel_values is None:
+            return self
+        return replace(self, channel_values=self.channel_values[start:stop])
+
+    def with_step(self, **record: Any) -> Source:
+        """The same with one more step of provenance: ``source.with_step(op="mirror")``."""
+        return replace(self, provenance=(*self.provenance, record))

@@ -1,0 +1,136 @@
+"""Contacts: named points, a mask, and the intervals in it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marey.core import ContactPoint, Contacts
+from marey.core._arrays import settle
+from marey.errors import InvalidValue, UnknownName
+from tests.strategies import LAWS
+
+HEEL = ContactPoint("left_heel", 3, (0.0, -0.08, -0.03))
+BALL = ContactPoint("left_ball", np.int64(4), np.zeros(3))
+MASK = np.array([[0, 1], [1, 1], [1, 0], [0, 0], [1, 1]], dtype=bool)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("", 1, np.zeros(3)), "a contact point needs a non-empty name, got ''"),
+        ((7, 1, np.zeros(3)), "a contact point needs a non-empty name, got 7"),
+        (("heel", -1, np.zeros(3)), "contact point 'heel' must sit on a joint, got index -1"),
+        (("heel", 1.5, np.zeros(3)), "the joint of contact point 'heel' must be an integer, got 1.5"),
+        (("heel", "Foot", np.zeros(3)), "the joint of contact point 'heel' must be an integer, got 'Foot'"),
+        (("heel", 1, np.zeros(2)), r"offset of contact point 'heel' must have shape \(3,\), got \(2,\)"),
+        (("heel", 1, (0, np.nan, 0)), r"offset of contact point 'heel' must be finite, found nan at index \(1,\)"),
+    ],
+)
+def test_bad_points_are_refused(arguments, message):
+    with pytest.raises(InvalidValue, match=message):
+        ContactPoint(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("points", "mask", "message"),
+    [
+        ((HEEL, HEEL), MASK, "contact points must have different names, got left_heel, left_heel"),
+        ((HEEL,), MASK, r"contact mask must have shape \(any, 1\), got \(5, 2\)"),
+        ((HEEL, BALL), MASK[0], r"contact mask must have shape \(any, 2\), got \(2,\)"),
+        ((HEEL, BALL), 0.5 * MASK, "contact mask must hold True and False, got 0.5"),
+        ((HEEL, BALL), [["yes", "no"]], "contact mask must be an array of numbers, got 'yes'"),
+    ],
+)
+def test_bad_contacts_are_refused(points, mask, message):
+    with pytest.raises(InvalidValue, match=message):
+        Contacts(points, mask)
+
+
+def test_nothing_changes_them():
+    mask, offset = MASK.copy(), np.zeros(3)
+    point = ContactPoint("heel", 1, offset)
+    contacts = Contacts([HEEL, BALL], mask)
+    mask[:] = False
+    offset[:] = 1.0
+    np.testing.assert_array_equal(contacts.mask, MASK)
+    np.testing.assert_array_equal(point.offset, np.zeros(3))
+    assert isinstance(contacts.points, tuple)
+    assert isinstance(BALL.joint, int)
+    for array in (contacts.mask, point.offset):
+        assert not array.flags.writeable
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        contacts.mask = MASK
+    assert contacts != Contacts([HEEL, BALL], MASK)
+    assert point != ContactPoint("heel", 1, offset)
+    settled = settle(MASK.copy())
+    assert Contacts([HEEL, BALL], settled).mask is settled
+
+
+def test_points_are_found_by_name():
+    contacts = Contacts((HEEL, BALL), MASK)
+    assert contacts.names == ("left_heel", "left_ball")
+    assert contacts.index("left_ball") == 1
+    assert len(contacts) == 5
+    with pytest.raises(
+        UnknownName, match="contact point 'left_bal' not among left_heel, left_ball; similar: 'left_ball'"
+    ):
+        contacts.index("left_bal")
+    with pytest.raises(UnknownName, match="contact point 'heel' not here, as there are none"):
+        Contacts((), np.zeros((3, 0), bool)).intervals("heel")
+
+
+def test_intervals_are_half_open_and_in_order():
+    contacts = Contacts((HEEL, BALL), MASK)
+    assert contacts.intervals("left_heel") == ((1, 3), (4, 5))
+    assert contacts.intervals("left_ball") == ((0, 2), (4, 5))
+    assert all(isinstance(end, int) for span in contacts.intervals("left_heel") for end in span)
+
+
+@LAWS
+@given(hnp.arrays(bool, st.tuples(st.integers(0, 9), st.just(2))))
+def test_intervals_and_mask_say_the_same(mask):
+    contacts = Contacts((HEEL, BALL), mask)
+    spans = {name: contacts.intervals(name) for name in contacts.names}
+    again = Contacts.from_intervals((HEEL, BALL), spans, len(mask))
+    np.testing.assert_array_equal(again.mask, mask)
+    for found in spans.values():
+        flat = [end for span in found for end in span]
+        assert flat == sorted(set(flat)), "intervals are not empty, do not touch, and are in order"
+
+
+def test_from_intervals_joins_overlaps_and_leaves_out_what_is_not_named():
+    contacts = Contacts.from_intervals([HEEL, BALL], {"left_heel": [(0, 2), (1, 3), (3, 4)]}, 6)
+    assert contacts.intervals("left_heel") == ((0, 4),)
+    assert contacts.intervals("left_ball") == ()
+    assert not contacts.mask.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("spans", "n_frames", "message"),
+    [
+        ({"left_heel": [(2, 2)]}, 5, "contact of 'left_heel' from 2 to 2 does not fit a motion of 5 frames"),
+        ({"left_heel": [(-1, 2)]}, 5, "contact of 'left_heel' from -1 to 2 does not fit a motion of 5 frames"),
+        ({"left_heel": [(3, 6)]}, 5, "contact of 'left_heel' from 3 to 6 does not fit a motion of 5 frames"),
+        ({"left_heel": [(0.5, 2)]}, 5, "the ends of a contact of 'left_heel' must be an integer, got 0.5"),
+        ({"right_heel": []}, 5, "contact point 'right_heel' not among left_heel, left_ball; similar: 'left_heel'"),
+        ({}, -1, "the number of frames must not be negative, got -1"),
+        ({}, 2.5, "the number of frames must be an integer, got 2.5"),
+    ],
+)
+def test_bad_intervals_are_refused(spans, n_frames, message):
+    with pytest.raises(InvalidValue, match=message):
+        Contacts.from_intervals((HEEL, BALL), spans, n_frames)
+
+
+def test_a_part_has_the_same_points():
+    contacts = Contacts((HEEL, BALL), MASK)
+    part = contacts.sliced(1, 4)
+    np.testing.assert_array_equal(part.mask, MASK[1:4])
+    assert part.points is contacts.points
+    assert np.shares_memory(part.mask, contacts.mask)
