@@ -1,0 +1,61 @@
+"""marey: motion capture in, new controllable human motion out.
+
+>>> import marey
+>>> walk = marey.load("walk.bvh")       # doctest: +SKIP
+>>> marey.save(walk, "walk.glb")        # doctest: +SKIP
+
+Distances are metres, angles radians, times seconds; Y is up. See the README for a tour.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public names are imported when they are first used, so that `import marey` and the command line start at once.
+_WHERE = {
+    "ContactPoint": "marey.core",
+    "Contacts": "marey.core",
+    "Label": "marey.core",
+    "Labels": "marey.core",
+    "Markers": "marey.core",
+    "Motion": "marey.core",
+    "Roles": "marey.core",
+    "Skeleton": "marey.core",
+    "clip_names": "marey.io",
+    "load": "marey.io",
+    "load_markers": "marey.io",
+    "load_motion": "marey.io",
+    "save": "marey.io",
+}
+
+__all__ = ["__version__", *_WHERE]
+
+if TYPE_CHECKING:
+    from marey.core import ContactPoint as ContactPoint
+    from marey.core import Contacts as Contacts
+    from marey.core import Label as Label
+    from marey.core import Labels as Labels
+    from marey.core import Markers as Markers
+    from marey.core import Motion as Motion
+    from marey.core import Roles as Roles
+    from marey.core import Skeleton as Skeleton
+    from marey.io import clip_names as clip_names
+    from marey.io import load as load
+    from marey.io import load_markers as load_markers
+    from marey.io import load_motion as load_motion
+    from marey.io import save as save
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        value = getattr(importlib.import_module(_WHERE[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'marey' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

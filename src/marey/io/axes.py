@@ -1,0 +1,62 @@
+"""Between a file's axes and ours: right-handed, Y up. Every change is a turn by right angles, so no digit is lost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.errors import InvalidValue
+
+# For each upward axis of a file: which of its components ours are taken from, and their signs.
+_FROM_FILE: dict[str, tuple[tuple[int, int, int], tuple[int, int, int]]] = {
+    "y": ((0, 1, 2), (1, 1, 1)),
+    "z": ((0, 2, 1), (1, 1, -1)),
+    "x": ((1, 0, 2), (-1, 1, 1)),
+    "-y": ((0, 1, 2), (1, -1, -1)),
+    "-z": ((0, 2, 1), (1, -1, 1)),
+    "-x": ((1, 0, 2), (1, -1, 1)),
+}
+UPS = tuple(_FROM_FILE)
+
+
+def check_up(up: str) -> str:
+    """An upward axis given by the user."""
+    cleaned = str(up).strip().lower().removeprefix("+")
+    if cleaned not in _FROM_FILE:
+        raise InvalidValue(f"up must be one of {', '.join(UPS)}, got {up!r}")
+    return cleaned
+
+
+def vectors_from_file(vectors: Floats, up: str) -> Floats:
+    """(..., 3) from the file's axes to ours."""
+    order, signs = _FROM_FILE[up]
+    return vectors if up == "y" else vectors[..., order] * np.array(signs, dtype=np.float64)
+
+
+def vectors_to_file(vectors: Floats, up: str) -> Floats:
+    """(..., 3) from our axes to the file's."""
+    if up == "y":
+        return vectors
+    order, signs = _FROM_FILE[up]
+    out = np.empty_like(vectors)
+    out[..., order] = vectors * np.array(signs, dtype=np.float64)
+    return out
+
+
+def rotations_from_file(rotations: Floats, up: str) -> Floats:
+    """(..., 4) the same rotations seen from our axes: the vector part turns, the angle stays."""
+    return _with_vectors(rotations, vectors_from_file(rotations[..., 1:], up), up)
+
+
+def rotations_to_file(rotations: Floats, up: str) -> Floats:
+    """(..., 4) the same rotations seen from the file's axes."""
+    return _with_vectors(rotations, vectors_to_file(rotations[..., 1:], up), up)
+
+
+def _with_vectors(rotations: Floats, vectors: Floats, up: str) -> Floats:
+    if up == "y":
+        return rotations
+    out = np.empty_like(rotations)
+    out[..., 0] = rotations[..., 0]
+    out[..., 1:] = vectors
+    return out

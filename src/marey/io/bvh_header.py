@@ -1,0 +1,326 @@
+"""The hierarchy of a BVH file: joints, offsets and channels.
+
+The format was never written down in one place, so the reader takes what real exporters write: any keyword case, names
+with blanks, colons or dots in several encodings, several ROOTs, any number and order of channels, joints without an
+End Site, nested or several End Sites. What cannot be read one way only is refused with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from marey.errors import ParseError
+from marey.io import limits
+from marey.io.text_numbers import complaint, parse_numbers, shown
+
+_WORD = re.compile(rb"[{}]|(?i:offset)(?=[-+.\d])|[^\s{}]+")  # a number may be glued to OFFSET
+_LINE_REST = re.compile(rb"[^\r\n]*")
+_CHANNEL = re.compile(rb"([xyz])(position|rotation)", re.IGNORECASE)
+_KEYWORDS = (b"{", b"}", b"OFFSET", b"CHANNELS", b"JOINT", b"END", b"ENDSITE", b"ROOT", b"MOTION", b"")
+_COMMENTS = (b"#", b"//")
+
+_NAME = re.compile(rb"[^\r\n{}]*")
+# In Shift-JIS a brace may be the second half of a letter.
+_SHIFT_JIS_NAME = re.compile(rb"(?:[\x81-\x9f][\x40-\x7e\x80-\xfc]|[\xe0-\xfc][\x80-\xfc]|[^\r\n{}])*")
+# Half of all letters in Shift-JIS; in Windows-1252 signs that no name has, such as the per mille sign.
+_SHIFT_JIS = re.compile(rb"[\x81-\x89\x8b\x8d\x8f-\x99\x9b\x9d]")
+
+END_SITE = "End Site"
+_SHOWN = 5  # how many of many places a warning names
+
+
+@dataclass(slots=True)
+class Joint:
+    """One joint or End Site as the file has it.
+
+    `at` is where it stands in the file, `column` its first channel's place in a row. `name` is unique in its tree,
+    `file_name` is what the file says, which for End Sites is ``End Site`` and what stands behind it.
+    """
+
+    parent: int
+    is_end: bool
+    at: int
+    column: int
+    given: bytes
+    name: str = ""
+    file_name: str = ""
+    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    channels: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Header:
+    """All trees of the file, each with parents before children; `n_columns` numbers make a row.
+
+    `end` is the byte after the keyword MOTION. `evidence` tells how names were decoded, `warnings` what was odd.
+    """
+
+    trees: list[list[Joint]]
+    n_columns: int
+    end: int
+    evidence: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def parse_header(data: bytes, path: str) -> Header:
+    """Parse everything up to MOTION."""
+    parser = _Parser(data, path)
+    parser.run()
+    header = Header(parser.trees, parser.n_columns, parser.at)
+    header.warnings += parser.oddities()
+    _decode_names([joint for tree in header.trees for joint in tree], header.evidence)
+    for tree in header.trees:
+        renamed = _name_joints(tree)
+        if renamed:
+            told = (f"{j.file_name!r} on line {line_of(data, j.at)} is called {j.name!r}" for j in renamed[:_SHOWN])
+            header.warnings.append(f"joints without a name of their own: {_listed(told, len(renamed))}")
+    return header
+
+
+def line_of(data: bytes, at: int) -> int:
+    """1-based line of a byte, whichever line end the file uses."""
+    head = data[:at]
+    return head.count(b"\n") + head.count(b"\r") - head.count(b"\r\n") + 1
+
+
+class _Parser:
+    def __init__(self, data: bytes, path: str) -> None:
+        self.data, self.path = data, path
+        self.at = 0  # where the next word is looked for
+        self.word_at = 0  # where the last word began
+        self.trees: list[list[Joint]] = []
+        self.n_columns = 0
+        self.warnings: list[str] = []
+        self.without_offset: list[int] = []
+        self.comments: list[int] = []
+
+    # Words.
+
+    def take(self) -> bytes:
+        """The next word or brace; b"" at the end of the file."""
+        match = _WORD.search(self.data, self.at)
+        if match is None:
+            self.at = self.word_at = len(self.data)
+            return b""
+        self.word_at, self.at = match.span()
+        return match[0]
+
+    def next(self) -> bytes:
+        """The same without taking it."""
+        match = _WORD.search(self.data, self.at)
+        return match[0] if match else b""
+
+    def take_keyword(self) -> bytes:
+        """The next word in capitals, comment lines skipped: no exporter means anything else by a ``#`` here."""
+        while (word := self.take()).startswith(_COMMENTS):
+            self.comments.append(self.word_at)
+            self.at += len(self.ahead(_LINE_REST))
+        return word.upper()
+
+    def ahead(self, pattern: re.Pattern[bytes]) -> bytes:
+        match = pattern.match(self.data, self.at)
+        return match[0] if match else b""
+
+    def got(self) -> str:
+        """The last word, fit for a message."""
+        return shown(self.data[self.word_at : self.at]) if self.word_at < self.at else "the end of the file"
+
+    def error(self, message: str) -> ParseError:
+        return ParseError(message, path=self.path, line=line_of(self.data, self.word_at))
+
+    # The grammar.
+
+    def run(self) -> None:
+        word = self.take_keyword()
+        if word == b"HIERARCHY":
+            word = self.take_keyword()
+        elif word == b"ROOT":
+            self.warnings.append("the file does not begin with HIERARCHY")
+        else:
+            raise self.error(f"not a BVH file: expected HIERARCHY, got {self.got()}")
+        while word != b"MOTION":
+            if word == b"ROOT":
+                self.tree()
+            elif word == b"}":
+                raise self.error("expected ROOT or MOTION, got a '}' too many")
+            elif word == b"":
+                raise self.error("expected a MOTION section, got the end of the file")
+            else:
+                raise self.error(f"expected {'ROOT or MOTION' if self.trees else 'ROOT'}, got {self.got()}")
+            word = self.take_keyword()
+        if not self.trees:
+            raise self.error("expected a ROOT before MOTION, got none")
+
+    def tree(self) -> None:
+        """Everything from a ROOT to its closing brace, without recursion: hierarchies may be thousands deep."""
+        tree: list[Joint] = []
+        self.trees.append(tree)
+        self.open_joint(tree, parent=-1, is_end=False)
+        stack, seen = [0], [set[bytes]()]
+        while stack:
+            word = self.take_keyword()
+            joint = tree[stack[-1]]
+            if word in (b"OFFSET", b"CHANNELS"):
+                if word in seen[-1]:
+                    raise self.error(f"expected one {word.decode()} of {_who(joint)}, got a second one")
+                seen[-1].add(word)
+                if word == b"OFFSET":
+                    joint.offset = self.offset()
+                else:
+                    self.channels(joint)
+            elif word in (b"JOINT", b"END", b"ENDSITE"):
+                if word == b"END" and self.take().upper() != b"SITE":
+                    raise self.error(f"expected 'End Site', got 'End' and {self.got()}")
+                if len(stack) >= limits.MAX_DEPTH:
+                    limits.check_depth(len(stack) + 1, self.path, line_of(self.data, self.word_at))
+                self.open_joint(tree, parent=stack[-1], is_end=word != b"JOINT")
+                stack.append(len(tree) - 1)
+                seen.append(set())
+            elif word == b"}":
+                if b"OFFSET" not in seen.pop():
+                    self.without_offset.append(joint.at)
+                stack.pop()
+            elif word in (b"", b"MOTION", b"ROOT"):
+                raise self.error(f"expected {len(stack)} more '}}' before {self.got()}; a brace is missing above")
+            elif _CHANNEL.fullmatch(word) and joint.channels:
+                raise self.error(f"expected {len(joint.channels)} CHANNELS of {_who(joint)} as announced, got more")
+            else:
+                raise self.error(f"expected OFFSET, CHANNELS, JOINT, End Site or '}}', got {self.got()}")
+
+    def open_joint(self, tree: list[Joint], parent: int, is_end: bool) -> None:
+        at = self.word_at
+        given = self.name()
+        if not given and not is_end and self.next() != b"{":  # the name may stand on a line of its own
+            self.take()
+            self.at = self.word_at
+            given = self.name()
+        if self.take_keyword() != b"{":
+            what = END_SITE if is_end else shown(given)
+            raise self.error(f"expected '{{' after {what}, got {self.got()}")
+        tree.append(Joint(parent, is_end, at, column=self.n_columns, given=given))
+        limits.check_joints(len(tree), self.path)
+
+    def name(self) -> bytes:
+        """What stands on this line before a brace."""
+        given = self.ahead(_NAME)
+        if _encoding(given) != "utf-8":
+            given = self.ahead(_SHIFT_JIS_NAME)
+        self.at += len(given)
+        return given.strip()
+
+    def offset(self) -> tuple[float, float, float]:
+        at = self.at
+        for _ in range(12):  # more than enough to see that there are too many
+            if self.next().upper() in _KEYWORDS or self.next().startswith(_COMMENTS):
+                break
+            self.take()
+        numbers, bad = parse_numbers(self.data[at : self.at])
+        if bad is not None:
+            self.word_at = at + bad.start()
+            raise self.error(f"number {len(numbers) + 1} of OFFSET: {complaint(bad[0])}")
+        if len(numbers) != 3:
+            raise self.error(f"expected 3 OFFSET values, got {len(numbers)}")
+        return (numbers[0], numbers[1], numbers[2])
+
+    def channels(self, joint: Joint) -> None:
+        who = _who(joint)
+        if joint.column != self.n_columns:  # whose numbers come first in a row?
+            raise self.error(f"expected CHANNELS of {who} before those of its children, got them after")
+        word = self.take()
+        if not re.fullmatch(rb"\d{1,4}", word):
+            raise self.error(f"expected the number of CHANNELS of {who}, got {self.got()}")
+        count = int(word)
+        names: list[str] = []
+        while len(names) < count:
+            match = _CHANNEL.fullmatch(self.next())
+            if match is None:
+                word = self.take()
+                if word.upper() in _KEYWORDS:
+                    raise self.error(f"expected {count} CHANNELS of {who} as announced, got {len(names)}")
+                raise self.error(f"expected a channel such as Xposition or Zrotation, got {self.got()}")
+            self.take()
+            names.append(match[1].decode().upper() + match[2].decode().lower())
+        positions = [name for name in names if name.endswith("position")]
+        if len(set(positions)) != len(positions):
+            raise self.error(f"expected each position channel of {who} once, got {' '.join(positions)}")
+        joint.channels = tuple(names)
+        self.n_columns += count
+
+    def oddities(self) -> list[str]:
+        told = list(self.warnings)
+        if self.without_offset:
+            told.append(f"joints without OFFSET, for which 0 0 0 is taken: {self.lines(self.without_offset)}")
+        if self.comments:
+            told.append(f"comments were skipped: {self.lines(self.comments)}")
+        return told
+
+    def lines(self, places: list[int]) -> str:
+        return _listed((f"line {line_of(self.data, at)}" for at in places[:_SHOWN]), len(places))
+
+
+def _decode_names(joints: list[Joint], evidence: list[str]) -> None:
+    """The names as text; one encoding serves the whole file."""
+    whole = b"\n".join(joint.given for joint in joints)
+    encoding = _encoding(whole)
+    if encoding != "utf-8":
+        evidence.append(f"joint names are not UTF-8 and were read as {encoding}")
+    for joint, name in zip(joints, whole.decode(encoding).split("\n"), strict=True):
+        joint.file_name = f"{END_SITE} {name}".strip() if joint.is_end else name
+
+
+def _encoding(text: bytes) -> str:
+    """UTF-8; else Shift-JIS where it looks like it; else Windows-1252; else Latin-1, which always can."""
+    guesses = ("utf-8", "cp932", "cp1252") if _SHIFT_JIS.search(text) else ("utf-8", "cp1252")
+    for encoding in guesses:
+        try:
+            text.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return encoding
+    return "latin-1"
+
+
+def _name_joints(tree: list[Joint]) -> list[Joint]:
+    """Give unique names: joints keep theirs where they can, End Sites are called ``<Parent>End``.
+
+    Returns the joints that could not keep theirs.
+    """
+    taken = {joint.file_name for joint in tree if not joint.is_end}
+    used: set[str] = set()
+    last: dict[str, int] = {}  # how far the numbers behind a name have got
+
+    def free(name: str, joiner: str) -> str:
+        n = last.get(name, 1)
+        while True:
+            n += 1
+            if (new := f"{name}{joiner}{n}") not in taken:
+                last[name] = n
+                return new
+
+    for j, joint in enumerate(tree):
+        if joint.is_end:
+            continue
+        joint.name = joint.file_name or f"joint_{j}"
+        if joint.name in used or (joint.name in taken and not joint.file_name):
+            joint.name = free(joint.name, "_")
+        used.add(joint.name)
+        taken.add(joint.name)
+    for joint in tree:
+        if joint.is_end:
+            joint.name = f"{tree[joint.parent].name}End"
+            if joint.name in taken:
+                joint.name = free(joint.name, "")
+            taken.add(joint.name)
+    return [joint for joint in tree if not joint.is_end and joint.name != joint.file_name]
+
+
+def _listed(some: Iterable[str], n_all: int) -> str:
+    """``line 1, line 2 and 39 more``."""
+    words = list(some)
+    return ", ".join(words) + (f" and {n_all - len(words)} more" if n_all > len(words) else "")
+
+
+def _who(joint: Joint) -> str:
+    return shown(joint.given) if joint.given or not joint.is_end else END_SITE

@@ -1,0 +1,193 @@
+"""Reading BVH."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import PurePath
+
+import numpy as np
+
+from marey.core._arrays import Floats, settle
+from marey.core.compiled import worthwhile
+from marey.core.skeleton import is_end_name
+from marey.core.source import Source
+from marey.errors import ParseError, UnknownName, similar
+from marey.io import limits
+from marey.io.bvh_header import END_SITE, Header, Joint, parse_header
+from marey.io.bvh_rows import parse_motion
+from marey.io.rate import rate_from_text
+from marey.io.raw import RawMotion
+from marey.maths import euler, quat
+
+# From this many joint poses on, loading the compiled kernel costs less than plain NumPy takes.
+BREAK_EVEN = 1_000_000
+
+_AXES = "XYZ"
+# How text begins whose letters take several bytes, with its byte-order mark or with plain letters.
+_WIDE = (
+    (rb"\xff\xfe\0\0|\0\0\xfe\xff", "utf-32"),
+    (rb"\xff\xfe|\xfe\xff", "utf-16"),
+    (rb"[^\0]\0[^\0]\0", "utf-16-le"),
+    (rb"\0[^\0]\0[^\0]", "utf-16-be"),
+)
+
+
+def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | int | None = None) -> RawMotion:
+    """A BVH file's motion in its own unit and axes.
+
+    Parameters
+    ----------
+    fps : overrides the file's frame time; needed where that is missing or zero.
+    root : name or index of the ROOT to take where the file has several; the first by default.
+
+    On a non-root joint position channels replace the OFFSET, and so they do on the root, as every tool that writes a
+    root OFFSET other than zero expects.
+    """
+    data = _as_bytes(data, path)
+    header = parse_header(data, path)
+    rows = parse_motion(data, header.end, header.n_columns, path)
+    n_bytes = len(data)
+    del data  # a large file's text need not be held while its motion is built
+    warnings = [*header.warnings, *rows.warnings]
+    tree = _choose_tree(header, root, path, warnings)
+    limits.check_size(len(rows.values), len(tree), n_bytes, path)
+    if len(header.trees) > 1:
+        rows.values = _cut_out(rows.values, tree)
+    rate, evidence = rate_from_text(rows.frame_time_text, fps, path, rows.frame_time_line)
+    evidence += header.evidence
+
+    values = settle(rows.values)
+    file_offsets = np.array([joint.offset for joint in tree])
+    if np.any(file_offsets[0]) and any(name.endswith("position") for name in tree[0].channels):
+        evidence.append(f"OFFSET {_plain(tree[0].offset)} of the root is replaced by its position channels")
+    root_positions, offsets, bone_offsets = _positions(values, tree, file_offsets)
+    return RawMotion(
+        names=tuple(joint.name for joint in tree),
+        parents=np.array([joint.parent for joint in tree]),
+        offsets=offsets,
+        root_positions=root_positions,
+        rotations=_rotations(values, tree),
+        bone_offsets=bone_offsets,
+        fps=rate,
+        name=PurePath(path).stem,
+        source=Source(
+            path=path,
+            format="bvh",
+            frame_time_text=rows.frame_time_text,
+            file_names=_file_names(tree),
+            file_offsets=settle(file_offsets),
+            channels=tuple(joint.channels for joint in tree),
+            channel_values=values,
+        ),
+        evidence=evidence,
+        warnings=warnings,
+    )
+
+
+def _as_bytes(data: bytes, path: str) -> bytes:
+    """The same text in 8 bits without a byte-order mark: UTF-8, or whatever 8-bit encoding it has."""
+    if data.startswith(codecs.BOM_UTF8):
+        return data[len(codecs.BOM_UTF8) :]
+    encoding = next((encoding for start, encoding in _WIDE if re.match(start, data, re.DOTALL)), None)
+    if encoding is None:
+        return data
+    width = 4 if encoding == "utf-32" else 2
+    try:
+        return data[: len(data) // width * width].decode(encoding).encode("utf-8")
+    except UnicodeError:
+        raise ParseError(
+            f"expected {encoding.upper()}, got something else; save the file as UTF-8", path=path
+        ) from None
+
+
+def _choose_tree(header: Header, root: str | int | None, path: str, warnings: list[str]) -> list[Joint]:
+    names = [tree[0].name for tree in header.trees]
+    if root is None:
+        if len(names) > 1:
+            others = ", ".join(repr(name) for name in names[1:])
+            warnings.append(f"the file has {len(names)} roots; {names[0]!r} is loaded, root= would choose {others}")
+        return header.trees[0]
+    if isinstance(root, int) and 0 <= root < len(names):
+        return header.trees[root]
+    if root in names:
+        return header.trees[names.index(str(root))]
+    known = ", ".join(map(repr, names))
+    raise UnknownName(f"{path}: no root {root!r}; the file has {known}{similar(str(root), names)}")
+
+
+def _cut_out(values: Floats, tree: list[Joint]) -> Floats:
+    """The columns of one tree among several, which from then on are counted from 0."""
+    first, count = tree[0].column, sum(len(joint.channels) for joint in tree)
+    for joint in tree:
+        joint.column -= first
+    return np.ascontiguousarray(values[:, first : first + count])
+
+
+def _file_names(tree: list[Joint]) -> tuple[str, ...]:
+    """What the file calls its joints, where a save could not tell it from their names; else ()."""
+    for joint in tree:
+        if joint.file_name != (END_SITE if joint.is_end else joint.name):
+            return tuple(joint.file_name for joint in tree)
+        if not joint.is_end and joint.parent >= 0 and is_end_name(joint.name, tree[joint.parent].name):
+            return tuple(joint.file_name for joint in tree)
+    return ()
+
+
+def _positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple[Floats, Floats, Floats | None]:
+    """Root positions (F, 3), skeleton offsets (J, 3), and bone offsets (F, J, 3) where position channels vary."""
+    n_frames = len(values)
+    offsets = file_offsets.copy()
+    moving: dict[int, Floats] = {}
+    root_positions = np.broadcast_to(file_offsets[0], (n_frames, 3))
+    for j, joint in enumerate(tree):
+        placed = [(k, name) for k, name in enumerate(joint.channels) if name.endswith("position")]
+        if not placed:
+            continue
+        path = np.tile(file_offsets[j], (n_frames, 1))
+        for k, name in placed:
+            path[:, _AXES.index(name[0])] = values[:, joint.column + k]
+        if j == 0:
+            root_positions = path
+            continue
+        offsets[j] = path[0]
+        if np.ptp(path, axis=0).max() > 1e-9 * max(1.0, float(np.abs(path[0]).max())):
+            moving[j] = path
+    if not moving:
+        return root_positions, offsets, None
+    bone_offsets = np.tile(offsets, (n_frames, 1, 1))
+    for j, path in moving.items():
+        bone_offsets[:, j] = path
+    return root_positions, offsets, bone_offsets
+
+
+def _rotations(values: Floats, tree: list[Joint]) -> Floats:
+    """(F, J, 4) local rotations, sign-continuous over time."""
+    turns = [
+        [(joint.column + k, _AXES.index(name[0])) for k, name in enumerate(joint.channels) if name.endswith("rotation")]
+        for joint in tree
+    ]
+    n_frames, n_joints = len(values), len(turns)
+    out = np.empty((n_frames, n_joints, 4))
+    if worthwhile(n_frames * n_joints, BREAK_EVEN):
+        from marey.io import _kernels
+
+        counts = np.array([len(turn) for turn in turns])
+        flat = np.array([pair for turn in turns for pair in turn], dtype=np.int64).reshape(-1, 2)
+        first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        _kernels.rotations_from_channels(
+            values, first, counts, np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1]), out
+        )
+        return out
+    by_axes: dict[str, list[int]] = {}
+    for j, turn in enumerate(turns):
+        by_axes.setdefault("".join(_AXES[axis] for _, axis in turn), []).append(j)
+    for axes, group in by_axes.items():
+        columns = np.array([[column for column, _ in turns[j]] for j in group], dtype=np.int64)
+        angles = np.deg2rad(values[:, columns.reshape(len(group), -1)])
+        out[:, group] = euler.from_axes(angles, axes)
+    return quat.unroll(out)
+
+
+def _plain(numbers: tuple[float, ...]) -> str:
+    return " ".join(f"{x:g}" for x in numbers)

@@ -1,0 +1,263 @@
+"""The MOTION section of a BVH file: frame count, frame time, and the rows of numbers.
+
+Clean rows are read by a compiled kernel, or by NumPy where loading the kernel would take longer than it saves. From
+the first odd line on, a careful reader decides: a truncated last row and trailing junk are dropped with a warning, rows
+that are wrapped over several lines or share one are told apart where that can be done in one way only, and anything
+else is refused with its place. Rows are never shifted.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from array import array
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.compiled import worthwhile
+from marey.errors import ParseError
+from marey.io import limits
+from marey.io.bvh_header import line_of
+from marey.io.text_numbers import LARGEST, complaint, number_fault, parse_numbers, shown
+
+# From this many bytes on, loading the compiled kernel costs less than NumPy's reader takes.
+BREAK_EVEN = 24_000_000
+
+_FRAMES = re.compile(rb"\s*frames[ \t]*:?[ \t]*([+-]?\d\S*)?", re.IGNORECASE)
+_FRAME_TIME = re.compile(rb"\s*frame[ \t_]*time[ \t]*:?[ \t]*(\S*)", re.IGNORECASE)
+_LINE = re.compile(rb"[^\r\n]+")
+_PLAIN = b"0123456789.eE+- \t\r\n"
+_PADDING = b" \t\r\n\0\x1a"  # blanks, and what some programs fill the last block of a file with
+
+
+@dataclass(slots=True)
+class Rows:
+    """values (F, C); the frame time as the file spells it, None where it does not, and its line."""
+
+    values: Floats
+    frame_time_text: str | None
+    frame_time_line: int | None
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Section:
+    """Where the rows stand, from `start` to `stop`, and what the header says of them."""
+
+    data: bytes
+    path: str
+    start: int
+    stop: int
+    n_columns: int
+    n_announced: int | None
+    warnings: list[str]
+
+    def error(self, message: str, at: int) -> ParseError:
+        return ParseError(message, path=self.path, line=line_of(self.data, at))
+
+
+def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
+    """Everything after the keyword MOTION, which ends at byte `start`."""
+    warnings: list[str] = []
+    n_announced, time, start = _preamble(data, start, warnings)
+    section = _Section(data, path, start, _content_end(data), n_columns, n_announced, warnings)
+    if n_columns == 0:
+        raise ParseError("expected motion, got a hierarchy in which no joint has CHANNELS", path=path)
+    if section.start >= section.stop:
+        raise section.error("expected rows of numbers in the MOTION section, got none", section.stop)
+    values, at = _clean_rows(section)
+    is_whole = True
+    if at < section.stop:
+        values, is_whole = _careful_rows(section, at, values)
+    if is_whole and _ends_within_number(section):
+        values = values[:-1]
+        warnings.append("the file ends within a number; its last row was dropped")
+    n_frames = len(values)
+    if n_frames == 0:
+        raise section.error("expected rows of numbers in the MOTION section, got none that is complete", start)
+    limits.check_frames(n_frames, path)
+    if n_announced is None:
+        warnings.append(f"the number of frames is not given; {n_frames} rows found")
+    elif n_announced != n_frames:
+        told = f"the header announces {n_announced} frames, but there are {n_frames} rows; the rows count"
+        if n_announced > n_frames and section.stop == len(data):
+            told += " (the file ends without a line end, so its last number may be cut off)"
+        warnings.append(told)
+    if time is None or not time[1]:
+        return Rows(values, None, None, warnings)
+    return Rows(values, time[1].decode("latin-1"), line_of(data, time.start(1)), warnings)
+
+
+def _preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re.Match[bytes] | None, int]:
+    """``Frames:`` and ``Frame Time:`` in either order; the place where the rows begin."""
+    frames: re.Match[bytes] | None = None
+    time: re.Match[bytes] | None = None
+    while True:
+        if time is None and (match := _FRAME_TIME.match(data, at)) is not None:
+            time = match
+        elif frames is None and (match := _FRAMES.match(data, at)) is not None:
+            frames = match
+        else:
+            break
+        at = match.end()
+    count = frames[1] if frames is not None else None
+    if count is None or not re.fullmatch(rb"[+-]?\d{1,18}(\.0*)?", count):
+        if count is not None:
+            warnings.append(f"the number of frames is not a whole number: {shown(count)}")
+        return None, time, at
+    return int(float(count)), time, at
+
+
+def _content_end(data: bytes) -> int:
+    """The byte after the last one that is not padding."""
+    end, step = len(data), 1 << 16
+    while end > 0:
+        rest = data[max(end - step, 0) : end].rstrip(_PADDING)
+        end = max(end - step, 0) + len(rest)
+        if rest:
+            break
+    return end
+
+
+def _clean_rows(section: _Section) -> tuple[Floats, int]:
+    """Rows up to the first odd line: (F, C), and the place of that line (the end where all is well)."""
+    read = _compiled_rows if worthwhile(section.stop - section.start, BREAK_EVEN) else _plain_rows
+    rows, at = read(section)
+    if len(rows) and not max(rows.max(), -rows.min()) <= LARGEST:
+        return rows[:0], section.start
+    return rows, at
+
+
+def _plain_rows(section: _Section) -> tuple[Floats, int]:
+    """All rows or none: NumPy's reader stumbles over most that is odd, and the rest it is not shown."""
+    text = section.data[section.start : section.stop]
+    if not text.translate(None, _PLAIN):
+        try:
+            rows = np.loadtxt(io.BytesIO(text), comments=None, ndmin=2)
+        except ValueError:
+            rows = np.empty((0, 0))
+        if rows.shape[1] == section.n_columns:
+            return rows, section.stop
+    return np.empty((0, section.n_columns)), section.start
+
+
+def _compiled_rows(section: _Section) -> tuple[Floats, int]:
+    from marey.io import _kernels
+
+    data, at, n_columns = section.data, section.start, section.n_columns
+    text = np.frombuffer(data, np.uint8)
+    # The kernel needs a line end to stop at; a last line without one is read on its own.
+    last_end = max(data.rfind(b"\n", at), data.rfind(b"\r", at), at - 1) + 1
+    most = (section.stop - at) // (2 * n_columns) + 1  # a number takes two bytes at least
+    expected = most if section.n_announced is None else max(section.n_announced, 0) + 1
+    for room in (min(expected, most), most):
+        flat = np.empty(room * n_columns)
+        n_rows, end = _kernels.parse_rows(text, at, last_end, n_columns, flat, _kernels.POWERS)
+        if n_rows < room:
+            break
+    if last_end <= end < section.stop:
+        tail = np.frombuffer(data[end : section.stop] + b"\n", np.uint8)
+        more, _ = _kernels.parse_rows(tail, 0, len(tail), n_columns, flat[n_rows * n_columns :], _kernels.POWERS)
+        n_rows, end = n_rows + more, section.stop if more else end
+    values = flat[: n_rows * n_columns]
+    if values.size < 0.8 * flat.size:  # do not hold on to the room that was not needed
+        values = values.copy()
+    return values.reshape(n_rows, n_columns), int(end)
+
+
+def _careful_rows(section: _Section, at: int, done: Floats) -> tuple[Floats, bool]:
+    """The rows from byte `at` on, line by line, after the rows `done`; and whether they are all there is."""
+    numbers = array("d")
+    ends: list[int] = []  # how many numbers there are up to the end of each line
+    bad = None
+    odd: tuple[int, int] | None = None  # the first line that is not exactly a row, and how many numbers it has
+    for line in _LINE.finditer(section.data, at, section.stop):
+        found, bad = parse_numbers(line[0])
+        if bad is not None:
+            has_rows = len(done) > 0 or len(numbers) >= section.n_columns
+            _check_last_word(section, line.start() + bad.start(), len(found), has_rows)
+        elif not found:
+            continue
+        if odd is None and len(found) != section.n_columns:
+            odd = (line.start(), len(found))
+        numbers.extend(found)
+        ends.append(len(numbers))
+        if bad is not None:
+            break
+    n_rows, over = divmod(len(numbers), section.n_columns)
+    if odd is not None and not _is_told_apart(section, np.array(ends), len(done)):
+        raise section.error(
+            f"expected {section.n_columns} numbers in a row, got {odd[1]}; none may be missing or too many", odd[0]
+        )
+    if over:
+        section.warnings.append(f"the last row is cut short ({over} of {section.n_columns} numbers) and was dropped")
+    if n_rows > 0:
+        rows = np.frombuffer(numbers, count=n_rows * section.n_columns).reshape(n_rows, section.n_columns)
+        done = np.concatenate([done, rows])
+    return done, over == 0 and bad is None
+
+
+def _check_last_word(section: _Section, at: int, n_before: int, has_rows: bool) -> None:
+    """Refuse the word at byte `at`, which is no number, unless the motion may end there without a row being lost.
+
+    That is so where junk follows the last row, and where the last row breaks off within a number. `n_before` numbers
+    stand before it on its line.
+    """
+    data = section.data
+    word = data[at : section.stop].split(None, 1)[0]
+    breaks_off = at + len(word) == section.stop and 0 < n_before < section.n_columns
+    is_junk = n_before == 0 and not _has_row(section, at)
+    if not has_rows or number_fault(word) is not None or not (breaks_off or is_junk):
+        column = at - max(data.rfind(b"\n", 0, at), data.rfind(b"\r", 0, at))
+        raise section.error(f"number {n_before + 1} of the line (column {column}): {complaint(word)}", at)
+    if is_junk:
+        section.warnings.append(f"what follows the last row was ignored: {shown(word)} on line {line_of(data, at)}")
+
+
+def _has_row(section: _Section, at: int) -> bool:
+    """Whether there are as many numbers as a row takes on the lines from byte `at` on."""
+    count = 0
+    for line in _LINE.finditer(section.data, at, section.stop):
+        found, bad = parse_numbers(line[0])
+        count += len(found) if bad is None else 0
+        if count >= section.n_columns:
+            return True
+    return False
+
+
+def _is_told_apart(section: _Section, ends: np.ndarray, n_done: int) -> bool:
+    """Whether lines that are not rows can be read as rows in one way only.
+
+    `ends` counts the numbers up to each line's end. A short last line is a row cut short. Otherwise rows must end with
+    lines or lines with rows; and since a number lost here and one lost there could look just so, either all rows must
+    be wrapped, or all on one line, or the header must announce as many rows as that gives. A header that announces as
+    many rows as there are lines means that the lines are rows, only wrong ones.
+    """
+    n_columns, n_announced = section.n_columns, section.n_announced
+    counts = np.diff(ends, prepend=0)
+    if (counts[:-1] == n_columns).all() and counts[-1] <= n_columns and n_done + len(ends) > 1:
+        return True
+    n_rows = int(ends[-1]) // n_columns
+    lines_end_with_rows = bool((ends % n_columns == 0).all())
+    rows_end_with_lines = bool(np.isin(np.arange(1, n_rows + 1) * n_columns, ends).all())
+    if not (lines_end_with_rows or rows_end_with_lines):
+        return False
+    if n_announced == n_done + n_rows:
+        return True
+    is_regular = n_done == 0 and (n_columns not in counts if rows_end_with_lines else len(ends) == 1)
+    return is_regular and n_rows > 0 and n_announced not in (None, len(ends))
+
+
+def _ends_within_number(section: _Section) -> bool:
+    """Whether the file breaks off within its last number: no line end follows, and decimals are missing.
+
+    Only where all numbers before have equally many decimals can it be seen that some are missing.
+    """
+    if section.stop < len(section.data):
+        return False
+    start = max(section.start, section.stop - (1 << 16))
+    *before, last = (len(word.partition(b".")[2]) for word in section.data[start : section.stop].split())
+    before = before[start > section.start :]  # the first word may be half a word
+    return len(before) >= 20 and len(set(before)) == 1 and last < before[0]

@@ -1,0 +1,233 @@
+"""Writing BVH: joint order, channel order, End Sites, offsets and frame-time text as they were read.
+
+A joint whose rotation was not changed gets the very angles of its file back; any other gets angles that are continuous
+in time.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.errors import MareyWarning
+from marey.io import axes
+from marey.io.bvh_header import END_SITE
+from marey.io.rate import frame_time_text
+from marey.io.text_numbers import format_rows
+from marey.maths import euler, quat
+
+_POSITIONS = ("Xposition", "Yposition", "Zposition")
+_ROTATIONS = ("Zrotation", "Xrotation", "Yrotation")
+# Quaternions that agree this well are the same rotation, and so many degrees are none: below the last digit written.
+_SAME = 1e-9
+_NO_DEGREES = 5e-9
+_CHUNK = 1 << 18  # numbers formatted at a time
+_DEEPEST_INDENT = 64  # a chain of thousands of joints would otherwise be a file of tabs
+
+
+def write_bvh(motion: Motion, *, unit: float, up: str, rigid: bool = False) -> Iterator[bytes]:
+    """The file in parts.
+
+    Parameters
+    ----------
+    unit : metres per unit of the file.
+    up : its upward axis.
+    rigid : leave out the bones' changes of length, which would be written as position channels.
+    """
+    decimals = 6 if unit < 0.1 else 8  # a position is written to well under a micrometre
+    tracks = _Tracks(motion, unit, up, rigid)
+    order = _depth_first(motion.skeleton)
+    written = {j: tracks.of(j) for j in order}
+    yield _hierarchy(motion, order, written, decimals).encode("utf-8", "replace")
+    frame_time = frame_time_text(motion.fps, motion.source.frame_time_text)
+    yield f"MOTION\nFrames: {len(motion)}\nFrame Time: {frame_time}\n".encode()
+    values = np.concatenate([written[j].values for j in order], axis=1)
+    step = max(1, _CHUNK // values.shape[1])
+    for start in range(0, len(values), step):
+        yield format_rows(values[start : start + step], decimals)
+
+
+@dataclass(slots=True)
+class _Track:
+    """A joint as it is written: OFFSET (3,), channels, and their values (F, n)."""
+
+    offset: Floats
+    channels: tuple[str, ...]
+    values: Floats
+
+
+class _Tracks:
+    """A motion in the file's unit and axes, and what the file had that it came from."""
+
+    def __init__(self, motion: Motion, unit: float, up: str, rigid: bool) -> None:
+        skeleton, source = motion.skeleton, motion.source
+        self.n_frames, self.rigid = len(motion), rigid
+        self.is_end = skeleton.is_end_site
+        self.offsets = axes.vectors_to_file(skeleton.offsets, up) / unit
+        self.rotations = axes.rotations_to_file(motion.rotations, up)
+        self.root = axes.vectors_to_file(motion.root_positions, up) / unit
+        bones = None if rigid else motion.bone_offsets
+        self.bones = None if bones is None else axes.vectors_to_file(bones, up) / unit
+        self.file_offsets = self.offsets.copy()
+        self.file_offsets[0] = 0.0
+        # What the file had is of use only as long as it speaks of the same joints, and of any motion at all.
+        channels = source.channels or ()
+        self.file_channels = channels if len(channels) == len(skeleton) and any(channels) else None
+        self.file_angles: list[Floats | None] = [None] * len(skeleton)
+        if self.file_channels is None:
+            return
+        if source.file_offsets is not None:
+            own = axes.vectors_from_file(source.file_offsets, source.up)
+            self.file_offsets = axes.vectors_to_file(own, up) * (source.unit / unit)
+        if source.channel_values is not None and source.up == up:
+            self.file_angles = _angles(self.file_channels, source.channel_values)
+
+    def of(self, j: int) -> _Track:
+        path, rest = self._place(j)
+        turns, angles = self._turns(j)
+        channels = self._arranged(j, self._position_channels(j, path, rest), turns)
+        offset = rest.copy()
+        values = np.empty((self.n_frames, len(channels)))
+        turning = [k for k, name in enumerate(channels) if name not in _POSITIONS]
+        values[:, turning] = angles
+        for k, name in enumerate(channels):
+            if name in _POSITIONS:
+                axis = _POSITIONS.index(name)
+                values[:, k] = path[:, axis]
+                offset[axis] = self.file_offsets[j, axis]  # the channel replaces it, so what the file had may stay
+        return _Track(offset, channels, values)
+
+    def _place(self, j: int) -> tuple[Floats, Floats]:
+        """Where a joint is in its parent's frame over time (F, 3), and where it would be without channels (3,)."""
+        if j == 0:
+            return self.root, self.root[0]
+        if self.bones is None:
+            return np.broadcast_to(self.offsets[j], (self.n_frames, 3)), self.offsets[j]
+        return self.bones[:, j], self.offsets[j]
+
+    def _position_channels(self, j: int, path: Floats, rest: Floats) -> tuple[str, ...]:
+        """Those that the file had and, where they cannot say how the joint moves, all three."""
+        had: tuple[str, ...] = _POSITIONS if j == 0 else ()
+        if self.file_channels is not None and not (self.rigid and j > 0):
+            had = tuple(name for name in self.file_channels[j] if name in _POSITIONS)
+        moving = {name for k, name in enumerate(_POSITIONS) if _differ(path[:, k], rest[k])}
+        return had if moving <= set(had) else _POSITIONS
+
+    def _arranged(self, j: int, positions: tuple[str, ...], turns: tuple[str, ...]) -> tuple[str, ...]:
+        """The channels in the file's order, if it has just these; else positions first."""
+        if self.file_channels is not None:
+            kept = self.file_channels[j]
+            if set(kept) == {*positions, *turns} and tuple(n for n in kept if n not in _POSITIONS) == turns:
+                return kept
+        return (*positions, *turns)
+
+    def _turns(self, j: int) -> tuple[tuple[str, ...], Floats]:
+        """Rotation channels of a joint and their values in degrees (F, n)."""
+        now = self.rotations[:, j]
+        had = tuple(n for n in self.file_channels[j] if n not in _POSITIONS) if self.file_channels is not None else None
+        angles = self.file_angles[j]
+        if had is not None and angles is not None and _same_rotations(angles, had, now):
+            return had, angles
+        if not had and (self.is_end[j] or had is not None) and quat.angle(now).max() <= _SAME:
+            return (), np.empty((self.n_frames, 0))
+        names = _completed(had or _ROTATIONS)
+        order = "".join(name[0] for name in names)
+        angles = np.rad2deg(euler.continuous(euler.to_euler(now, order), order))
+        n = len(names) if had is None or names[: len(had)] != had else len(had)
+        if np.abs(angles[:, n:]).max(initial=0.0) > _NO_DEGREES:  # it now turns about axes that it had no channel for
+            n = len(names)
+        return names[:n], angles[:, :n]
+
+
+def _angles(channels: tuple[tuple[str, ...], ...], values: Floats) -> list[Floats | None]:
+    """For each joint the file's own angles, (F, n) degrees."""
+    out: list[Floats | None] = []
+    first = 0
+    for names in channels:
+        turning = [first + k for k, name in enumerate(names) if name not in _POSITIONS]
+        out.append(values[:, turning])
+        first += len(names)
+    return out if first == values.shape[1] else [None] * len(channels)
+
+
+def _same_rotations(angles: Floats, names: tuple[str, ...], rotations: Floats) -> bool:
+    """Whether angles in degrees (F, n) about these axes give these rotations (F, 4)."""
+    again = euler.from_axes(np.deg2rad(angles), "".join(name[0] for name in names))
+    again *= np.where(quat.dot(again, rotations) < 0.0, -1.0, 1.0)[:, None]
+    return bool(np.abs(again - rotations).max() <= _SAME)
+
+
+def _completed(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Three rotation channels that reach every rotation and begin with `names`, if there are such."""
+    if len(names) < 3:
+        names = (*names, *(name for name in _ROTATIONS if name not in names))[:3]
+    return names if len(names) == 3 and names[0] != names[1] != names[2] else _ROTATIONS
+
+
+def _differ(path: Floats, rest: float) -> bool:
+    return bool(np.abs(path - rest).max() > 1e-9 * max(1.0, float(np.abs(path).max())))
+
+
+def _depth_first(skeleton: Skeleton) -> list[int]:
+    """The joints as a hierarchy lists them, and so the order of the columns: each with all that hangs from it."""
+    children = skeleton.children
+    order, todo = [], [0]
+    while todo:
+        order.append(todo.pop())
+        todo += reversed(children[order[-1]])
+    return order
+
+
+def _hierarchy(motion: Motion, order: list[int], tracks: dict[int, _Track], decimals: int) -> str:
+    """HIERARCHY as text."""
+    parents = motion.skeleton.parents
+    headings = _headings(motion, tracks)
+    offsets = format_rows(np.stack([tracks[j].offset for j in order]), decimals).decode().splitlines()
+    lines, above = ["HIERARCHY"], list[int]()
+    for j, offset in zip(order, offsets, strict=True):
+        while above and above[-1] != parents[j]:
+            above.pop()
+            lines.append(_indent(len(above)) + "}")
+        tabs, channels = _indent(len(above)), tracks[j].channels
+        lines += [tabs + headings[j], tabs + "{", f"{tabs}\tOFFSET {offset}"]
+        if not headings[j].startswith(END_SITE):
+            lines.append(f"{tabs}\tCHANNELS {' '.join([str(len(channels)), *channels])}")
+        above.append(j)
+    lines += [_indent(depth) + "}" for depth in reversed(range(len(above)))]
+    return "\n".join(lines) + "\n"
+
+
+def _indent(depth: int) -> str:
+    return "\t" * min(depth, _DEEPEST_INDENT)
+
+
+def _headings(motion: Motion, tracks: dict[int, _Track]) -> list[str]:
+    """``ROOT Hips``, ``JOINT Head`` and ``End Site``, with the file's own names where they still apply."""
+    names, is_end = motion.skeleton.names, motion.skeleton.is_end_site
+    file_names = motion.source.file_names
+    if len(file_names) != len(names):
+        file_names = tuple(END_SITE if end else name for name, end in zip(names, is_end, strict=True))
+    headings, changed = [], []
+    for j, (name, file_name) in enumerate(zip(names, file_names, strict=True)):
+        if is_end[j] and file_name.startswith(END_SITE) and not tracks[j].channels:
+            headings.append(file_name)
+            continue
+        # A second 'Arm' goes by 'Arm_2' here; it is 'Arm' again in the file.
+        is_double = bool(file_name) and re.fullmatch(re.escape(file_name) + r"_\d+", name)
+        wanted = file_name if is_double else name
+        written = re.sub(r"[{}\x00-\x1f\x7f]", "_", wanted).strip(" ") or f"joint_{j}"
+        written = written.encode("utf-8", "replace").decode()
+        if written != wanted:
+            changed.append(f"{wanted!r} to {written!r}")
+        headings.append(f"{'JOINT' if j else 'ROOT'} {written}")
+    if changed:
+        told = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
+        warnings.warn(f"joint names that a BVH file cannot hold were changed: {told}", MareyWarning, stacklevel=2)
+    return headings

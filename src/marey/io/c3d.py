@@ -1,0 +1,245 @@
+"""C3D: marker positions, as laboratories store them.
+
+All forms of the format are read: integers of 16 bits and floats of 32, from Intel, DEC and MIPS machines, with or
+without analog values between the frames.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.core._arrays import Bools, Floats, settle
+from marey.core.markers import Markers
+from marey.core.source import Source
+from marey.errors import MareyWarning, ParseError
+from marey.io import axes, recognize
+from marey.io.c3d_parameters import Layout, Parameters, float_type, read_layout, to_floats
+from marey.io.files import read_bytes
+
+# Lists of points that are not positions, by the names of the format's manual and of Vicon's software.
+_NOT_POSITIONS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
+_UNIT_WORDS = {
+    "m": 1.0, "meter": 1.0, "dm": 0.1, "cm": 0.01, "centimeter": 0.01, "mm": 0.001, "millimeter": 0.001,
+    "in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "foot": 0.3048, "feet": 0.3048,
+}  # fmt: skip
+_N_LOOKS = 64
+# How much worse the second-best upward axis must fit for the best to be believed, in body sizes.
+_CLEAR = 0.2
+_STATURE = 1.7
+# Values unpacked at a time: enough to keep Python's loop short, few enough to take little memory.
+_PART_VALUES = 2**18
+
+
+def read_c3d(path: str | os.PathLike[str], *, unit: str | float | None = None, up: str | None = None) -> Markers:
+    """The markers of a C3D file in metres, Y up.
+
+    Parameters
+    ----------
+    unit : overrides POINT:UNITS; a name (m, cm, mm, in) or metres per unit.
+    up : overrides the upward axis, which POINT:Y_SCREEN states or the markers' own posture shows.
+
+    A marker is not valid in a frame where its residual is negative, where it is not a number, or where it
+    lies exactly at the origin, as some writers mark what was not seen. Points that the file lists as angles,
+    forces, moments, powers or scalars are left out; markers without a label (``*12``) stay.
+    """
+    name = os.fspath(path)
+    given_unit = None if unit is None else recognize.parse_unit(unit)
+    given_up = None if up is None else axes.check_up(up)
+    data = read_bytes(name)
+    layout, parameters = read_layout(data, name)
+    evidence: list[str] = []
+    all_labels = _labels(parameters, layout.n_points)
+    kept = _markers_only(parameters, all_labels, evidence, name)
+    labels = _unique_labels(all_labels, kept)
+    positions, valid = _unpack_points(data, layout, kept)
+    del data
+
+    looks = _look(positions, valid, labels)
+    metres = _find_unit(parameters, given_unit, looks, evidence, name)
+    upward = _find_up(parameters, given_up, looks, evidence, name)
+    _turn(positions, upward, metres)
+    return Markers(
+        names=tuple(labels),
+        positions=settle(positions),
+        valid=settle(valid),
+        fps=layout.fps,
+        name=PurePath(name).stem,
+        source=Source(path=name, format="c3d", unit=metres, up=upward, evidence=tuple(evidence)),
+    )
+
+
+def _unpack_points(data: bytes, layout: Layout, kept: Sequence[int]) -> tuple[Floats, Bools]:
+    """Positions (F, M, 3) of the points `kept`, in the file's unit and axes, 0 where not valid; and validity (F, M).
+
+    A point is four numbers: x, y, z, and a word that is negative where the point was not seen, and otherwise tells
+    which cameras saw it and how well. Integers are steps of `layout.scale`; floats are in the file's unit already.
+    """
+    width, order = (4, "") if layout.is_float else (2, ">" if layout.processor == "mips" else "<")
+    raw: NDArray[Any] = np.ndarray(
+        (layout.n_frames, layout.n_points, 4),
+        dtype=float_type(layout.processor) if layout.is_float else f"{order}i2",
+        buffer=data,
+        offset=layout.start,
+        strides=(layout.frame_bytes, 4 * width, width),
+    )
+    columns = slice(None) if len(kept) == layout.n_points else list(kept)
+    positions = np.empty((layout.n_frames, len(kept), 3))
+    valid = np.empty((layout.n_frames, len(kept)), dtype=np.bool_)
+    for part in _parts(layout.n_frames, 4 * layout.n_points):
+        chosen = raw[part, columns]
+        values = to_floats(chosen, layout.processor) if layout.is_float else chosen.astype(np.float64)
+        places = values[:, :, :3]
+        seen = np.isfinite(places).all(axis=-1) & (values[:, :, 3] >= 0.0) & (places != 0.0).any(axis=-1)
+        positions[part] = np.where(seen[:, :, None], places, 0.0)
+        valid[part] = seen
+    if not layout.is_float:
+        positions *= layout.scale
+    return positions, valid
+
+
+def _turn(positions: Floats, up: str, metres: float) -> None:
+    """From the file's axes and unit to ours, in place."""
+    for part in _parts(len(positions), positions[0].size):
+        positions[part] = axes.vectors_from_file(positions[part], up) * metres
+
+
+def _parts(n_frames: int, frame_values: int) -> Iterator[slice]:
+    """Runs of frames small enough that working on one of them takes little memory."""
+    step = max(1, _PART_VALUES // frame_values)
+    return (slice(begin, begin + step) for begin in range(0, n_frames, step))
+
+
+def _labels(parameters: Parameters, n_points: int) -> list[str]:
+    """The file's label of each point, "" where it has none."""
+    labels = parameters.texts("POINT", "LABELS")[:n_points]
+    return labels + [""] * (n_points - len(labels))
+
+
+def _unique_labels(labels: Sequence[str], kept: Sequence[int]) -> list[str]:
+    """Different names for the points kept: ``LANK_2`` for a second LANK, ``unlabelled3`` for none."""
+    wanted = [labels[i] or f"unlabelled{i}" for i in kept]
+    taken, used = set(wanted), dict.fromkeys(wanted, 0)
+    names: list[str] = []
+    for name in wanted:
+        used[name] += 1
+        fresh = name
+        while used[name] > 1 and (fresh := f"{name}_{used[name]}") in taken:
+            used[name] += 1
+        taken.add(fresh)
+        names.append(fresh)
+    return names
+
+
+def _markers_only(parameters: Parameters, labels: Sequence[str], evidence: list[str], path: str) -> list[int]:
+    """Indices of the points that are positions."""
+    groups = set(_NOT_POSITIONS)
+    stated = parameters.texts("POINT", "TYPE_GROUPS")
+    # Two rows, read column by column: the name of a list, then what it holds.
+    groups.update(g for g, kind in zip(stated[::2], stated[1::2], strict=False) if kind.upper() != "LENGTH")
+    other = {label for group in groups for label in parameters.texts("POINT", group)} - {""}
+    kept = [i for i, label in enumerate(labels) if label not in other]
+    if not kept:
+        raise ParseError(f"none of its {len(labels)} points is a marker; all are computed values", path=path)
+    if len(kept) < len(labels):
+        evidence.append(
+            f"{len(labels) - len(kept)} of {len(labels)} points are left out: the file lists them as angles, "
+            "forces or other computed values, not positions"
+        )
+    return kept
+
+
+def _look(positions: Floats, valid: Bools, labels: Sequence[str]) -> tuple[Floats, Floats]:
+    """Lowest and highest coordinate (N, 3) of the labelled markers in up to 64 frames that have some."""
+    labelled = [i for i, label in enumerate(labels) if not label.startswith(("*", "unlabelled"))]
+    columns = labelled or list(range(len(labels)))
+    seen = np.flatnonzero(valid[:, columns].sum(axis=1) >= min(3, len(columns)))
+    frames = seen[np.unique(np.linspace(0, len(seen) - 1, _N_LOOKS).astype(int))] if len(seen) else seen
+    chosen = positions[frames][:, columns]
+    there = valid[frames][:, columns, None]
+    low = np.where(there, chosen, np.inf).min(axis=1, initial=np.inf)
+    high = np.where(there, chosen, -np.inf).max(axis=1, initial=-np.inf)
+    return low, high
+
+
+def _find_unit(
+    parameters: Parameters, given: float | None, looks: tuple[Floats, Floats], evidence: list[str], path: str
+) -> float:
+    """Metres per unit."""
+    if given is not None:
+        evidence.append(f"unit {recognize.unit_name(given)} as given")
+        return given
+    word = (parameters.texts("POINT", "UNITS") or [""])[0].strip(" \0.").lower()
+    metres = _UNIT_WORDS.get(re.sub("(met)(re|er)s?$", r"\1er", word))
+    if metres is not None:
+        evidence.append(f"unit {word} from POINT:UNITS")
+        return metres
+    low, high = looks
+    size = float(np.median(high - low, axis=0).max()) if len(low) else 0.0
+    told = f"POINT:UNITS {word[:20]!r} is not a unit of length" if word else "no POINT:UNITS"
+    if size <= 0.0:
+        evidence.append(f"unit mm assumed: {told}, and no markers to tell it from")
+        return 0.001
+    units = {name: _UNIT_WORDS[name] for name in ("m", "cm", "mm", "in")}
+    best = min(units, key=lambda name: abs(math.log(size * units[name] / _STATURE)))
+    evidence.append(f"unit {best}: {told}, and the markers are {size * units[best]:.2f} m across with it")
+    warnings.warn(f"{path}: {evidence[-1]}; unit= overrides", MareyWarning, stacklevel=3)
+    return units[best]
+
+
+def _find_up(
+    parameters: Parameters, given: str | None, looks: tuple[Floats, Floats], evidence: list[str], path: str
+) -> str:
+    """The file's upward axis."""
+    if given is not None:
+        evidence.append(f"{given.upper()} up as given")
+        return given
+    seen, is_sure, told = _recognize_up(*looks)
+    word = (parameters.texts("POINT", "Y_SCREEN") or [""])[0].strip(" \0").lower().removeprefix("+")
+    if word in axes.UPS:
+        evidence.append(f"{word.upper()} up from POINT:Y_SCREEN")
+        if is_sure and seen != word:
+            warnings.warn(
+                f"{path}: POINT:Y_SCREEN says {word.upper()} up, but the markers show {told}; up= overrides",
+                MareyWarning,
+                stacklevel=3,
+            )
+        return word
+    evidence.append(told)
+    if not is_sure:
+        warnings.warn(f"{path}: {told}, which is not certain; up= overrides", MareyWarning, stacklevel=3)
+    return seen
+
+
+def _recognize_up(low: Floats, high: Floats) -> tuple[str, bool, str]:
+    """The axis along which the markers stand, whether that is clear, and why.
+
+    Along the upward axis the lowest marker stays near 0, where laboratories put the floor, it wanders little,
+    and the body is long. The sum of these, in body sizes, is the misfit.
+    """
+    extent = np.median(high - low, axis=0) if len(low) else np.zeros(3)
+    size = float(extent.max())
+    if size <= 0.0:
+        return "z", False, "Z up assumed: no frame shows enough markers"
+    misfits: dict[str, float] = {}
+    floors: dict[str, float] = {}
+    for k, letter in enumerate("xyz"):
+        for sign, bottom in (("", low[:, k]), ("-", -high[:, k])):
+            floor = float(np.median(bottom))
+            wander = float(np.subtract(*np.percentile(bottom, [90, 10])))
+            misfits[sign + letter] = (abs(floor) + wander + size - float(extent[k])) / size
+            floors[sign + letter] = floor
+    best, second = sorted(misfits, key=lambda axis: misfits[axis])[:2]
+    told = (
+        f"{best.upper()} up: along it the lowest marker stays near the floor, at {floors[best] / size:.2f} "
+        f"of the body's size, and the markers reach {float(extent['xyz'.index(best[-1])]) / size:.2f} of it"
+    )
+    return best, misfits[second] - misfits[best] > _CLEAR, told

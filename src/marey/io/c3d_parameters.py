@@ -1,0 +1,405 @@
+"""C3D: what a file says about itself, in its header and in its parameters.
+
+The manual of the format calls the parameters the master and the header a copy of them. Real files do not always
+keep the two the same; where they differ, the length of the file tells which is true.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import struct
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.core._arrays import Floats
+from marey.errors import MareyWarning, ParseError
+from marey.io import limits
+
+BLOCK = 512
+_KEY = 0x50
+_PROCESSORS = {84: "intel", 85: "dec", 86: "mips"}
+_SIZES = {-1: 1, 1: 1, 2: 2, 4: 4}
+_MAX_DIMENSIONS = 7
+_MAX_RATE = 1e6
+# The format counts the parameters' blocks in a byte; twice as many leave room for writers that let it overflow.
+_MAX_PARAMETER_BYTES = 2 * 256 * BLOCK
+_FULL_WORD = 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter's type (-1 text, 1 byte, 2 integer, 4 float), its dimensions, and its bytes."""
+
+    kind: int
+    dimensions: tuple[int, ...]
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The parameters of a file by group and name, both in upper case."""
+
+    processor: str
+    groups: dict[str, dict[str, Parameter]]
+
+    def numbers(self, group: str, name: str) -> list[float]:
+        """A parameter's numbers, flat; [] where it is absent, empty or text."""
+        parameter = self.groups.get(group, {}).get(name)
+        if parameter is None or parameter.kind == -1:
+            return []
+        if parameter.kind == 4:
+            return _floats(parameter.content, self.processor)
+        order = ">" if self.processor == "mips" else "<"
+        return [float(value) for value in np.frombuffer(parameter.content, f"{order}i{parameter.kind}").tolist()]
+
+    def number(self, group: str, name: str) -> float:
+        """A parameter's first number, 0 where it has none."""
+        return next(iter(self.numbers(group, name)), 0.0)
+
+    def count(self, group: str, name: str) -> int:
+        """A parameter's first number as a count, 0 where it has none; integers have no sign."""
+        value = self.number(group, name)
+        if not math.isfinite(value):
+            return 0
+        kind = self.kind(group, name)
+        return max(int(value), 0) if kind == 4 else int(value) % 256**kind
+
+    def kind(self, group: str, name: str) -> int:
+        """A parameter's type; 2 for one that is absent."""
+        parameter = self.groups.get(group, {}).get(name)
+        return 2 if parameter is None else parameter.kind
+
+    def texts(self, group: str, name: str) -> list[str]:
+        """The texts of a parameter and of its continuations, without blanks around them.
+
+        LABELS goes on in LABELS2, LABELS3, ..., which are needed beyond 255 entries.
+        """
+        present = self.groups.get(group, {})
+        found: list[str] = []
+        for i in itertools.count(1):
+            parameter = present.get(name if i == 1 else f"{name}{i}")
+            if parameter is None:
+                break
+            found.extend(_split_texts(parameter))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the points are and how they are stored.
+
+    Parameters
+    ----------
+    processor : "intel", "dec" or "mips", which differ in the order of bytes and in their floats.
+    start : the first byte of the first frame.
+    n_points, n_analog : values in a frame: four for each point, then the analog ones.
+    scale : file units per step of 16-bit integers; negative where points are floats of 32 bits.
+    n_frames : as many as the file has in whole.
+    fps : frames per second.
+    """
+
+    processor: str
+    start: int
+    n_points: int
+    n_analog: int
+    scale: float
+    n_frames: int
+    fps: float
+
+    @property
+    def is_float(self) -> bool:
+        return self.scale < 0.0
+
+    @property
+    def frame_bytes(self) -> int:
+        return (4 * self.n_points + self.n_analog) * (4 if self.is_float else 2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The words of the header that matter here."""
+
+    n_points: int
+    n_analog: int
+    first: int
+    last: int
+    data_block: int
+    n_samples: int
+    scale: float
+    rate: float
+
+
+def float_type(processor: str) -> str:
+    """The NumPy type that `to_floats` takes the processor's floats as."""
+    return {"intel": "<f4", "dec": "<u4", "mips": ">f4"}[processor]
+
+
+def to_floats(raw: NDArray[Any], processor: str) -> Floats:
+    """Floats of 32 bits in the processor's form as float64; any shape."""
+    if processor == "dec":
+        # A VAX puts the upper half of a float first, and its exponent is larger by two. One without exponent
+        # is 0 whatever else it holds, and those so small that IEEE has no exponent for them are as good as 0.
+        bits = (raw << np.uint32(16)) | (raw >> np.uint32(16))
+        has_exponent = (bits & np.uint32(0x7F800000)) > np.uint32(2 << 23)
+        raw = np.where(has_exponent, bits - np.uint32(2 << 23), np.uint32(0)).view(np.float32)
+    with np.errstate(invalid="ignore"):  # some NaNs raise an alarm when they are looked at
+        return raw.astype(np.float64)
+
+
+def read_layout(data: bytes, path: str) -> tuple[Layout, Parameters]:
+    """Header and parameters, with every claim about the points checked against the file's length."""
+    if len(data) < 2 * BLOCK:
+        raise ParseError(f"a C3D file has at least {2 * BLOCK} bytes, this one has {len(data)}", path=path)
+    if data[1] != _KEY or data[0] < 2:
+        raise ParseError("not a C3D file: the key byte 0x50 is missing in its header", path=path)
+    at = (data[0] - 1) * BLOCK
+    if at + 4 > len(data):
+        raise ParseError(f"the file ends before its parameters, which should begin at byte {at}", path=path)
+    processor = _PROCESSORS.get(data[at + 3])
+    if processor is None:
+        raise ParseError(f"expected processor type 84, 85 or 86, got {data[at + 3]}", path=path)
+    header = _read_header(data, processor)
+    header_start = (header.data_block - 1) * BLOCK
+    stop = header_start if at < header_start < len(data) else len(data)
+    groups, end = _read_records(data, at, min(stop, at + _MAX_PARAMETER_BYTES), processor, path)
+    parameters = Parameters(processor, groups)
+
+    fps = parameters.number("POINT", "RATE") or header.rate
+    if not 0.0 < fps <= _MAX_RATE:
+        raise ParseError(f"expected a rate between 0 and {_MAX_RATE:g} Hz, got {fps:g}", path=path)
+    stated = _count_frames(parameters, header)
+    if stated < 1:
+        raise ParseError(f"the header counts from frame {header.first} to frame {header.last}", path=path)
+    layout, room = _settle_layout(parameters, header, (at, end, len(data)), (stated, fps), path)
+    limits.check_markers(layout.n_points, path)
+    limits.check_frames(layout.n_frames, path)
+    if layout.n_frames < 1:
+        raise ParseError(
+            f"a frame of {layout.n_points} points needs {layout.frame_bytes} bytes, but only {room} are left for the "
+            "data; the file is cut off or its header is wrong",
+            path=path,
+        )
+    if layout.n_frames < stated:
+        warnings.warn(
+            f"{path}: the file ends after {layout.n_frames} of {stated:.7g} frames; it is cut off or its header is "
+            "wrong, and the frames there are were kept",
+            MareyWarning,
+            stacklevel=3,
+        )
+    return layout, parameters
+
+
+def _read_header(data: bytes, processor: str) -> _Header:
+    order = ">" if processor == "mips" else "<"
+    n_points, n_analog, first, last = struct.unpack(f"{order}4H", data[2:10])
+    data_block, n_samples = struct.unpack(f"{order}2H", data[16:20])
+    scale, rate = _floats(data[12:16] + data[20:24], processor)
+    return _Header(n_points, n_analog, first, last, data_block, n_samples, scale, rate)
+
+
+def _read_records(
+    data: bytes, at: int, stop: int, processor: str, path: str
+) -> tuple[dict[str, dict[str, Parameter]], int]:
+    """Walk the group and parameter records from byte `at` on, none beyond `stop`; also where they end.
+
+    Groups and parameters come in any order. Each record says where the next begins, so what stands between them,
+    descriptions for one, is passed over.
+    """
+    names: dict[int, str] = {}
+    found: list[tuple[int, str, Parameter]] = []
+    offsets = struct.Struct(">H" if processor == "mips" else "<H")
+    position = end = at + 4
+    while position < stop:
+        start = position
+        # A negative length marks a locked record.
+        length = abs(int.from_bytes(data[start : start + 1], signed=True))
+        if length == 0:
+            break
+        link = start + 2 + length
+        if link + 2 > stop:
+            raise ParseError(f"the parameter record at byte {start} is cut off at byte {stop}", path=path)
+        number = int.from_bytes(data[start + 1 : start + 2], signed=True)
+        name = data[start + 2 : link].decode("latin-1").strip().upper()
+        (offset,) = offsets.unpack_from(data, link)
+        end = link + 2
+        if number > 0:
+            parameter, end = _read_parameter(data, end, stop, name, path)
+            found.append((number, name, parameter))
+        elif number < 0 and names.setdefault(-number, name) != name:
+            both = f"{names[-number][:32]!r} and {name[:32]!r}"
+            raise ParseError(f"the parameter groups {both} have the same number {-number}", path=path)
+        if offset == 0:
+            break
+        position = link + offset
+        if not end <= position <= stop:
+            raise ParseError(
+                f"the record after {name[:32]!r} should begin between bytes {end} and {stop}, but is said to at "
+                f"{position}",
+                path=path,
+            )
+    groups: dict[str, dict[str, Parameter]] = {name: {} for name in names.values()}
+    for number, name, parameter in found:
+        if number in names:
+            groups[names[number]].setdefault(name, parameter)
+    return groups, end
+
+
+def _read_parameter(data: bytes, at: int, stop: int, name: str, path: str) -> tuple[Parameter, int]:
+    """A parameter from its type byte on, and where its content ends."""
+    kind = int.from_bytes(data[at : at + 1], signed=True)
+    n_dimensions = data[at + 1] if at + 1 < stop else _MAX_DIMENSIONS + 1
+    begin = at + 2 + n_dimensions
+    if kind not in _SIZES or n_dimensions > _MAX_DIMENSIONS or begin > stop:
+        raise ParseError(f"parameter {name[:32]!r} has an unknown type or too many dimensions", path=path)
+    dimensions = tuple(data[at + 2 : begin])
+    end = begin + math.prod(dimensions) * _SIZES[kind]
+    if end > stop:
+        raise ParseError(f"parameter {name[:32]!r} is longer than the parameter section", path=path)
+    return Parameter(kind, dimensions, data[begin:end]), end
+
+
+def _count_frames(parameters: Parameters, header: _Header) -> int:
+    """Frames as stated: POINT:LONG_FRAMES, else POINT:FRAMES; where 16 bits do not suffice, TRIAL; else the header."""
+    if (long := parameters.count("POINT", "LONG_FRAMES")) > 0:
+        return long
+    frames = parameters.count("POINT", "FRAMES")
+    is_full = frames == _FULL_WORD and parameters.kind("POINT", "FRAMES") != 4
+    if frames > 0 and not is_full:
+        return frames
+    first, last = (_long_number(parameters.numbers("TRIAL", f"ACTUAL_{end}_FIELD")) for end in ("START", "END"))
+    if last >= first >= 0:
+        return last - first + 1
+    return frames if is_full else header.last - header.first + 1
+
+
+def _long_number(words: list[float]) -> int:
+    """A number of 32 bits in two words, the lower first; -1 where there are not two."""
+    if len(words) != 2 or not all(map(math.isfinite, words)):
+        return -1
+    return (int(words[0]) & _FULL_WORD) + ((int(words[1]) & _FULL_WORD) << 16)
+
+
+def _settle_layout(
+    parameters: Parameters, header: _Header, section: tuple[int, int, int], told: tuple[int, float], path: str
+) -> tuple[Layout, int]:
+    """The layout, and how many bytes there are for it.
+
+    Where parameters and header contradict each other, that reading holds which the data fill to the last block;
+    if none does, the parameters', as long as the data suffice for it.
+
+    Parameters
+    ----------
+    section : first byte of the parameters, the byte after them, and the file's length.
+    told : frames as stated, frames per second.
+    """
+    at, _, length = section
+    stated, fps = told
+    choices = {
+        "where the data begin": _starts(parameters, header, section, path),
+        "the number of points": _point_counts(parameters, header, path),
+        "the scale": _scales(parameters, header, path),
+        "the analog values in a frame": _analog_counts(parameters, header, fps),
+    }
+
+    def room(layout: Layout) -> int:
+        return (at if layout.start < at else length) - layout.start
+
+    readings = [
+        Layout(parameters.processor, int(start), int(points), int(analog), scale, stated, fps)
+        for start, points, scale, analog in itertools.product(*choices.values())
+    ]
+    chosen = readings[0]
+    if len(readings) > 1:
+        spare = [room(reading) - stated * reading.frame_bytes for reading in readings]
+        filling = [reading for reading, n_bytes in zip(readings, spare, strict=True) if 0 <= n_bytes < BLOCK]
+        doubts = "; ".join(
+            f"{what}: {' or '.join(f'{value:g}' for value in values)}"
+            for what, values in choices.items()
+            if len(values) > 1
+        )
+        if not filling and spare[0] < 0:
+            message = f"parameters and header contradict each other ({doubts}), and neither fits the file's length"
+            raise ParseError(message, path=path)
+        chosen = filling[0] if filling else chosen
+        warnings.warn(
+            f"{path}: parameters and header contradict each other ({doubts}); {chosen.n_points} points and "
+            f"{chosen.n_analog} analog values in a frame, scale {chosen.scale:g}, from byte {chosen.start} on "
+            f"{'fit the length of the file' if filling else 'are what the parameters say'}",
+            MareyWarning,
+            stacklevel=4,
+        )
+    whole = min(stated, room(chosen) // chosen.frame_bytes)
+    return replace(chosen, n_frames=whole), room(chosen)
+
+
+def _starts(parameters: Parameters, header: _Header, section: tuple[int, int, int], path: str) -> list[float]:
+    """Where the data may begin: outside the header and the parameters, and within the file."""
+    at, end, length = section
+    blocks = (parameters.count("POINT", "DATA_START"), header.data_block)
+    starts = [(block - 1) * BLOCK for block in blocks if block >= 2]
+    usable = [float(start) for start in starts if start < length and not at <= start < end]
+    if not usable:
+        raise ParseError(f"the data should begin in block {header.data_block}, which is not there", path=path)
+    return _different(usable)
+
+
+def _point_counts(parameters: Parameters, header: _Header, path: str) -> list[float]:
+    if not parameters.numbers("POINT", "USED"):
+        raise ParseError("expected a number in a parameter POINT:USED, found none", path=path)
+    used = parameters.count("POINT", "USED")
+    if used < 1:
+        raise ParseError(f"the file holds no points (POINT:USED is {used})", path=path)
+    return _different([float(used), float(header.n_points or used)])
+
+
+def _scales(parameters: Parameters, header: _Header, path: str) -> list[float]:
+    """POINT:SCALE, and the header's if it means another form of storage."""
+    stated = parameters.number("POINT", "SCALE")
+    scales = [scale for scale in (stated, header.scale) if math.isfinite(scale) and scale != 0.0]
+    if not scales:
+        message = (
+            f"the scale is {header.scale:g} in the header and {stated:g} in POINT:SCALE, expected one other than 0"
+        )
+        raise ParseError(message, path=path)
+    return scales[:1] if (scales[0] < 0.0) == (scales[-1] < 0.0) else scales
+
+
+def _analog_counts(parameters: Parameters, header: _Header, fps: float) -> list[float]:
+    """Analog values in a frame by the parameters, and by the header where nothing in the parameters confirms it."""
+    used = parameters.count("ANALOG", "USED")
+    rate = parameters.number("ANALOG", "RATE")
+    samples = round(rate / fps) if 0.0 < rate <= _FULL_WORD * fps else header.n_samples
+    if header.n_analog == used * header.n_samples:
+        return [float(header.n_analog)]
+    return _different([float(used * samples), float(header.n_analog)])
+
+
+def _different(values: Iterable[float]) -> list[float]:
+    return list(dict.fromkeys(values))
+
+
+def _split_texts(parameter: Parameter) -> Iterator[str]:
+    if parameter.kind != -1:
+        return
+    width = parameter.dimensions[0] if parameter.dimensions else 1
+    for begin in range(0, len(parameter.content), max(width, 1)):
+        yield _text(parameter.content[begin : begin + width])
+
+
+def _text(content: bytes) -> str:
+    content = content.partition(b"\0")[0]
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return text.strip()
+
+
+def _floats(content: bytes, processor: str) -> list[float]:
+    return [float(value) for value in to_floats(np.frombuffer(content, float_type(processor)), processor)]

@@ -1,0 +1,100 @@
+"""From what a reader found to a Motion in metres, Y up; and what was recognised on the way."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from marey.core._arrays import settle
+from marey.core.kinematics import forward_kinematics
+from marey.core.motion import Motion
+from marey.core.roles import find_roles
+from marey.core.skeleton import Skeleton
+from marey.errors import InvalidValue, MareyWarning, ParseError
+from marey.io import axes, recognize
+from marey.io.raw import RawMotion
+
+# What a figure must have for the unit and the axes to be read off it.
+_BODY = ("hips", "head", "left_upper_leg", "left_foot", "right_upper_leg", "right_foot")
+
+
+def to_motion(
+    raw: RawMotion,
+    unit: str | float | None = None,
+    up: str | None = None,
+    role_map: Mapping[str, str] | None = None,
+) -> Motion:
+    """The motion in our unit and axes; `unit`, `up` and `role_map` override what the file says or looks like."""
+    for text in raw.warnings:
+        warnings.warn(f"{raw.source.path}: {text}", MareyWarning, stacklevel=4)
+    evidence = list(raw.evidence)
+    try:
+        skeleton = _with_roles(Skeleton(raw.names, raw.parents, raw.offsets, role_map or {}), raw)
+        up_axis = _up(raw, skeleton, up, evidence)
+        metres = _unit(raw, skeleton, unit, evidence)
+        offsets = axes.vectors_from_file(raw.offsets, up_axis) * metres
+        bones = raw.bone_offsets
+        if raw.fps is None:
+            raise ParseError("the file has no frame rate; give it with fps= or --fps", path=raw.source.path)
+        return Motion(
+            skeleton=Skeleton(raw.names, raw.parents, offsets, skeleton.role_map),
+            root_positions=settle(axes.vectors_from_file(raw.root_positions, up_axis) * metres),
+            rotations=settle(axes.rotations_from_file(raw.rotations, up_axis)),
+            fps=raw.fps,
+            name=raw.name,
+            bone_offsets=None if bones is None else settle(axes.vectors_from_file(bones, up_axis) * metres),
+            source=replace(raw.source, unit=metres, up=up_axis, evidence=tuple(evidence)),
+        )
+    except InvalidValue as error:
+        raise ParseError(f"the file's motion is not usable: {error}", path=raw.source.path) from None
+
+
+def _up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str]) -> str:
+    if up is not None:
+        checked = axes.check_up(up)
+        evidence.append(f"{checked.upper()} up as given")
+        return checked
+    if raw.up is not None:
+        evidence.append(f"{raw.up.upper()} up by the format's definition")
+        return raw.up
+    guess = recognize.recognize_up(skeleton, raw.root_positions, raw.rotations, raw.bone_offsets)
+    evidence.append(guess.evidence)
+    return str(guess.value)
+
+
+def _unit(raw: RawMotion, skeleton: Skeleton, unit: str | float | None, evidence: list[str]) -> float:
+    if unit is not None:
+        metres = recognize.parse_unit(unit)
+        evidence.append(f"unit {recognize.unit_name(metres)} as given")
+        return metres
+    if raw.unit is not None:
+        height = recognize.stature(skeleton)
+        told = "" if height is None else f", which makes a figure {height * raw.unit:.2f} m tall"
+        evidence.append(f"unit {recognize.unit_name(raw.unit)} by what the file says{told}")
+        return raw.unit
+    guess = recognize.recognize_unit(skeleton)
+    evidence.append(guess.evidence)
+    return float(guess.value)
+
+
+def _with_roles(skeleton: Skeleton, raw: RawMotion) -> Skeleton:
+    """The skeleton; where its rest pose does not show who is who, with the roles that a posed frame shows."""
+    if all(role in skeleton.roles for role in _BODY):
+        return skeleton
+    middle = slice(len(raw.rotations) // 2, len(raw.rotations) // 2 + 1)
+    posed = forward_kinematics(
+        skeleton,
+        raw.root_positions[middle],
+        raw.rotations[middle],
+        None if raw.bone_offsets is None else raw.bone_offsets[middle],
+    ).positions[0]
+    if not np.isfinite(posed).all():
+        return skeleton
+    found = find_roles(skeleton.names, skeleton.parents, skeleton.offsets, positions=posed)
+    if not all(role in found for role in _BODY):
+        return skeleton
+    by_pose = {role: skeleton.names[joint] for role, joint in found.items()}
+    return skeleton.with_roles({**by_pose, **skeleton.role_map})

@@ -1,0 +1,64 @@
+"""Bytes in, bytes out: inputs are never touched, outputs appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from marey.errors import UnreadableFile, UnwritableFile
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The whole file; a missing, unreadable or empty one is an `UnreadableFile` that says so."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UnreadableFile("no such file", path=path) from None
+    except IsADirectoryError:
+        raise UnreadableFile("is a folder, expected a file", path=path) from None
+    except PermissionError:
+        raise UnreadableFile("may not be read (permission denied)", path=path) from None
+    except (OSError, ValueError) as error:
+        raise UnreadableFile(f"cannot be read ({_reason(error)})", path=path) from None
+    if not data:
+        raise UnreadableFile("the file is empty", path=path)
+    return data
+
+
+def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
+    """Write under a temporary name beside the target, then rename: a failure leaves what was there before."""
+    import tempfile  # here and not above: readers need not wait for it
+
+    target = Path(path)
+    if target.is_dir():
+        raise UnwritableFile("is a folder, expected a file name to write to", path=path)
+    if not target.parent.is_dir():
+        raise UnwritableFile(f"the folder {str(target.parent)!r} does not exist; make it first", path=path)
+    temporary: str | None = None
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".part", dir=target.parent)
+        with os.fdopen(handle, "wb") as stream:
+            for part in parts:
+                stream.write(part)
+        os.chmod(temporary, _new_file_mode(target))
+        os.replace(temporary, target)
+        temporary = None
+    except (OSError, ValueError) as error:
+        raise UnwritableFile(f"cannot be written ({_reason(error)})", path=path) from None
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _new_file_mode(target: Path) -> int:
+    """The mode of the file that is replaced, or what a plainly opened new file would get."""
+    if target.exists():
+        return target.stat().st_mode & 0o7777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error).lower()

@@ -1,0 +1,270 @@
+"""Writing motions as glTF 2.0 binary: joints as nodes, a skin with a simple figure, and animations.
+
+glTF is right-handed, Y up and in metres, as marey is; only quaternions change their order, to xyzw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.core._arrays import Bools, Floats
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.errors import InvalidValue
+from marey.io import limits
+from marey.io.glb_figure import build_figure
+from marey.io.gltf_chunks import pack_glb, unique_names
+from marey.maths import quat
+
+# Skeletons whose offsets agree to this many metres are one.
+SAME_OFFSETS = 1e-9
+# A bone that leaves its place by more than this share of its length is not drawn: the shape would lag behind.
+LOOSE = 0.25
+MAX_SKIN_JOINTS = 65_535
+_ARRAY_BUFFER = 34962
+_TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+_CODES = {"f": 5126, "B": 5121, "H": 5123}
+_MATERIAL = {
+    "name": "figure",
+    "pbrMetallicRoughness": {
+        "baseColorFactor": [0.55, 0.62, 0.7, 1.0],
+        "metallicFactor": 0.0,
+        "roughnessFactor": 0.8,
+    },
+}
+
+
+def write_glb(motions: Sequence[Motion], *, figure: bool = True) -> bytes:
+    """The bytes of a GLB file with all `motions`.
+
+    Parameters
+    ----------
+    motions : at least one. Those with the same skeleton share its nodes; other skeletons get nodes of their
+        own, whose names begin with ``figure2:``, ``figure3:`` and so on.
+    figure : whether to add a simple body, so that viewers show more than bare joints.
+
+    Animations are called as the motions are, with a number where a name is taken. Their extras keep the rate.
+    """
+    if not motions:
+        raise InvalidValue("expected at least one motion to write, got none")
+    for motion in motions:
+        _check(motion)
+    file = _File()
+    groups = _by_skeleton(motions)
+    tracks: dict[int, tuple[int, _Moving]] = {}
+    for number, group in enumerate(groups, start=1):
+        members = [motions[i] for i in group]
+        moving = _Moving.of(members)
+        first = _add_skeleton(file, members[0].skeleton, moving, number, figure)
+        tracks.update((i, (first, moving)) for i in group)
+    names = unique_names(motion.name or "motion" for motion in motions)
+    for i, (motion, name) in enumerate(zip(motions, names, strict=True)):
+        first, moving = tracks[i]
+        _add_animation(file, motion, name, first, moving)
+    return file.pack()
+
+
+def _check(motion: Motion) -> None:
+    if len(motion.skeleton) > MAX_SKIN_JOINTS:
+        raise InvalidValue(
+            f"a GLB skin holds {MAX_SKIN_JOINTS} joints at most, {motion.name!r} has {len(motion.skeleton)}"
+        )
+    arrays = (motion.skeleton.offsets, motion.root_positions, motion.bone_offsets)
+    if any(array is not None and np.abs(array).max() > np.finfo(np.float32).max / 4 for array in arrays):
+        raise InvalidValue(f"positions of {motion.name!r} are too large for GLB, which stores float32")
+    last = np.array([len(motion) - 2, len(motion) - 1]) / motion.fps
+    if len(motion) > 1 and not np.diff(last.astype(np.float32))[0] > 0.0:
+        raise InvalidValue(
+            f"{motion.name!r} has more frames than GLB can tell apart in float32 seconds; save it in parts"
+        )
+
+
+def _by_skeleton(motions: Sequence[Motion]) -> list[list[int]]:
+    """Indices of motions, in groups that share a skeleton; the root's offset does not matter to a motion."""
+    groups: list[list[int]] = []
+    for i, motion in enumerate(motions):
+        for group in groups:
+            other = motions[group[0]].skeleton
+            if motion.skeleton.fits(other) and bool(
+                (np.abs(motion.skeleton.offsets[1:] - other.offsets[1:]) <= SAME_OFFSETS).all()
+            ):
+                group.append(i)
+                break
+        else:
+            groups.append([i])
+    return groups
+
+
+@dataclass(frozen=True, slots=True)
+class _Moving:
+    """(J,) which joints turn, which slide on their parents, and which slide too little to show."""
+
+    turns: Bools
+    slides: Bools
+    rigid: Bools
+
+    @staticmethod
+    def of(motions: Sequence[Motion]) -> _Moving:
+        """What moves in any of `motions`, all of one skeleton.
+
+        An End Site that never turns needs no channel. Every other joint gets one, so that a viewer that plays
+        one clip after another leaves no joint as the clip before had it.
+        """
+        skeleton = motions[0].skeleton
+        turns = ~skeleton.is_end_site
+        stray = np.zeros(len(skeleton))
+        for motion in motions:
+            turns = turns | (np.abs(motion.rotations[..., 1:]).max(axis=(0, 2)) > 0.0)
+            if motion.bone_offsets is not None:
+                gap = np.linalg.norm(motion.bone_offsets - skeleton.offsets, axis=2).max(axis=0)
+                stray = np.maximum(stray, gap)
+        stray[0] = 0.0
+        return _Moving(turns, stray > SAME_OFFSETS, stray <= LOOSE * skeleton.bone_lengths)
+
+
+@dataclass(slots=True)
+class _File:
+    """The document as it grows, and the bytes that its accessors point into."""
+
+    parts: list[bytes] = field(default_factory=list)
+    size: int = 0
+    views: list[dict[str, Any]] = field(default_factory=list)
+    accessors: list[dict[str, Any]] = field(default_factory=list)
+    nodes: list[dict[str, Any]] = field(default_factory=list)
+    roots: list[int] = field(default_factory=list)
+    meshes: list[dict[str, Any]] = field(default_factory=list)
+    skins: list[dict[str, Any]] = field(default_factory=list)
+    animations: list[dict[str, Any]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+
+    def add_view(self, arrays: Sequence[NDArray[Any]], *, vertices: bool = False) -> list[int]:
+        """Put arrays (N, C) into one bufferView, an accessor for each; returns the accessors."""
+        view: dict[str, Any] = {"buffer": 0, "byteOffset": self.size, "byteLength": 0}
+        if vertices:
+            view["target"] = _ARRAY_BUFFER
+        for array in arrays:
+            little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+            width = array.shape[1]
+            accessor = {
+                "bufferView": len(self.views),
+                "byteOffset": view["byteLength"],
+                "componentType": _CODES[array.dtype.char],
+                "count": len(array),
+                "type": _TYPES[width],
+            }
+            self.accessors.append(accessor)
+            body = little.tobytes()
+            body += b"\0" * (-len(body) % 4)
+            self.parts.append(body)
+            self.size += len(body)
+            view["byteLength"] += len(body)
+        self.views.append(view)
+        return list(range(len(self.accessors) - len(arrays), len(self.accessors)))
+
+    def bound(self, accessor: int, values: NDArray[np.float32]) -> int:
+        """Give an accessor its min and max, as times and vertex positions must have."""
+        self.accessors[accessor]["min"] = values.min(axis=0).tolist()
+        self.accessors[accessor]["max"] = values.max(axis=0).tolist()
+        return accessor
+
+    def pack(self) -> bytes:
+        document: dict[str, Any] = {
+            "asset": {"version": "2.0", "generator": "marey"},
+            "scene": 0,
+            "scenes": [{"nodes": self.roots}],
+            "nodes": self.nodes,
+            "skins": self.skins,
+            "animations": self.animations,
+            "accessors": self.accessors,
+            "bufferViews": self.views,
+            "buffers": [{"byteLength": self.size}],
+        }
+        if self.meshes:
+            document |= {"meshes": self.meshes, "materials": [_MATERIAL]}
+        return pack_glb(document, b"".join(self.parts))
+
+
+def _add_skeleton(file: _File, skeleton: Skeleton, moving: _Moving, number: int, figure: bool) -> int:
+    """Nodes, skin and body; returns the node of joint 0. Joint j's node is that plus j."""
+    first = len(file.nodes)
+    prefix = "" if number == 1 else f"figure{number}:"
+    names = unique_names((prefix + name for name in skeleton.names), file.names)
+    file.names.update(names)
+    for j, (name, below) in enumerate(zip(names, skeleton.children, strict=True)):
+        node: dict[str, Any] = {"name": name}
+        if name != skeleton.names[j]:
+            node["extras"] = {"marey": {"joint": skeleton.names[j]}}
+        if below:
+            node["children"] = [first + child for child in below]
+        if np.any(skeleton.offsets[j]):
+            node["translation"] = skeleton.offsets[j].tolist()
+        file.nodes.append(node)
+    file.roots.append(first)
+
+    to_joint = np.tile(np.eye(4, dtype=np.float32), (len(skeleton), 1, 1))
+    to_joint[:, 3, :3] = -(skeleton.rest_positions + skeleton.offsets[0])  # column-major, hence the last row
+    (matrices,) = file.add_view([to_joint.reshape(-1, 16)])
+    joints = list(range(first, first + len(skeleton)))
+    file.skins.append({"inverseBindMatrices": matrices, "joints": joints, "skeleton": first})
+    if figure:
+        _add_figure(file, skeleton, moving.rigid)
+    return first
+
+
+def _add_figure(file: _File, skeleton: Skeleton, rigid: Bools) -> None:
+    body = build_figure(skeleton, rigid)
+    positions = body.positions.astype(np.float32)
+    joints = np.zeros((len(positions), 4), dtype=np.uint8 if len(skeleton) <= 256 else np.uint16)
+    joints[:, 0] = body.joints
+    weights = np.zeros((len(positions), 4), dtype=np.uint8)
+    weights[:, 0] = 255
+    columns = (positions, body.normals.astype(np.float32), joints, weights)
+    place, normal, joint, weight = (file.add_view([column], vertices=True)[0] for column in columns)
+    file.bound(place, positions)
+    file.accessors[weight]["normalized"] = True
+    attributes = {"POSITION": place, "NORMAL": normal, "JOINTS_0": joint, "WEIGHTS_0": weight}
+    file.meshes.append({"name": "figure", "primitives": [{"attributes": attributes, "material": 0}]})
+    (name,) = unique_names(["figure"], file.names)
+    file.names.add(name)
+    file.roots.append(len(file.nodes))
+    file.nodes.append({"name": name, "mesh": len(file.meshes) - 1, "skin": len(file.skins) - 1})
+
+
+def _add_animation(file: _File, motion: Motion, name: str, first: int, moving: _Moving) -> None:
+    channels = _channels(motion, moving)
+    times = (np.arange(len(motion)) / motion.fps).astype(np.float32)[:, None]
+    still = {key for key, values in channels.items() if (values == values[0]).all()}
+    moved = sum(values.nbytes for key, values in channels.items() if key not in still)
+    if 32 * len(motion) * len(motion.skeleton) > limits.MAX_EXPANSION * moved + limits.EXPANSION_FLOOR:
+        still = set()  # a long motion squeezed that much would look hostile to whoever reads it
+
+    ends = [0, -1] if len(motion) > 1 else [0]
+    outputs = {key: values[ends] if key in still else values for key, values in channels.items()}
+    clocks = {len(values): times[ends] if len(values) == len(ends) else times for values in outputs.values()}
+    added = file.add_view([*clocks.values(), *outputs.values()])
+    inputs = dict(zip(clocks, added, strict=False))
+    for n_keys, accessor in inputs.items():
+        file.bound(accessor, clocks[n_keys])
+    samplers, targets = [], []
+    for i, ((joint, path), values) in enumerate(outputs.items()):
+        samplers.append({"input": inputs[len(values)], "output": added[len(clocks) + i]})
+        targets.append({"sampler": i, "target": {"node": first + joint, "path": path}})
+    extras = {"marey": {"fps": motion.fps}}
+    file.animations.append({"name": name, "channels": targets, "samplers": samplers, "extras": extras})
+
+
+def _channels(motion: Motion, moving: _Moving) -> dict[tuple[int, str], NDArray[np.float32]]:
+    """Values (F, C) for each (joint, path) that needs a channel."""
+    channels = {(0, "translation"): motion.root_positions.astype(np.float32)}
+    rotations: Floats = quat.unroll(quat.normalize(motion.rotations))
+    for j in np.flatnonzero(moving.turns).tolist():
+        channels[j, "rotation"] = rotations[:, j, [1, 2, 3, 0]].astype(np.float32)
+    if motion.bone_offsets is not None:
+        for j in np.flatnonzero(moving.slides).tolist():
+            channels[j, "translation"] = motion.bone_offsets[:, j].astype(np.float32)
+    return channels

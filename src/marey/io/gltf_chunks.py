@@ -1,0 +1,453 @@
+"""The GLB container: header and chunks, the JSON document, and accessors decoded from the binary chunk.
+
+Nothing in the file is trusted: every index, type, length and count is checked against what is really there
+before anything is allocated for it.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.errors import LimitExceeded, ParseError
+from marey.io import limits
+from marey.maths import quat
+
+MAGIC = b"glTF"
+JSON_CHUNK = 0x4E4F534A
+BIN_CHUNK = 0x004E4942
+COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
+INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
+_HUGE = 2**53  # whole numbers beyond this are no count of anything, and may have thousands of digits
+_COMPRESSION = ("EXT_meshopt_compression", "KHR_meshopt_compression")
+
+Json = Mapping[str, Any]
+
+
+def pack_glb(document: Json, binary: bytes) -> bytes:
+    """A GLB file of a JSON document and its one buffer; both chunks are padded to 4 bytes."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # A lone surrogate in a name has no UTF-8 form; '?' takes its place rather than the whole file failing.
+    chunks = [(JSON_CHUNK, _padded(text.encode("utf-8", "replace"), b" "))]
+    if binary:
+        chunks.append((BIN_CHUNK, _padded(binary, b"\0")))
+    total = 12 + sum(8 + len(body) for _, body in chunks)
+    parts = [struct.pack("<4sII", MAGIC, 2, total)]
+    for kind, body in chunks:
+        parts += [struct.pack("<II", len(body), kind), body]
+    return b"".join(parts)
+
+
+def _padded(body: bytes, filler: bytes) -> bytes:
+    return body + filler * (-len(body) % 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """The keys of one animated property.
+
+    `times` (K,) seconds, from the accessor `clock`; `values` (K, C), or (3 K, C) where each key of a
+    CUBICSPLINE has an in-tangent, a value and an out-tangent.
+    """
+
+    clock: int
+    times: Floats
+    values: Floats
+    interpolation: str
+
+    @property
+    def key_values(self) -> Floats:
+        """(K, C) without tangents."""
+        return self.values[1::3] if self.interpolation == "CUBICSPLINE" else self.values
+
+    def sample(self, keys: Floats, frames: Floats) -> Floats:
+        """(F, C) values at `frames` (F,), with `keys` (K,) the key times in frames.
+
+        The first and the last key are held before and after. Rotations (C = 4) need not be of unit
+        length; one of length 0 is an `InvalidValue`.
+        """
+        values = self.key_values
+        if np.array_equal(keys, frames):  # sampled at this very rate, as most capture is
+            return values
+        found = np.searchsorted(keys, frames, side="right") - 1
+        if self.interpolation == "STEP" or len(keys) == 1:
+            return values[np.clip(found, 0, len(keys) - 1)]
+        before = np.clip(found, 0, len(keys) - 2)
+        after = before + 1
+        span = keys[after] - keys[before]
+        t = np.clip((frames - keys[before]) / np.where(span > 0.0, span, 1.0), 0.0, 1.0)
+        if self.interpolation == "LINEAR":
+            if values.shape[1] == 4:
+                return quat.slerp(quat.normalize(values[before]), quat.normalize(values[after]), t)
+            return values[before] + t[:, None] * (values[after] - values[before])
+        seconds = (self.times[after] - self.times[before])[:, None]
+        into, out = self.values[0::3], self.values[2::3]
+        t = t[:, None]
+        return np.asarray(
+            (2 * t**3 - 3 * t**2 + 1) * values[before]
+            + seconds * (t**3 - 2 * t**2 + t) * out[before]
+            + (3 * t**2 - 2 * t**3) * values[after]
+            + seconds * (t**3 - t**2) * into[after]
+        )
+
+
+class Gltf:
+    """A GLB file taken apart, with checked access to its parts.
+
+    Attributes
+    ----------
+    document : the JSON chunk.
+    binary : the BIN chunk, empty where there is none.
+    size : bytes of the whole file.
+    warnings : what was wrong though the file could be read.
+    """
+
+    def __init__(self, data: bytes, path: str) -> None:
+        self.path = path
+        self.size = len(data)
+        self.warnings: list[str] = []
+        text, self.binary = self._split(data)
+        self.document = self._parse(text)
+        self._lists: dict[str, list[Json]] = {}
+        self._decoded: dict[int, Floats] = {}
+        self._rising: set[int] = set()
+        self._spent = 0
+
+    def fail(self, message: str) -> NoReturn:
+        raise ParseError(message, path=self.path)
+
+    # The container.
+
+    def _split(self, data: bytes) -> tuple[memoryview, memoryview]:
+        """The bodies of the JSON and the BIN chunk."""
+        if data[:4] != MAGIC:
+            if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+                self.fail(
+                    "this is glTF as JSON text, and only binary .glb is read; convert it, for example with "
+                    "'npx @gltf-transform/cli copy in.gltf out.glb'"
+                )
+            self.fail(f"not a GLB file: expected it to begin with b'glTF', got {bytes(data[:4])!r}")
+        if len(data) < 12:
+            self.fail(f"the file ends within the header: expected 12 bytes, got {len(data)}")
+        version, length = struct.unpack_from("<II", data, 4)
+        if version != 2:
+            self.fail(f"expected glTF version 2, got version {version}; export the file again as glTF 2.0")
+        if length > len(data):
+            self.fail(f"the file is cut short: its header announces {length} bytes, but it has {len(data)}")
+        if length < len(data):
+            self.warnings.append(f"{len(data) - length} bytes follow the end of the GLB file and are ignored")
+        text: memoryview | None = None
+        binary = memoryview(b"")
+        body, at, n_chunks = memoryview(data)[: max(length, 12)], 12, 0
+        while at < len(body):
+            if at + 8 > len(body):
+                self.fail(f"chunk {n_chunks} is cut short within its header at byte {at}")
+            size, kind = struct.unpack_from("<II", body, at)
+            at += 8
+            if at + size > len(body):
+                self.fail(f"chunk {n_chunks} is cut short: expected {size} bytes, got {len(body) - at}")
+            if n_chunks == 0 and kind == JSON_CHUNK:
+                text = body[at : at + size]
+            elif n_chunks == 1 and kind == BIN_CHUNK:
+                binary = body[at : at + size]
+            at += size
+            n_chunks += 1
+        if text is None:
+            self.fail("expected a JSON chunk right after the header, found none")
+        return text, binary
+
+    def _parse(self, text: memoryview) -> Json:
+        def refuse(constant: str) -> NoReturn:
+            raise ValueError(f"{constant} is no JSON number")
+
+        try:
+            document = json.loads(bytes(text).decode("utf-8"), parse_constant=refuse)
+        except RecursionError:
+            self.fail("the JSON chunk is nested too deep")
+        except ValueError as error:  # includes UnicodeDecodeError and JSONDecodeError
+            self.fail(f"the JSON chunk cannot be parsed ({error})")
+        if not isinstance(document, dict):
+            self.fail("the JSON chunk must hold an object")
+        asset = document.get("asset")
+        version = asset.get("version") if isinstance(asset, dict) else None
+        if not (isinstance(version, str) and version.split(".")[0] == "2"):
+            self.fail(f"expected asset.version '2.0', got {shown(version)}")
+        return document
+
+    # The JSON document.
+
+    def objects(self, key: str, of: Json | None = None, where: str = "") -> list[Json]:
+        """The array of objects under `key` of the document, or of another object; else an empty one."""
+        if of is None and key in self._lists:
+            return self._lists[key]
+        value = (self.document if of is None else of).get(key, [])
+        name = f"{where}.{key}" if where else key
+        if not isinstance(value, list):
+            self.fail(f"'{name}' must be an array, got {shown(value)}")
+        for i, entry in enumerate(value):
+            if not isinstance(entry, dict):
+                self.fail(f"'{name}[{i}]' must be an object, got {shown(entry)}")
+        if of is None:
+            self._lists[key] = value
+        return value
+
+    def child(self, of: Json, key: str, where: str) -> Json:
+        """The object under `key`; an empty one where there is none."""
+        value = of.get(key, {})
+        if not isinstance(value, dict):
+            self.fail(f"'{where}.{key}' must be an object, got {shown(value)}")
+        return value
+
+    def integer(self, of: Json, key: str, where: str, default: int | None = None) -> int:
+        """A whole number of at least 0; without a default it must be there."""
+        value = of.get(key, default)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _HUGE:
+            self.fail(f"'{where}.{key}' must be a whole number of at least 0, got {shown(value)}")
+        return value
+
+    def index(self, of: Json, key: str, where: str, count: int) -> int:
+        """A whole number that must be there and lie below `count`."""
+        value = self.integer(of, key, where)
+        if value >= count:
+            self.fail(f"'{where}.{key}' is {shown(value)}, but there are only {count} of them")
+        return value
+
+    def indices(self, of: Json, key: str, where: str, count: int) -> list[int]:
+        """An array of whole numbers below `count`; empty where there is none."""
+        value = of.get(key, [])
+        if not isinstance(value, list):
+            self.fail(f"'{where}.{key}' must be an array, got {shown(value)}")
+        return [self.index({key: entry}, key, where, count) for entry in value]
+
+    def numbers(self, of: Json, key: str, n: int, where: str) -> Floats | None:
+        """(n,) finite numbers, or None where the key is missing."""
+        value = of.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) != n:
+            self.fail(f"'{where}.{key}' must be an array of {n} numbers, got {shown(value)}")
+        if any(isinstance(entry, bool) or not isinstance(entry, int | float) for entry in value):
+            self.fail(f"'{where}.{key}' must hold numbers only, got {shown(value)}")
+        try:
+            array = np.array([float(entry) for entry in value])
+        except OverflowError:
+            array = np.array([np.inf])
+        if not np.isfinite(array).all():
+            self.fail(f"'{where}.{key}' must hold finite numbers, got {shown(value)}")
+        return array
+
+    def text(self, of: Json, key: str, where: str, default: str = "") -> str:
+        """A string that can be written out again as UTF-8."""
+        value = of.get(key, default)
+        if not isinstance(value, str):
+            self.fail(f"'{where}.{key}' must be a string, got {shown(value)}")
+        return value.encode("utf-8", "replace").decode("utf-8")
+
+    # Accessors.
+
+    def accessor(self, index: int, width: int) -> Floats:
+        """(count, width) float64, finite: the accessor's values, normalised integers as what they mean."""
+        if index not in self._decoded:
+            self._decoded[index] = self._decode(index, width)
+        values = self._decoded[index]
+        if values.shape[1] != width:
+            self.fail(f"accessor {index} is used both with {values.shape[1]} and with {width} components")
+        return values
+
+    def track(self, sampler: Json, width: int, where: str, what: str) -> Track:
+        """The keys of an animation's sampler at `where`, which moves `what`."""
+        interpolation = self.text(sampler, "interpolation", where, "LINEAR")
+        if interpolation not in INTERPOLATIONS:
+            expected = " or ".join(INTERPOLATIONS)
+            self.fail(f"{what} has interpolation {shown(interpolation)}; expected {expected}")
+        n_accessors = len(self.objects("accessors"))
+        clock = self.index(sampler, "input", where, n_accessors)
+        times = self.accessor(clock, 1)
+        if clock not in self._rising:
+            if np.any(np.diff(times[:, 0]) < 0.0):
+                self.fail(f"the key times of {what} go back in time; expected them to increase")
+            self._rising.add(clock)
+        values = self.accessor(self.index(sampler, "output", where, n_accessors), width)
+        wanted = len(times) * (3 if interpolation == "CUBICSPLINE" else 1)
+        if len(values) < wanted:
+            self.fail(f"{what} has {len(times)} key times for {len(values)} values; expected {wanted} values")
+        return Track(clock, times[:, 0], values[:wanted], interpolation)
+
+    def _decode(self, index: int, width: int) -> Floats:
+        where = f"accessors[{index}]"
+        entry = self.objects("accessors")[index]
+        kind = entry.get("type")
+        if not isinstance(kind, str) or WIDTHS.get(kind) != width:
+            wanted = next(name for name, n in WIDTHS.items() if n == width)
+            self.fail(f"'{where}.type' must be {wanted!r} here, got {shown(kind)}")
+        component = self._component(entry, where)
+        count = self.integer(entry, "count", where)
+        if count == 0:
+            self.fail(f"'{where}.count' must be at least 1, got 0")
+        stored: np.ndarray[Any, Any] | None = None
+        if "bufferView" in entry:
+            stored = self._elements(entry, where, count, width, component)
+        self._spend(count * width * 8, where)
+        values = np.zeros((count, width)) if stored is None else stored.astype(np.float64)
+        if "sparse" in entry:
+            self._replace_sparse(self.child(entry, "sparse", where), f"{where}.sparse", values, component)
+        if not np.isfinite(values).all():
+            i = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+            self.fail(f"accessor {index} holds {values[i].tolist()} at element {i}; expected finite numbers")
+        if entry.get("normalized") is True and component.kind in "iu":
+            values /= np.iinfo(component).max
+            np.maximum(values, -1.0, out=values)
+        values.flags.writeable = False
+        return values
+
+    def _component(self, entry: Json, where: str) -> np.dtype[Any]:
+        code = self.integer(entry, "componentType", where)
+        if code not in COMPONENTS:
+            self.fail(f"'{where}.componentType' must be one of {sorted(COMPONENTS)}, got {shown(code)}")
+        return np.dtype(COMPONENTS[code])
+
+    def _elements(
+        self, entry: Json, where: str, count: int, width: int, component: np.dtype[Any]
+    ) -> np.ndarray[Any, Any]:
+        """(count, width) view into the binary chunk, of what `entry` points at."""
+        view = self.index(entry, "bufferView", where, len(self.objects("bufferViews")))
+        start, length, step = self._view(view)
+        offset = self.integer(entry, "byteOffset", where, 0)
+        element = width * component.itemsize
+        stride = step or element
+        if stride < element:
+            self.fail(f"bufferViews[{view}] has byteStride {stride}, less than the {element} bytes of an element")
+        needed = offset + stride * (count - 1) + element
+        if needed > length:
+            self.fail(
+                f"'{where}' reaches to byte {shown(needed)} of bufferViews[{view}], which has {length}; "
+                "the file is cut short or its counts are wrong"
+            )
+        return np.ndarray((count, width), component, self.binary, start + offset, strides=(stride, component.itemsize))
+
+    def _view(self, index: int) -> tuple[int, int, int]:
+        """First byte, length and stride (0 if none) of a bufferView, all within the binary chunk."""
+        where = f"bufferViews[{index}]"
+        view = self.objects("bufferViews")[index]
+        for name in _COMPRESSION:
+            if name in self.child(view, "extensions", where):
+                self.fail(f"the animation is compressed with {name}, which is not read; export it uncompressed")
+        buffers = self.objects("buffers")
+        number = self.index(view, "buffer", where, len(buffers))
+        if number != 0 or "uri" in buffers[number]:
+            self.fail(
+                f"the animation lies in buffer {number} outside this file's binary chunk, which is not read; "
+                "pack everything into one .glb"
+            )
+        held = self.integer(buffers[0], "byteLength", "buffers[0]")
+        if held > len(self.binary):
+            self.fail(f"'buffers[0].byteLength' is {shown(held)}, but the BIN chunk has {len(self.binary)} bytes")
+        start = self.integer(view, "byteOffset", where, 0)
+        length = self.integer(view, "byteLength", where)
+        if start + length > held:
+            self.fail(f"'{where}' reaches to byte {shown(start + length)} of a buffer of {held}")
+        return start, length, self.integer(view, "byteStride", where, 0)
+
+    def _replace_sparse(self, sparse: Json, where: str, values: Floats, component: np.dtype[Any]) -> None:
+        count = self.integer(sparse, "count", where)
+        if not 0 < count <= len(values):
+            self.fail(f"'{where}.count' must be 1 to {len(values)}, the accessor's count, got {shown(count)}")
+        places = self.child(sparse, "indices", where)
+        kind = self._component(places, f"{where}.indices")
+        if kind.kind != "u":
+            self.fail(f"'{where}.indices.componentType' must be an unsigned integer type")
+        at = self._elements(places, f"{where}.indices", count, 1, kind)[:, 0].astype(np.int64)
+        if at.max() >= len(values):
+            self.fail(f"'{where}.indices' points at element {at.max()} of {len(values)}")
+        replaced = self.child(sparse, "values", where)
+        values[at] = self._elements(replaced, f"{where}.values", count, values.shape[1], component)
+
+    def _spend(self, n_bytes: int, where: str) -> None:
+        """Keep what is decoded within a multiple of the file's size: accessors may overlap or be zeros."""
+        self._spent += n_bytes
+        if self._spent > limits.MAX_EXPANSION * self.size + limits.EXPANSION_FLOOR:
+            raise LimitExceeded(
+                f"'{where}' brings the animation to {self._spent / 2**20:.0f} MB from a file of "
+                f"{self.size / 2**20:.2f} MB; its counts cannot be meant",
+                path=self.path,
+            )
+
+
+@dataclass(slots=True)
+class Nodes:
+    """The node graph: parents (-1 for roots), children, depths; `order` has parents before children."""
+
+    parents: list[int]
+    children: list[list[int]]
+    depths: list[int]
+    order: list[int]
+
+    def chain(self, node: int) -> list[int]:
+        """The nodes from a root down to `node`, both included."""
+        path = []
+        while node >= 0:
+            path.append(node)
+            node = self.parents[node]
+        return path[::-1]
+
+
+def read_nodes(gltf: Gltf) -> Nodes:
+    entries = gltf.objects("nodes")
+    if not entries:
+        gltf.fail("the file has no nodes, hence no skeleton")
+    parents = [-1] * len(entries)
+    children = [gltf.indices(entry, "children", f"nodes[{i}]", len(entries)) for i, entry in enumerate(entries)]
+    for i, below in enumerate(children):
+        for child in below:
+            if parents[child] >= 0:
+                gltf.fail(f"node {child} is a child of node {parents[child]} and of node {i}; expected a tree")
+            parents[child] = i
+    depths = [0] * len(entries)
+    order: list[int] = []
+    stack = [i for i in reversed(range(len(entries))) if parents[i] < 0]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        for child in reversed(children[node]):
+            depths[child] = depths[node] + 1
+            stack.append(child)
+    if len(order) < len(entries):
+        lost = min(set(range(len(entries))) - set(order))
+        gltf.fail(f"node {lost} is part of a loop or hangs from one; expected a tree")
+    return Nodes(parents, children, depths, order)
+
+
+def shown(value: object) -> str:
+    """A value fit for a message."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, list):
+        return f"an array of {len(value)}"
+    if isinstance(value, dict):
+        return "an object"
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """The names in order, each different: a second ``Bone`` is called ``Bone_2``."""
+    used = set(taken)
+    result: list[str] = []
+    counts: dict[str, int] = {}
+    for name in names:
+        new = name
+        while new in used:
+            counts[name] = counts.get(name, 1) + 1
+            new = f"{name}_{counts[name]}"
+        used.add(new)
+        result.append(new)
+    return result

@@ -1,0 +1,49 @@
+"""How large a file's content may be. Passing a limit is a named error, never an endless wait or a full memory."""
+
+from __future__ import annotations
+
+from marey.errors import LimitExceeded
+
+MAX_JOINTS = 20_000
+MAX_DEPTH = 10_000
+MAX_FRAMES = 20_000_000
+MAX_MARKERS = 20_000
+
+# A motion is held as 32 bytes per joint and frame. Real files spend at least a few bytes on each; a small file that
+# unfolds into more than this many times its size is broken or hostile.
+MAX_EXPANSION = 16
+EXPANSION_FLOOR = 32 * 2**20
+
+
+def check_joints(n_joints: int, path: object) -> None:
+    if n_joints > MAX_JOINTS:
+        raise LimitExceeded(f"the hierarchy has more than {MAX_JOINTS} joints, which is the limit", path=path)
+
+
+def check_depth(depth: int, path: object, line: int | None = None) -> None:
+    if depth > MAX_DEPTH:
+        raise LimitExceeded(f"joints are nested more than {MAX_DEPTH} deep, which is the limit", path=path, line=line)
+
+
+def check_frames(n_frames: int, path: object) -> None:
+    if n_frames > MAX_FRAMES:
+        raise LimitExceeded(
+            f"the motion has {n_frames} frames, over the limit of {MAX_FRAMES}; cut the file into parts",
+            path=path,
+        )
+
+
+def check_markers(n_markers: int, path: object) -> None:
+    if n_markers > MAX_MARKERS:
+        raise LimitExceeded(f"the recording has {n_markers} markers, over the limit of {MAX_MARKERS}", path=path)
+
+
+def check_size(n_frames: int, n_joints: int, file_bytes: int, path: object) -> None:
+    """Refuse content that would take far more memory than the file itself."""
+    needed = 32 * n_frames * n_joints
+    if needed > MAX_EXPANSION * file_bytes + EXPANSION_FLOOR:
+        raise LimitExceeded(
+            f"{n_frames} frames of {n_joints} joints would take {needed / 2**20:.0f} MB from a file of "
+            f"{file_bytes / 2**20:.2f} MB; most of its joints cannot be meant to move",
+            path=path,
+        )

@@ -1,0 +1,169 @@
+"""`load`: any supported file to a Motion."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from marey.core.markers import Markers
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, ParseError, UnknownFormat
+from marey.io.canonical import to_motion
+from marey.io.files import read_bytes
+from marey.io.raw import RawMotion
+from marey.io.rest import starts_with_rest_pose
+from marey.io.sidecar import annotate
+
+StrPath = str | os.PathLike[str]
+
+MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".glb", ".npz")
+MARKER_SUFFIXES = (".c3d",)
+# Which options mean something for which format; anything else is refused rather than ignored.
+_OPTIONS = {
+    "root": (".bvh",),
+    "clip": (".glb",),
+    "skeleton": (".amc",),
+    "fps": (".bvh", ".amc", ".asf", ".glb"),
+}
+
+
+def load(path: StrPath, **options: Any) -> Any:
+    """Any supported file: a `Motion` from .bvh, .amc, .asf, .glb and .npz, `Markers` from .c3d.
+
+    Takes the options of `load_motion` or `load_markers`, which also give a precise type.
+
+    Examples
+    --------
+    >>> walk = marey.load("walk.bvh")                            # doctest: +SKIP
+    >>> walk = marey.load("walk.bvh", unit="cm", trim_rest=True)   # doctest: +SKIP
+    """
+    if _suffix(path) in MARKER_SUFFIXES:
+        return load_markers(path, **options)
+    return load_motion(path, **options)
+
+
+def load_motion(
+    path: StrPath,
+    *,
+    unit: str | float | None = None,
+    up: str | None = None,
+    fps: float | None = None,
+    root: str | int | None = None,
+    clip: str | int | None = None,
+    skeleton: StrPath | None = None,
+    roles: Mapping[str, str] | StrPath | None = None,
+    trim_rest: bool = False,
+) -> Motion:
+    """A motion with its annotations, in metres, Y up.
+
+    Parameters
+    ----------
+    unit : the file's unit: "m", "cm", "mm", "in", "cmu", or metres per unit. Recognised where not given.
+    up : the file's upward axis: "y", "z", "x", "-y", "-z", "-x". Recognised where not given.
+    fps : frames per second, where the file has none or a wrong one. A GLB is sampled at this rate.
+    root : which ROOT of a BVH file with several, by name or index.
+    clip : which animation of a GLB file with several, by name or index.
+    skeleton : the ASF file of an AMC file; looked for beside it where not given.
+    roles : role to joint name, or a JSON file that holds such a map, where it overrides what is found.
+    trim_rest : drop frame 0 where it is a rest pose that was put before the motion, as in CMU's BVH files.
+
+    How unit, axes and rate were found is in ``motion.source.evidence``; what was wrong with the file is warned of.
+    """
+    suffix = _suffix(path)
+    given = {"root": root, "clip": clip, "skeleton": skeleton, "fps": fps}
+    for option, value in given.items():
+        if value is not None and suffix in MOTION_SUFFIXES and suffix not in _OPTIONS[option]:
+            raise InvalidValue(f"{option}= means nothing for a {suffix} file; it is for {', '.join(_OPTIONS[option])}")
+    raw = _read(path, suffix, fps=fps, root=root, clip=clip, skeleton=skeleton)
+    role_map = _role_map(roles)
+    motion = annotate(to_motion(raw, unit, up, role_map), path)
+    if role_map:  # what the caller says counts for more than the sidecar
+        motion = replace(motion, skeleton=motion.skeleton.with_roles(role_map))
+    if trim_rest and starts_with_rest_pose(motion):
+        told = (*motion.source.evidence, "frame 0 was a rest pose and is left out")
+        motion = motion[1:]
+        motion = replace(motion, source=replace(motion.source, evidence=told))
+    return motion
+
+
+def load_markers(path: StrPath, *, unit: str | float | None = None, up: str | None = None) -> Markers:
+    """The markers of a C3D file, in metres, Y up; `unit` and `up` override what the file says."""
+    from marey.io.c3d import read_c3d
+
+    if _suffix(path) not in MARKER_SUFFIXES:
+        raise UnknownFormat(f"markers are read from {', '.join(MARKER_SUFFIXES)} files", path=path)
+    return read_c3d(os.fspath(path), unit=unit, up=up)
+
+
+def clip_names(path: StrPath) -> tuple[str, ...]:
+    """The motions in a file: the animations of a GLB, the file's own name for any other format."""
+    if _suffix(path) == ".glb":
+        from marey.io import glb_read
+
+        return glb_read.clip_names(read_bytes(path), os.fspath(path))
+    return (Path(path).stem,)
+
+
+def _read(
+    path: StrPath,
+    suffix: str,
+    *,
+    fps: float | None,
+    root: str | int | None,
+    clip: str | int | None,
+    skeleton: StrPath | None,
+) -> RawMotion:
+    """What the reader of this format makes of the file. Readers are imported when they are needed."""
+    name = os.fspath(path)
+    if suffix == ".bvh":
+        from marey.io.bvh_read import read_bvh
+
+        return read_bvh(read_bytes(path), name, fps=fps, root=root)
+    if suffix == ".amc":
+        from marey.io.amc import find_asf, read_amc
+        from marey.io.asf import read_asf
+
+        asf_path = find_asf(path) if skeleton is None else skeleton
+        data = read_bytes(path)
+        return read_amc(data, name, read_asf(read_bytes(asf_path), os.fspath(asf_path)), fps=fps)
+    if suffix == ".asf":
+        from marey.io.amc import asf_motion
+        from marey.io.asf import read_asf
+
+        raw = asf_motion(read_asf(read_bytes(path), name), name)
+        raw.fps = fps or raw.fps
+        return raw
+    if suffix == ".glb":
+        from marey.io.glb_read import read_glb
+
+        return read_glb(read_bytes(path), name, fps=fps, clip=clip)
+    if suffix == ".npz":
+        from marey.io.npz import read_npz
+
+        return read_npz(read_bytes(path), name)
+    if suffix in MARKER_SUFFIXES:
+        raise UnknownFormat("holds markers, not a skeleton's motion; read it with load_markers", path=path)
+    known = ", ".join((*MOTION_SUFFIXES, *MARKER_SUFFIXES))
+    shown = repr(suffix) if suffix else "no suffix"
+    raise UnknownFormat(f"no reader for {shown}; supported are {known}", path=path)
+
+
+def _role_map(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
+    """A role map as given or from its JSON file."""
+    if roles is None or isinstance(roles, Mapping):
+        return roles or {}
+    try:
+        content = json.loads(read_bytes(roles))
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"not valid JSON: {error}", path=roles) from None
+    if not isinstance(content, dict) or not all(isinstance(joint, str) for joint in content.values()):
+        raise ParseError('expected a role map such as {"left_hand": "Hand_L"}', path=roles)
+    return content
+
+
+def _suffix(path: StrPath) -> str:
+    return Path(path).suffix.lower()

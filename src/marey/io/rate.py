@@ -1,0 +1,80 @@
+"""Frames per second from a frame time that was rounded when it was written, and back."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from marey.errors import InvalidValue, ParseError
+
+# Rates that cameras and editors use; a frame time with few digits is taken for one of these.
+COMMON = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 90, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300, 480)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.(?P<decimals>\d*))?|\.(?P<only>\d+))(?:[eE](?P<exponent>[+-]?\d{1,4}))?")
+
+
+def check_rate(fps: float) -> float:
+    """A rate given by the user."""
+    if not (math.isfinite(fps) and 0 < fps <= 100_000):
+        raise InvalidValue(f"fps must lie between 0 and 100000, got {fps:g}")
+    return float(fps)
+
+
+def rate_from_text(text: str | None, fps: float | None, path: str, line: int | None = None) -> tuple[float, list[str]]:
+    """The rate and how it was found, from ``Frame Time`` as the file spells it, or from the user's `fps`."""
+    if fps is not None:
+        told = "no frame time" if text is None else f"frame time {text}"
+        return check_rate(fps), [f"rate {fps:g} Hz as given (the file has {told})"]
+    remedy = "give the rate with fps= or --fps"
+    if text is None:
+        raise ParseError(f"expected a frame time, got none; {remedy}", path=path)
+    got = repr(text if len(text) <= 40 else text[:37] + "...")
+    if _NUMBER.fullmatch(text) is None:
+        wanted = "a decimal point in the frame time" if "," in text else "a frame time in seconds"
+        raise ParseError(f"expected {wanted}, got {got}; {remedy}", path=path, line=line)
+    frame_time = float(text)
+    if not 1e-5 <= frame_time <= 1e5:
+        raise ParseError(f"expected a frame time of 1e-5 to 1e5 s, got {got}; {remedy}", path=path, line=line)
+    rate = snap_rate(text)
+    if math.isclose(rate * frame_time, 1.0, rel_tol=1e-12):
+        return rate, [f"rate {rate:.6g} Hz from frame time {text}"]
+    return rate, [f"rate {rate:.6g} Hz: frame time {text} is 1/{rate:.6g} s to the digits it has"]
+
+
+def frame_time_text(fps: float, as_read: str | None) -> str:
+    """The frame time as the file spelt it, if that still is the rate; else with as many digits as it takes."""
+    if as_read is not None and _is_rate(as_read, fps):
+        return as_read
+    texts = (f"{1.0 / fps:.{digits}f}" for digits in (6, 7, 8, 10, 12, 15, 18))
+    return next((text for text in texts if _is_rate(text, fps)), repr(1.0 / fps))
+
+
+def snap_rate(text: str) -> float:
+    """The rate whose period was written as `text`: ``.0083333`` is 120 Hz, ``0.033`` 30 Hz, ``0.0333667`` 29.97 Hz.
+
+    Only a rate whose period agrees with every digit, rounded or cut off, is taken; else the plain reciprocal.
+    """
+    frame_time = float(text)
+    plain = 1.0 / frame_time
+    whole = float(max(round(plain), 1))
+    if abs(plain - whole) <= 1e-9 * plain:
+        return whole
+    digits = _NUMBER.fullmatch(text)
+    if digits is None:
+        return plain
+    decimals = len(digits["decimals"] or digits["only"] or "") - int(digits["exponent"] or 0)
+    if decimals < 3:
+        return plain
+    last_digit = 10.0**-decimals
+    if last_digit < 0.5 * (1.0 / whole - 1.0 / (whole + 1.0)):
+        for rate in (whole, whole / 1.001, (whole + 1) / 1.001):
+            if abs(1.0 / rate - frame_time) < last_digit:
+                return rate
+    fitting = [float(rate) for rate in COMMON if abs(1.0 / rate - frame_time) < last_digit]
+    return fitting[0] if len(fitting) == 1 else plain
+
+
+def _is_rate(text: str, fps: float) -> bool:
+    """Whether a frame time is read as this rate."""
+    if _NUMBER.fullmatch(text) is None or not 1e-5 <= float(text) <= 1e5:
+        return False
+    return abs(snap_rate(text) / fps - 1.0) < 1e-9

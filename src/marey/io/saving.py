@@ -1,0 +1,81 @@
+"""`save`: a Motion to a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, UnknownFormat
+from marey.io import axes, recognize
+from marey.io.files import write_bytes
+from marey.io.sidecar import plan_sidecar, write_sidecar
+
+SUFFIXES = (".bvh", ".glb", ".npz")
+
+
+def save(
+    motion: Motion | Sequence[Motion],
+    path: str | os.PathLike[str],
+    *,
+    unit: str | float | None = None,
+    up: str | None = None,
+    rigid: bool = False,
+    figure: bool = True,
+) -> None:
+    """Write a motion to .bvh, .glb or .npz; several motions go into one .glb.
+
+    Parameters
+    ----------
+    unit, up : of a BVH file, as in `load`; those that the motion was read with, or centimetres and Y up.
+        GLB and NPZ are always in metres, Y up.
+    rigid : leave out changes of bone length.
+    figure : give a GLB a simple body, so that viewers have something to show.
+
+    The file appears whole or not at all. Contacts, labels and the like go into the sidecar beside it.
+    """
+    motions = [motion] if isinstance(motion, Motion) else list(motion)
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        shown = repr(suffix) if suffix else "no suffix"
+        raise UnknownFormat(f"no writer for {shown}; supported are {', '.join(SUFFIXES)}", path=path)
+    if not motions:
+        raise InvalidValue("there is no motion to save")
+    if len(motions) > 1 and suffix != ".glb":
+        raise InvalidValue(f"a {suffix} file holds one motion, got {len(motions)}; only .glb holds several")
+    if suffix != ".bvh" and (unit is not None or up is not None):
+        raise InvalidValue(f"unit and up can only be chosen for .bvh; a {suffix} file is in metres, Y up")
+    if not figure and suffix != ".glb":
+        raise InvalidValue(f"a {suffix} file has no figure to leave out")
+    if len(motions) == 1:
+        plan_sidecar(motions[0], path)  # refuses before anything is written
+    write_bytes(path, _parts(motions, suffix, unit, up, rigid, figure))
+    if len(motions) == 1:
+        write_sidecar(motions[0], path)
+
+
+def _parts(
+    motions: list[Motion], suffix: str, unit: str | float | None, up: str | None, rigid: bool, figure: bool
+) -> Iterable[bytes]:
+    """The file's content. Writers are imported when they are needed."""
+    if rigid:
+        from dataclasses import replace
+
+        motions = [replace(motion, bone_offsets=None) for motion in motions]
+    if suffix == ".bvh":
+        from marey.io.bvh_write import write_bvh
+
+        source = motions[0].source
+        own = source.unit if source.format else recognize.UNITS["cm"]
+        # glTF and NPZ are in metres by definition, which says nothing about what a BVH reader expects.
+        own = own if source.format not in ("glb", "npz") else recognize.UNITS["cm"]
+        metres = own if unit is None else recognize.parse_unit(unit)
+        return write_bvh(motions[0], unit=metres, up=source.up if up is None else axes.check_up(up), rigid=rigid)
+    if suffix == ".glb":
+        from marey.io.glb_write import write_glb
+
+        return [write_glb(motions, figure=figure)]
+    from marey.io.npz import write_npz
+
+    return [write_npz(motions[0])]

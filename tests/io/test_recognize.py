@@ -1,0 +1,134 @@
+"""Unit, upward axis and rest pose, recognised from the figure itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marey
+from marey.core import Motion, Skeleton
+from marey.errors import InvalidValue
+from marey.io import axes, recognize, starts_with_rest_pose
+from marey.maths import quat
+from marey.samples import figure_skeleton, straight_walk
+
+# Stature in metres of the figures in the data folder, to be told from the file alone.
+CMU = 0.0254 / 0.45
+
+
+def scaled(skeleton: Skeleton, factor: float) -> Skeleton:
+    return Skeleton(skeleton.names, skeleton.parents, skeleton.offsets * factor)
+
+
+@pytest.mark.parametrize("unit", recognize.UNITS)
+@pytest.mark.parametrize("size", [0.85, 1.0, 1.15])
+def test_unit_of_a_person_between_one_and_a_half_and_two_metres(unit: str, size: float) -> None:
+    guess = recognize.recognize_unit(scaled(figure_skeleton(), size / recognize.UNITS[unit]))
+    assert guess.value == recognize.UNITS[unit]
+    assert "tall" in guess.evidence
+
+
+def test_unit_that_could_be_two_says_so() -> None:
+    child = recognize.recognize_unit(scaled(figure_skeleton(), 0.62 / 0.01))
+    assert child.value == 0.01
+    assert not child.is_sure
+    assert "inches would give" in child.evidence
+
+
+def test_unit_without_legs_is_an_assumption() -> None:
+    rod = Skeleton(("a", "b"), np.array([-1, 0]), np.array([[0, 0, 0], [0, 45.0, 0]]))
+    guess = recognize.recognize_unit(rod)
+    assert guess.value == 0.01
+    assert not guess.is_sure
+
+
+@pytest.mark.parametrize("text", ["furlong", "-1", "0", "nan", "inf", ""])
+def test_bad_unit(text: str) -> None:
+    with pytest.raises(InvalidValue, match="unit must be one of m, cm, mm, in, cmu"):
+        recognize.parse_unit(text)
+
+
+@pytest.mark.parametrize("up", axes.UPS)
+def test_up_of_a_walk_in_any_axes(up: str) -> None:
+    walk = straight_walk()
+    skeleton = walk.skeleton
+    turned = Skeleton(skeleton.names, skeleton.parents, axes.vectors_to_file(skeleton.offsets, up))
+    guess = recognize.recognize_up(
+        turned,
+        axes.vectors_to_file(walk.root_positions, up),
+        axes.rotations_to_file(walk.rotations, up),
+        None,
+    )
+    assert guess.value == up
+
+
+def lying_down(walk: Motion) -> Motion:
+    """The walk on its back, sliding along the floor: upright at rest, never in its frames."""
+    rotations = walk.rotations.copy()
+    rotations[:, 0] = quat.mul(quat.from_axis_angle(np.array([1.0, 0, 0]), -np.pi / 2), rotations[:, 0])
+    root = walk.root_positions.copy()
+    root[:, 1] = 0.15
+    return replace(walk, rotations=rotations, root_positions=root)
+
+
+def test_up_of_a_clip_that_lies_down_all_the_time() -> None:
+    clip = lying_down(straight_walk())
+    guess = recognize.recognize_up(clip.skeleton, clip.root_positions, clip.rotations, None)
+    assert guess.value == "y"
+
+
+def test_up_of_a_handstand() -> None:
+    walk = straight_walk()
+    rotations = walk.rotations.copy()
+    rotations[:, 0] = quat.mul(quat.from_axis_angle(np.array([1.0, 0, 0]), np.pi), rotations[:, 0])
+    guess = recognize.recognize_up(walk.skeleton, walk.root_positions, rotations, None)
+    assert guess.value == "y"
+
+
+def with_rest_pose(walk: Motion) -> Motion:
+    rest = quat.identity((1, len(walk.skeleton)))
+    return replace(
+        walk,
+        rotations=np.concatenate([rest, walk.rotations]),
+        root_positions=np.concatenate([walk.root_positions[:1], walk.root_positions]),
+        contacts=None,
+    )
+
+
+def test_added_rest_pose_is_noticed_and_a_walk_alone_has_none() -> None:
+    walk = straight_walk(fps=120)
+    assert starts_with_rest_pose(with_rest_pose(walk))
+    assert not starts_with_rest_pose(walk)
+    assert not starts_with_rest_pose(walk[:2])
+
+
+def test_motion_that_begins_smoothly_from_rest_keeps_its_first_frame() -> None:
+    """A recording that starts in T-pose and moves on from there has nothing to be trimmed."""
+    walk = straight_walk(fps=120)
+    t = np.linspace(0.0, 1.0, len(walk))[:, None]
+    eased = replace(walk, rotations=quat.slerp(quat.identity(walk.rotations.shape[:2]), walk.rotations, t))
+    assert not starts_with_rest_pose(eased)
+
+
+def test_every_real_clip_comes_out_as_a_standing_person(data_folder: Path) -> None:
+    """Unit, axes and roles of every human BVH file in the data folder, without a hint."""
+    checked = 0
+    for path in sorted((data_folder / "cmu").rglob("*.bvh")) + sorted((data_folder / "bandai-namco").glob("*.bvh")):
+        clip = marey.load(path)
+        expected = CMU if "cmu" in path.parts else 0.01
+        assert clip.source.unit == pytest.approx(expected), path.name
+        assert clip.source.up == "y", path.name
+        assert not clip.skeleton.roles.missing, path.name
+        assert 1.4 < (recognize.stature(clip.skeleton) or 0.0) < 2.0, path.name
+        assert starts_with_rest_pose(clip) == ("cmu" in path.parts), path.name
+        checked += 1
+    assert checked >= 50
+
+
+def test_trim_rest_drops_one_frame_and_says_so(data_folder: Path) -> None:
+    path = data_folder / "cmu" / "016" / "16_15.bvh"
+    whole, trimmed = marey.load(path), marey.load(path, trim_rest=True)
+    assert len(trimmed) == len(whole) - 1
+    np.testing.assert_array_equal(trimmed.rotations, whole.rotations[1:])
+    assert trimmed.source.evidence[-1] == "frame 0 was a rest pose and is left out"

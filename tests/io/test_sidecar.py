@@ -1,0 +1,168 @@
+"""The sidecar: written when there is something to say, read back, shared, and never lost."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import marey
+from marey.core import Labels, Motion, Source
+from marey.errors import MareyWarning, ParseError, UnknownVersion, UnwritableFile
+from marey.io import sidecar_path
+from marey.samples import straight_walk
+
+WALK = straight_walk(seconds=1.0)
+PLAIN = replace(WALK, contacts=None, labels=Labels(), source=Source())
+
+
+def saved(folder: Path, motion: Motion = PLAIN, name: str = "walk.bvh") -> Path:
+    marey.save(motion, folder / name)
+    return folder / name
+
+
+def put(folder: Path, **content: Any) -> Path:
+    side = folder / "walk.marey.json"
+    side.write_text(json.dumps({"format": "marey.sidecar", "version": 1, **content}))
+    return side
+
+
+def test_nothing_to_say_writes_nothing(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    assert sidecar_path(path) == tmp_path / "walk.marey.json"
+    assert not sidecar_path(path).exists()
+
+
+def test_everything_comes_back(tmp_path: Path) -> None:
+    motion = replace(
+        WALK,
+        skeleton=WALK.skeleton.with_roles({"left_fingertips": "LeftHand"}),
+        source=Source(floor=0.012, provenance=({"op": "sample", "speed": 1.3},)),
+    )
+    again = marey.load(saved(tmp_path, motion))
+    np.testing.assert_array_equal(again.contacts.mask, motion.contacts.mask)
+    for mine, theirs in zip(motion.contacts.points, again.contacts.points, strict=True):
+        assert (mine.name, mine.joint) == (theirs.name, theirs.joint)
+        np.testing.assert_array_equal(mine.offset, theirs.offset)
+    assert again.labels == motion.labels
+    assert again.skeleton.role_map["left_fingertips"] == "LeftHand"
+    assert again.source.floor == 0.012
+    assert again.source.provenance == ({"op": "sample", "speed": 1.3},)
+
+
+def test_trim_rest_cuts_the_annotations_too(tmp_path: Path) -> None:
+    rest = np.tile([1.0, 0, 0, 0], (1, len(PLAIN.skeleton), 1))
+    long = replace(
+        straight_walk(seconds=1.0, fps=120),
+        contacts=None,
+        labels=Labels((("walk", 0, 100),)),  # type: ignore[arg-type]
+    )
+    long = replace(
+        long,
+        rotations=np.concatenate([rest, long.rotations]),
+        root_positions=np.concatenate([long.root_positions[:1], long.root_positions]),
+    )
+    trimmed = marey.load(saved(tmp_path, long), trim_rest=True)
+    assert trimmed.labels.items == (("walk", 0, 99),)
+
+
+def test_hand_written_sidecar_with_the_least(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    put(tmp_path, labels=[{"name": "stride", "start": 3, "stop": 40}])
+    assert marey.load(path).labels.items == (("stride", 3, 40),)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"frames": 7}, "annotations are for 7 frames, but walk.bvh has 61; correct or remove it"),
+        (
+            {"labels": [{"name": "walk", "start": 3, "stop": 400}]},
+            "ends at frame 400 of a motion of 61 frames",
+        ),
+        ({"labels": [{"name": "walk", "start": 9, "stop": 3}]}, "must have 0 <= start < stop"),
+        ({"labels": [{"start": 9, "stop": 30}]}, "malformed annotations"),
+        ({"labels": 5}, "malformed annotations"),
+        ({"roles": {"left_hand": "Nose"}}, "Nose"),
+        ({"roles": ["x"]}, "malformed annotations"),
+        ({"contacts": {"points": {"toe": {"joint": "Tow"}}}}, "joint 'Tow' not in skeleton"),
+        (
+            {"contacts": {"points": {"a": {"joint": "Head"}}, "intervals": {"b": [[0, 1]]}}},
+            "contact point 'b' not among a",
+        ),
+        (
+            {"contacts": {"points": {"a": {"joint": "Head"}}, "intervals": {"a": [[5, 99]]}}},
+            "does not fit a motion of 61",
+        ),
+        ({"contacts": {"points": {"a": {"joint": "Head", "offset": [1]}}}}, "must have shape"),
+        ({"floor": "low"}, "malformed annotations"),
+    ],
+)
+def test_bad_annotations_name_the_sidecar(tmp_path: Path, content: dict[str, Any], message: str) -> None:
+    path = saved(tmp_path)
+    put(tmp_path, **content)
+    with pytest.raises(ParseError, match=message) as caught:
+        marey.load(path)
+    assert str(caught.value).startswith(str(tmp_path / "walk.marey.json"))
+
+
+def test_malformed_json_and_foreign_versions(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    side = put(tmp_path)
+    side.write_text('{"format": "marey.sidecar",\n "version": 1,}')
+    with pytest.raises(ParseError, match="not valid JSON") as caught:
+        marey.load(path)
+    assert caught.value.line == 2
+    put(tmp_path, version=99)
+    with pytest.raises(UnknownVersion, match="version 99 of marey.sidecar is not known"):
+        marey.load(path)
+    side.write_text("[]")
+    with pytest.raises(ParseError, match='expected an object with "format"'):
+        marey.load(path)
+    side.write_text("[" * 100_000)
+    with pytest.raises(ParseError, match="not valid JSON"):
+        marey.load(path)
+
+
+def test_unknown_entries_are_named(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    put(tmp_path, lables=[])
+    with pytest.warns(MareyWarning, match="unknown entries are ignored: lables"):
+        marey.load(path)
+
+
+def test_two_formats_of_one_motion_share_it(tmp_path: Path) -> None:
+    saved(tmp_path, WALK)
+    saved(tmp_path, WALK, "walk.glb")
+    content = json.loads((tmp_path / "walk.marey.json").read_text())
+    assert content["files"] == ["walk.bvh", "walk.glb"]
+    assert marey.load(tmp_path / "walk.bvh").contacts is not None
+    assert marey.load(tmp_path / "walk.glb").contacts is not None
+
+
+def test_other_motion_does_not_overwrite_it(tmp_path: Path) -> None:
+    saved(tmp_path, WALK)
+    before = (tmp_path / "walk.marey.json").read_bytes()
+    with pytest.raises(UnwritableFile, match="holds the annotations of walk.bvh; write to another name than walk.glb"):
+        saved(tmp_path, WALK[:30], "walk.glb")
+    assert not (tmp_path / "walk.glb").exists()
+    assert (tmp_path / "walk.marey.json").read_bytes() == before
+
+
+def test_overwriting_a_file_replaces_or_removes_its_own_sidecar(tmp_path: Path) -> None:
+    saved(tmp_path, WALK)
+    saved(tmp_path, WALK[:30])
+    assert len(marey.load(tmp_path / "walk.bvh").contacts) == 30
+    saved(tmp_path, PLAIN)
+    assert not (tmp_path / "walk.marey.json").exists()
+
+
+def test_annotations_of_another_file_with_other_frames_are_left_aside(tmp_path: Path) -> None:
+    saved(tmp_path, WALK)
+    saved(tmp_path, PLAIN[:30], "walk.glb")
+    with pytest.warns(MareyWarning, match="not used: its annotations are for 61 frames"):
+        clip = marey.load(tmp_path / "walk.glb")
+    assert clip.contacts is None
+    assert marey.load(tmp_path / "walk.bvh").contacts is not None

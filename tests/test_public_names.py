@@ -1,0 +1,131 @@
+"""The names that users import, and the errors that they catch."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+
+import pytest
+
+import marey
+from marey import errors
+from marey.errors import (
+    FileError,
+    InvalidValue,
+    JointNotFound,
+    LimitExceeded,
+    MareyError,
+    MareyWarning,
+    MissingExtra,
+    ParseError,
+    UnknownFormat,
+    UnknownName,
+    UnknownVersion,
+    UnreadableFile,
+    UnwritableFile,
+    similar,
+)
+
+# --- marey
+
+
+@pytest.mark.parametrize("name", marey.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(marey, name) is not None
+    assert name in dir(marey)
+
+
+@pytest.mark.parametrize(("name", "where"), marey._WHERE.items())
+def test_a_public_name_is_the_one_of_its_room(name, where):
+    room = importlib.import_module(where)
+    assert getattr(marey, name) is getattr(room, name)
+    assert name in room.__all__
+
+
+def test_names_stand_once_and_a_star_takes_them_all():
+    assert len(set(marey.__all__)) == len(marey.__all__)
+    taken = {}
+    exec("from marey import *", taken)
+    assert set(marey.__all__) <= set(taken)
+
+
+def test_what_the_design_promises_today_is_public():
+    for name in ("load", "save", "Motion", "Skeleton", "Contacts", "Labels", "Markers", "Roles"):
+        assert name in marey.__all__
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'marey' has no attribute 'lode'"):
+        _ = marey.lode
+    assert not hasattr(marey, "lode")
+    with pytest.raises(ImportError):
+        exec("from marey import lode")
+
+
+def test_the_version_is_that_of_the_package():
+    from importlib.metadata import version
+
+    assert marey.__version__ == version("marey")
+
+
+@pytest.mark.parametrize("room", ["core", "io", "maths", "samples", "plot"])
+def test_what_a_room_offers_is_there(room):
+    module = importlib.import_module(f"marey.{room}")
+    assert module.__all__
+    for name in module.__all__:
+        assert hasattr(module, name)
+
+
+# --- errors
+
+
+def test_the_tree_of_errors():
+    tree = {
+        InvalidValue: (MareyError, ValueError),
+        JointNotFound: (InvalidValue, LookupError),
+        UnknownName: (InvalidValue, LookupError),
+        FileError: (MareyError,),
+        UnreadableFile: (FileError, OSError),
+        UnwritableFile: (FileError, OSError),
+        UnknownFormat: (FileError,),
+        ParseError: (FileError,),
+        LimitExceeded: (FileError,),
+        UnknownVersion: (FileError,),
+        MissingExtra: (MareyError, ImportError),
+        MareyWarning: (UserWarning,),
+    }
+    for error, above in tree.items():
+        assert all(issubclass(error, parent) for parent in above)
+    assert not issubclass(MareyWarning, MareyError)
+    assert {error.__name__ for error in (*tree, MareyError)} | {"similar"} == set(errors.__all__)
+
+
+FILE_ERRORS = [FileError, UnreadableFile, UnwritableFile, UnknownFormat, ParseError, LimitExceeded, UnknownVersion]
+
+
+@pytest.mark.parametrize("kind", FILE_ERRORS)
+def test_a_file_error_says_where(kind, tmp_path):
+    assert str(kind("expected 3 OFFSET values, got 2", path="walk.bvh", line=37)) == (
+        "walk.bvh:37: expected 3 OFFSET values, got 2"
+    )
+    assert str(kind("is empty", path="walk.bvh")) == "walk.bvh: is empty"
+    assert str(kind("is empty")) == "is empty"
+    error = kind("is empty", path=tmp_path, line=1)
+    assert (error.message, error.path, error.line) == ("is empty", str(tmp_path), 1)
+
+
+@pytest.mark.parametrize("kind", FILE_ERRORS)
+def test_a_file_error_keeps_its_place_on_the_way_from_another_process(kind):
+    error = pickle.loads(pickle.dumps(kind("is empty", path="walk.bvh", line=3)))
+    assert type(error) is kind
+    assert str(error) == "walk.bvh:3: is empty"
+    assert (error.message, error.path, error.line) == ("is empty", "walk.bvh", 3)
+
+
+def test_similar_names_are_offered():
+    names = ["LeftToeBase", "LeftFoot", "RightToeBase", "Head"]
+    assert similar("LeftToe", names).startswith("; similar: 'LeftToeBase'")
+    assert similar("lefttoebase", names, n=1) == "; similar: 'LeftToeBase'"
+    assert similar("zzz", names) == ""
+    assert similar("head", []) == ""
+    assert similar("Left", (f"Left{i}" for i in range(9)), n=2).count("'") == 4
