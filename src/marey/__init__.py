@@ -25,15 +25,20 @@ _WHERE = {
     "Roles": "marey.core",
     "Skeleton": "marey.core",
     "clip_names": "marey.io",
+    "detect_contacts": "marey.clean",
+    "find_floor": "marey.clean",
     "load": "marey.io",
     "load_markers": "marey.io",
     "load_motion": "marey.io",
+    "measure": "marey.measure",
     "save": "marey.io",
 }
 
 __all__ = ["__version__", *_WHERE]
 
 if TYPE_CHECKING:
+    from marey.clean import detect_contacts as detect_contacts
+    from marey.clean import find_floor as find_floor
     from marey.core import ContactPoint as ContactPoint
     from marey.core import Contacts as Contacts
     from marey.core import Label as Label
@@ -47,11 +52,14 @@ if TYPE_CHECKING:
     from marey.io import load_markers as load_markers
     from marey.io import load_motion as load_motion
     from marey.io import save as save
+    from marey.measure import measure as measure
 
 
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
-        value = getattr(importlib.import_module(_WHERE[name]), name)
+        room = importlib.import_module(_WHERE[name])
+        # A room that shares its name with its main function can be called.
+        value = room if room.__name__ == f"marey.{name}" else getattr(room, name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'marey' has no attribute {name!r}")

@@ -6,14 +6,13 @@
     ├── InvalidValue (ValueError)        an argument or array that does not fit
     │   ├── JointNotFound (LookupError)  a joint name or role that the skeleton lacks
     │   └── UnknownName (LookupError)    any other name that is looked up: a contact point, a clip, a sample
-    ├── FileError                        something about a file; `.path` and `.line` say where
-    │   ├── UnreadableFile (OSError)     missing, a folder, no permission, empty
-    │   ├── UnwritableFile (OSError)     the output cannot be made there
-    │   ├── UnknownFormat                no reader or writer for this suffix
-    │   ├── ParseError                   the content is malformed
-    │   ├── LimitExceeded                the content is larger than the stated limits
-    │   └── UnknownVersion               written by a newer or foreign program
-    └── MissingExtra (ImportError)       an optional dependency is not installed
+    └── FileError                        something about a file; `.path` and `.line` say where
+        ├── UnreadableFile (OSError)     missing, a folder, no permission, empty
+        ├── UnwritableFile (OSError)     the output cannot be made there
+        ├── UnknownFormat                no reader or writer for this suffix
+        ├── ParseError                   the content is malformed
+        ├── LimitExceeded                the content is larger than the stated limits
+        └── UnknownVersion               written by a newer or foreign program
 
     MareyWarning (UserWarning)           the motion is usable, but something in the file was not as it should be
 
@@ -31,7 +30,6 @@ __all__ = [
     "LimitExceeded",
     "MareyError",
     "MareyWarning",
-    "MissingExtra",
     "ParseError",
     "UnknownFormat",
     "UnknownName",
@@ -101,10 +99,6 @@ class LimitExceeded(FileError):
 
 class UnknownVersion(FileError):
     """The file was written by a newer version, or is not ours."""
-
-
-class MissingExtra(MareyError, ImportError):
-    """An optional dependency is not installed."""
 
 
 class MareyWarning(UserWarning):

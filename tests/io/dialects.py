@@ -282,7 +282,7 @@ styled("blanks", indent="    ", between="   ")
 styled("no_indent", indent="")
 styled("brace_beside_name", brace=" {{")
 styled("brace_glued_to_name", brace="{{")
-encoded("everything_on_one_line", lambda text: " ".join(text.split()).encode())
+encoded("everything_on_one_line", lambda text: " ".join(text.split()).encode() + b"\n")
 encoded("one_line_without_end", lambda text: " ".join(text.split()).encode())
 encoded("leading_and_trailing_blanks", lambda text: text.replace("\n", " \t \n \t").encode())
 encoded("blank_lines_everywhere", lambda text: "\n\n".join(["", *text.split("\n"), ""]).encode())
@@ -389,7 +389,7 @@ styled(
     },
 )
 styled(
-    "one_channel_each_on_one_line",
+    "a_channel_for_each_axis",
     channels={n: channel_names(a) for n, p, _, a in _FIGURE if p},
     brace=" {{",
 )

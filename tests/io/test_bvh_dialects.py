@@ -1,4 +1,7 @@
-"""Every dialect of one motion loads to that motion, by compiled kernels and without them, and survives a save."""
+"""Every dialect of one motion loads to that motion, by compiled kernels and without them, and survives a save.
+
+Files of it that are cut off or damaged are never read as other motion.
+"""
 
 import re
 import warnings
@@ -9,9 +12,10 @@ import pytest
 
 import marey
 from marey.core import Motion
-from marey.errors import MareyWarning
+from marey.errors import MareyError, MareyWarning
 from marey.io import bvh_read, bvh_rows
-from tests.io.dialects import DIALECTS, FPS, Dialect, make_truth, render
+from marey.io.bvh_read import read_bvh
+from tests.io.dialects import DIALECTS, FPS, Dialect, Style, cut, in_pieces, make_truth, render
 from tests.twins.bvh import evaluate
 
 TRUTH = make_truth()
@@ -102,3 +106,100 @@ def test_names_in_other_encodings_do_not_harm_the_motion(tmp_path: Path) -> None
         motion, _ = load(Dialect(data, told), tmp_path)
         np.testing.assert_allclose(motion.world().positions, TRUTH.positions, atol=2e-7)
         assert re.fullmatch(".+", motion.skeleton.names[0])
+
+
+# Damage.
+
+FIXED = Style(number="{:.6f}".format)
+SHORT = cut(TRUTH, 3)
+
+
+def load_quietly(data: bytes) -> tuple[np.ndarray, list[str]]:
+    """The rows and the warnings."""
+    raw = read_bvh(data, "x.bvh")
+    return raw.source.channel_values, raw.warnings
+
+
+def try_to_load(text: str) -> tuple[np.ndarray, list[str]] | MareyError:
+    """The same, or the error."""
+    try:
+        return load_quietly(text.encode())
+    except MareyError as error:
+        return error
+
+
+LAYOUTS = {
+    "lf": render(SHORT, FIXED),
+    "crlf": render(SHORT, FIXED).replace("\n", "\r\n"),
+    "wrapped": in_pieces(SHORT, 7, FIXED),
+    "one line": " ".join(render(SHORT, FIXED).split()) + "\n",
+}
+
+
+@pytest.mark.usefixtures("_each_path")
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_cut_off_anywhere_is_an_error_or_a_prefix_with_a_warning(layout: str) -> None:
+    """Every number has six decimals, so that even a last number that is cut can be told."""
+    text = LAYOUTS[layout]
+    whole, _ = load_quietly(text.encode())
+    n_prefixes = 0
+    for size in range(len(text)):
+        found = try_to_load(text[:size])
+        if isinstance(found, MareyError):
+            assert str(found).startswith("x.bvh")
+            continue
+        rows, told = found
+        n_prefixes += 1
+        np.testing.assert_array_equal(rows, whole[: len(rows)])
+        is_all = len(rows) == len(whole)
+        assert is_all == (text[size:].strip() == "")
+        assert told or is_all
+    assert n_prefixes > (1 if layout == "one line" else 500)
+
+
+@pytest.mark.usefixtures("_each_path")
+def test_a_lost_or_doubled_number_is_never_read_as_motion() -> None:
+    """In any row but the last; there it cannot be told from a row cut short, and is dropped with a warning."""
+    lines = render(SHORT, FIXED).split("\n")
+    first = lines.index("Frame Time: 0.0083333") + 1
+    whole, _ = load_quietly("\n".join(lines).encode())
+    rng = np.random.default_rng(3)
+    for row in range(len(whole)):
+        words = lines[first + row].split()
+        k = int(rng.integers(len(words)))
+        for changed in (words[:k] + words[k + 1 :], [*words[:k], words[k], *words[k:]]):
+            text = "\n".join([*lines[: first + row], " ".join(changed), *lines[first + row + 1 :]])
+            found = try_to_load(text)
+            if isinstance(found, MareyError):
+                assert found.line == first + row + 1
+                continue
+            rows, told = found
+            assert row == len(whole) - 1
+            assert len(changed) < len(words)
+            assert "last row is cut short" in told[0]
+            np.testing.assert_array_equal(rows, whole[:-1])
+
+
+def test_both_paths_agree_on_damaged_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the damage, the compiled reader and the plain one say the same."""
+    text = bytearray(render(SHORT, Style(number="{:.3f}".format)).encode())
+    start = text.index(b"Frame Time")
+    rng = np.random.default_rng(11)
+    pieces = [bytes([byte]) for byte in b" -\n\r.e1+\t,\0\xa0x\x0c"] + [b"nan", b"E5"]
+    seen = set()
+    for _ in range(600):
+        data = bytearray(text)
+        for _ in range(int(rng.integers(1, 3))):
+            at = int(rng.integers(start, len(data)))
+            data[at : at + int(rng.integers(0, 3))] = pieces[int(rng.integers(len(pieces)))]
+        told = []
+        for compiled in (True, False):
+            monkeypatch.setattr(bvh_rows, "worthwhile", lambda work, break_even, compiled=compiled: compiled)
+            try:
+                rows, warned = load_quietly(bytes(data))
+                told.append((rows.tolist(), warned))
+            except MareyError as error:
+                told.append(([], [str(error)]))
+        assert told[0] == told[1]
+        seen.add(bool(told[0][0]))
+    assert seen == {True, False}

@@ -160,7 +160,7 @@ def test_one_changed_joint_leaves_the_others_alone(tmp_path: Path) -> None:
 def test_frame_time_is_written_as_it_was_or_so_that_it_reads_the_same(tmp_path: Path) -> None:
     motion = load_dialect("frame_time_without_zero", tmp_path)
     assert evaluate(text_of(motion)).frame_time == ".0083333"
-    assert evaluate(text_of(replace(motion, fps=30.0))).frame_time == "0.033333"
+    assert evaluate(text_of(replace(motion, fps=30.0))).frame_time == "0.0333333"
     for fps in (24.0, 29.97, 30000 / 1001, 59.94, 60.0, 100.0, 119.88, 120.0, 7.3, 1000.0, 0.25, 144.0, 99999.0, 1 / 3):
         again = load_text(text_of(replace(motion, fps=fps)), tmp_path)
         assert again.fps == pytest.approx(fps, rel=1e-9)
@@ -245,7 +245,7 @@ def test_sane_defaults() -> None:
     assert evaluated.nodes[0].channels == ["Xposition", "Yposition", "Zposition", "Zrotation", "Xrotation", "Yrotation"]
     assert evaluated.nodes[0].offset == [0, 0, 0]
     assert all(node.channels == ["Zrotation", "Xrotation", "Yrotation"] for node in evaluated.nodes[1:])
-    assert evaluated.frame_time == "0.040000"
+    assert evaluated.frame_time == "0.04"
     np.testing.assert_allclose(evaluated.positions * 0.01, motion.world().positions, atol=1e-6)
 
 
@@ -267,6 +267,17 @@ def test_end_sites_of_any_motion_are_written_as_such() -> None:
     rotations[:, 4] = [0.6, 0.8, 0.0, 0.0]  # an End Site cannot turn
     headings = [node.heading for node in evaluate(text_of(replace(motion, rotations=rotations))).nodes]
     assert headings == ["ROOT Hips", "JOINT Head", "End Site", "End Site", "JOINT HeadEnd2"]
+    rotations[:, 3] = [0.6, 0.8, 0.0, 0.0]  # nor carry a joint that turns
+    headings = [node.heading for node in evaluate(text_of(replace(motion, rotations=rotations))).nodes]
+    assert headings == ["ROOT Hips", "JOINT Head", "JOINT HeadEnd", "JOINT HeadEndEnd", "JOINT HeadEnd2"]
+
+
+def test_names_of_other_formats_come_back_too() -> None:
+    skeleton = Skeleton(("Hips", "Bone", "Bone_2", "Bone_2End"), [-1, 0, 1, 2], np.eye(4, 3))
+    source = Source(format="glb", file_names=("Hips", "Bone", "Bone", "Bone_2End"))
+    motion = Motion(skeleton, np.zeros((2, 3)), np.tile([1.0, 0, 0, 0], (2, 4, 1)), 30.0, source=source)
+    headings = [node.heading for node in evaluate(text_of(motion)).nodes]
+    assert headings == ["ROOT Hips", "JOINT Bone", "JOINT Bone", "End Site"]
 
 
 def test_a_source_of_another_skeleton_does_no_harm(tmp_path: Path) -> None:

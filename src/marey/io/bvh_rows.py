@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core._arrays import Floats, settle
 from marey.core.compiled import worthwhile
 from marey.errors import ParseError
 from marey.io import limits
@@ -161,7 +161,7 @@ def _compiled_rows(section: _Section) -> tuple[Floats, int]:
         tail = np.frombuffer(data[end : section.stop] + b"\n", np.uint8)
         more, _ = _kernels.parse_rows(tail, 0, len(tail), n_columns, flat[n_rows * n_columns :], _kernels.POWERS)
         n_rows, end = n_rows + more, section.stop if more else end
-    values = flat[: n_rows * n_columns]
+    values = settle(flat)[: n_rows * n_columns]
     if values.size < 0.8 * flat.size:  # do not hold on to the room that was not needed
         values = values.copy()
     return values.reshape(n_rows, n_columns), int(end)

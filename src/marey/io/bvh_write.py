@@ -80,9 +80,11 @@ class _Tracks:
         # What the file had is of use only as long as it speaks of the same joints, and of any motion at all.
         channels = source.channels or ()
         self.file_channels = channels if len(channels) == len(skeleton) and any(channels) else None
+        self.file_turns: list[tuple[str, ...] | None] = [None] * len(skeleton)
         self.file_angles: list[Floats | None] = [None] * len(skeleton)
         if self.file_channels is None:
             return
+        self.file_turns = [_rotation_names(names) for names in self.file_channels]
         if source.file_offsets is not None:
             own = axes.vectors_from_file(source.file_offsets, source.up)
             self.file_offsets = axes.vectors_to_file(own, up) * (source.unit / unit)
@@ -124,15 +126,14 @@ class _Tracks:
         """The channels in the file's order, if it has just these; else positions first."""
         if self.file_channels is not None:
             kept = self.file_channels[j]
-            if set(kept) == {*positions, *turns} and tuple(n for n in kept if n not in _POSITIONS) == turns:
+            if set(kept) == {*positions, *turns} and _rotation_names(kept) == turns:
                 return kept
         return (*positions, *turns)
 
     def _turns(self, j: int) -> tuple[tuple[str, ...], Floats]:
         """Rotation channels of a joint and their values in degrees (F, n)."""
         now = self.rotations[:, j]
-        had = tuple(n for n in self.file_channels[j] if n not in _POSITIONS) if self.file_channels is not None else None
-        angles = self.file_angles[j]
+        had, angles = self.file_turns[j], self.file_angles[j]
         if had is not None and angles is not None and _same_rotations(angles, had, now):
             return had, angles
         if not had and (self.is_end[j] or had is not None) and quat.angle(now).max() <= _SAME:
@@ -144,6 +145,10 @@ class _Tracks:
         if np.abs(angles[:, n:]).max(initial=0.0) > _NO_DEGREES:  # it now turns about axes that it had no channel for
             n = len(names)
         return names[:n], angles[:, :n]
+
+
+def _rotation_names(channels: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in channels if name not in _POSITIONS)
 
 
 def _angles(channels: tuple[tuple[str, ...], ...], values: Floats) -> list[Floats | None]:
@@ -210,13 +215,18 @@ def _indent(depth: int) -> str:
 
 def _headings(motion: Motion, tracks: dict[int, _Track]) -> list[str]:
     """``ROOT Hips``, ``JOINT Head`` and ``End Site``, with the file's own names where they still apply."""
-    names, is_end = motion.skeleton.names, motion.skeleton.is_end_site
-    file_names = motion.source.file_names
+    names, is_end = motion.skeleton.names, motion.skeleton.is_end_site.tolist()
+    file_names, is_bvh = motion.source.file_names, motion.source.channels is not None
     if len(file_names) != len(names):
-        file_names = tuple(END_SITE if end else name for name, end in zip(names, is_end, strict=True))
+        file_names, is_bvh = names, False
+    if not is_bvh:  # only a BVH file can say what is an End Site and what a joint of such a name
+        file_names = tuple(END_SITE if end else name for name, end in zip(file_names, is_end, strict=True))
+    for j in reversed(range(1, len(names))):  # what turns or moves is a joint, and so is what carries it
+        is_end[j] &= not tracks[j].channels and file_names[j].startswith(END_SITE)
+        is_end[motion.skeleton.parents[j]] &= is_end[j]
     headings, changed = [], []
     for j, (name, file_name) in enumerate(zip(names, file_names, strict=True)):
-        if is_end[j] and file_name.startswith(END_SITE) and not tracks[j].channels:
+        if is_end[j]:
             headings.append(file_name)
             continue
         # A second 'Arm' goes by 'Arm_2' here; it is 'Arm' again in the file.

@@ -11,15 +11,14 @@ import numpy as np
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.io import recognize
-from marey.io.loading import clip_names, load
+from marey.io.loading import clip_names
 from marey.io.rest import starts_with_rest_pose
 
 _FORMATS = {"bvh": "BVH", "amc": "ASF/AMC", "asf": "ASF", "glb": "GLB", "npz": "NPZ", "c3d": "C3D"}
 
 
-def describe(path: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
-    """Read a file with the options of `load` and tell what is in it, as JSON-like data."""
-    value = load(path, **options)
+def describe(value: Motion | Markers, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Tell what is in `value`, which was just loaded from `path`, as JSON-like data."""
     report: dict[str, Any] = {
         "file": os.fspath(path),
         "kind": "markers" if isinstance(value, Markers) else "motion",

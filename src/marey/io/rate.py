@@ -44,7 +44,7 @@ def frame_time_text(fps: float, as_read: str | None) -> str:
     """The frame time as the file spelt it, if that still is the rate; else with as many digits as it takes."""
     if as_read is not None and _is_rate(as_read, fps):
         return as_read
-    texts = (f"{1.0 / fps:.{digits}f}" for digits in (6, 7, 8, 10, 12, 15, 18))
+    texts = (f"{1.0 / fps:.{digits}g}" for digits in (6, 7, 8, 10, 12, 15, 17))
     return next((text for text in texts if _is_rate(text, fps)), repr(1.0 / fps))
 
 
