@@ -1,0 +1,32 @@
+"""Turn a folder of mocap files into GLB files that any viewer shows.
+
+python examples/convert_folder.py FOLDER OUTDIR
+"""
+
+import sys
+from pathlib import Path
+
+import marey
+from marey.errors import MareyError
+
+
+def main(folder: str, outdir: str) -> int:
+    Path(outdir).mkdir(parents=True, exist_ok=True)
+    n_bad = 0
+    for path in sorted(Path(folder).rglob("*")):
+        if path.suffix.lower() not in (".bvh", ".amc"):
+            continue
+        try:
+            motion = marey.load(path, trim_rest=True)
+            marey.save(motion, Path(outdir) / f"{path.stem}.glb")
+            print(f"{path.name}: {len(motion)} frames")
+        except MareyError as error:
+            n_bad += 1
+            print(error, file=sys.stderr)
+    return 1 if n_bad else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

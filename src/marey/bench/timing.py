@@ -1,0 +1,38 @@
+"""Timing on a machine that others use too."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+
+
+def best_of(functions: Sequence[Callable[[], object]], rounds: int = 9) -> list[float]:
+    """Shortest time of each function in seconds, taken in turns so that all of them see the same neighbours."""
+    shortest = [float("inf")] * len(functions)
+    for function in functions:  # warm caches, load kernels
+        function()
+    gc.collect()
+    for _ in range(rounds):
+        for i, function in enumerate(functions):
+            start = time.perf_counter()
+            function()
+            shortest[i] = min(shortest[i], time.perf_counter() - start)
+    return shortest
+
+
+def best_commands(commands: Sequence[Sequence[str]], rounds: int = 5) -> list[float]:
+    """Shortest wall time of each command in seconds, from start to exit, file caches warm.
+
+    Python may write its bytecode, so that the first, unmeasured run leaves all of them as an installed package is.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+    def runner(command: Sequence[str]) -> Callable[[], object]:
+        return lambda: subprocess.run(
+            command, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+
+    return best_of([runner(command) for command in commands], rounds)

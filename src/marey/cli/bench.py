@@ -1,0 +1,57 @@
+"""`marey bench`: how fast, measured here and now against peers and floors."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command("bench")
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option("--file", "file", help="Measure on this BVH file instead of a generated clip.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def command(names: tuple[str, ...], file: str | None, as_json: bool) -> int:
+    """Measure speed as ratios to peers and floors in the same run. NAMEs: load, save, fk, growth, startup.
+
+    Peers are measured where they are installed: pip install 'marey[bench]'. Exits with 1 where a goal is missed.
+
+    \b
+    Example:
+      marey bench
+      marey bench load fk --json
+    """
+    from marey.bench import run_benches
+
+    figures = []
+    for figure in run_benches(names, file):
+        figures.append(figure)
+        if not as_json:
+            click.echo(f"{figure.what}: {figure.value:.3g} {figure.unit}".rstrip(), err=True)
+    if as_json:
+        click.echo(json.dumps([figure.as_dict() for figure in figures], indent=1))
+    else:
+        _table(figures)
+    return 1 if any(figure.ok is False for figure in figures) else 0
+
+
+def _table(figures: list) -> None:  # type: ignore[type-arg]
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    for title in ("figure", "marey", "compared with", "ratio", "goal", ""):
+        table.add_column(title, justify="right" if title in ("marey", "ratio") else "left")
+    for figure in figures:
+        floor = "" if figure.floor is None else f" {figure.floor:.3g} {figure.unit}"
+        ratio = "" if figure.ratio is None else f"{figure.ratio:.2f}"
+        verdict = {True: "met", False: "MISSED", None: "not judged"}[figure.ok]
+        table.add_row(
+            figure.what,
+            f"{figure.value:.3g} {figure.unit}",
+            f"{figure.against}{floor}",
+            ratio,
+            figure.goal,
+            verdict,
+        )
+    Console(markup=False, highlight=False).print(table)

@@ -1,0 +1,255 @@
+"""`marey contacts`: when heels, balls and hands touch the floor or a step."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.options import reading, reading_options
+
+if TYPE_CHECKING:
+    from marey.core.motion import Motion
+
+_WIDTH = 110
+
+
+class _Plane(click.ParamType):  # type: ignore[type-arg]
+    name = "plane"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        try:
+            numbers = tuple(float(part) for part in str(value).split(","))
+        except ValueError:
+            numbers = ()
+        if len(numbers) not in (1, 3):
+            self.fail(f"expected a height such as 0.45, or height,a,b for y = height + a x + b z, got {value!r}")
+        return numbers[0] if len(numbers) == 1 else numbers
+
+
+@click.command("contacts")
+@click.argument("file")
+@reading
+@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
+@click.option("--hands", is_flag=True, help="Watch wrists and fingertips too.")
+@click.option("--floor", type=float, help="Height of the floor in metres.  [default: the sidecar's, else found]")
+@click.option(
+    "--plane", "planes", type=_Plane(), multiple=True, metavar="H|H,A,B",
+    help="A support besides the floor: its height in metres, or y = H + A x + B z. May be repeated; then no "
+    "others are looked for.",
+)  # fmt: skip
+@click.option("--floor-only", is_flag=True, help="Look for no steps and platforms.")
+@click.option("--enter-speed", type=float, help="m/s, slower than which a contact begins.  [default: 0.35]")
+@click.option("--keep-speed", type=float, help="m/s, slower than which it lasts.  [default: 0.6]")
+@click.option("--enter-height", type=float, help="Metres above rest, lower than which it begins.  [default: 0.025]")
+@click.option("--keep-height", type=float, help="Metres above rest, lower than which it lasts.  [default: 0.035]")
+@click.option("--gap", type=float, help="Seconds; shorter interruptions are closed.  [default: 0.05]")
+@click.option("--duration", type=float, help="Seconds; shorter contacts are dropped.  [default: 0.075]")
+@click.option("--show", is_flag=True, help="Show the contacts that the file has, as edited by hand; detect nothing.")
+@click.option("--write", is_flag=True, help="Write them to the file's sidecar NAME.marey.json.")
+@click.option("--replace", is_flag=True, help="With --write: replace contacts that the sidecar has.")
+@click.option("-o", "--output", help="Write a copy of the motion here, with its sidecar.")
+@click.option(
+    "--edit-friendly", is_flag=True,
+    help="The sidecar with one line for each point, to be edited by hand; printed where it is not written.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def command(
+    file: str,
+    trim_rest: bool,
+    hands: bool,
+    floor: float | None,
+    planes: tuple[Any, ...],
+    floor_only: bool,
+    show: bool,
+    write: bool,
+    replace: bool,
+    output: str | None,
+    edit_friendly: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Find when heels and balls of the feet touch the floor, a step or a platform in FILE.
+
+    Heights and speeds are for a grown person and are scaled to the figure. Points that the sidecar defines are used as
+    it defines them; edit its intervals (frames from 0, the end not included) and every other command uses them.
+
+    \b
+    Example:
+      marey contacts walk.bvh
+      marey contacts walk.bvh --write --edit-friendly
+      marey contacts stairs.bvh --fps 60 --plane 0.18 --plane 0.36 -o stairs.glb
+    """
+    from marey.io import load_motion
+
+    how = reading_options(options)
+    _check_use(options, trim_rest, planes, floor_only, hands, floor, show, write, replace, output)
+    motion = load_motion(file, trim_rest=trim_rest, **how)
+    if write and not replace and motion.contacts is not None:
+        from marey.errors import UnwritableFile
+
+        raise UnwritableFile(
+            "has contacts already, perhaps edited by hand; --replace finds them anew, --show shows them", path=file
+        )
+    if show:
+        report, annotated = _report(file, motion, None), motion
+    else:
+        report, annotated = _detected(file, motion, hands, floor, () if floor_only else planes or None, options)
+    written = _write(annotated, file, write, output, edit_friendly)
+    if as_json:
+        click.echo(json.dumps({**report, "written": written}, indent=1, ensure_ascii=False))
+    elif edit_friendly and not written:
+        click.echo(_friendly(_sidecar(annotated, file)))
+    else:
+        click.echo(_text(report))
+        for path in written:
+            click.echo(f"wrote {path}")
+
+
+def _check_use(
+    options: dict[str, Any],
+    trim_rest: bool,
+    planes: tuple[Any, ...],
+    floor_only: bool,
+    hands: bool,
+    floor: float | None,
+    show: bool,
+    write: bool,
+    replace: bool,
+    output: str | None,
+) -> None:
+    """Refuse options that contradict one another, before anything is read."""
+    detecting = bool(planes or floor_only or hands or floor is not None or any(v is not None for v in options.values()))
+    if show and (detecting or write or replace):
+        raise click.UsageError("--show detects and writes nothing, so it goes with no option for that")
+    if planes and floor_only:
+        raise click.UsageError("--plane and --floor-only contradict each other; give one of them")
+    if replace and not write:
+        raise click.UsageError("--replace goes with --write")
+    if write and output:
+        raise click.UsageError("--write annotates FILE itself, -o writes a copy; give one of them")
+    if write and trim_rest:
+        raise click.UsageError(
+            "--trim-rest changes which frame is which, so the result needs a file of its own: -o OUT"
+        )
+
+
+def _detected(
+    file: str, motion: Motion, hands: bool, floor: float | None, planes: Any, options: dict[str, Any]
+) -> tuple[dict[str, Any], Motion]:
+    """The report, and the motion with what was found."""
+    from dataclasses import replace
+
+    from marey.clean import Thresholds, find_contacts
+    from marey.errors import InvalidValue
+
+    thresholds = Thresholds(**{name: value for name, value in options.items() if value is not None})
+    found = find_contacts(motion, hands=hands, floor=floor, planes=planes, thresholds=thresholds)
+    if not found.contacts.mask.any():
+        raise InvalidValue(
+            f"{file}: nothing touches the floor at {found.floor:.3f} m in {len(motion)} frames; check --floor, or let "
+            "it be found"
+        )
+    report = _report(file, replace(motion, contacts=found.contacts), found.raised)
+    report["floor_m"] = found.floor
+    source = replace(motion.source, floor=found.floor)
+    return report, replace(motion, contacts=found.contacts, source=source)
+
+
+def _report(file: str, motion: Motion, raised: tuple[float, ...] | None) -> dict[str, Any]:
+    from marey.errors import InvalidValue
+
+    contacts = motion.contacts
+    if contacts is None:
+        raise InvalidValue(f"{file}: has no contacts; without --show they are detected")
+    points = {
+        point.name: {
+            "joint": motion.skeleton.names[point.joint],
+            "offset_m": point.offset.tolist(),
+            "share": float(contacts.mask[:, k].mean()),
+            "intervals": [list(span) for span in contacts.intervals(point.name)],
+        }
+        for k, point in enumerate(contacts.points)
+    }
+    report: dict[str, Any] = {"file": file, "frames": len(motion), "fps": motion.fps, "floor_m": motion.source.floor}
+    if raised is not None:
+        report["raised_m"] = list(raised)
+    return {**report, "points": points}
+
+
+def _write(motion: Motion, file: str, write: bool, output: str | None, edit_friendly: bool) -> list[str]:
+    """Write what was asked for; the paths of what was written."""
+    from marey.errors import UnwritableFile
+    from marey.io import save
+    from marey.io.sidecar import plan_sidecar, sidecar_path, write_sidecar
+
+    if output is not None:
+        if Path(output).exists() and Path(file).samefile(output):
+            raise UnwritableFile("is the input; write to another name, or annotate it with --write", path=output)
+        save(motion, output)
+    elif write:
+        plan_sidecar(motion, file)
+        write_sidecar(motion, file)
+    else:
+        return []
+    side = sidecar_path(output or file)
+    if edit_friendly:
+        from marey.io.files import write_bytes
+
+        write_bytes(side, [_friendly(json.loads(side.read_bytes())).encode(), b"\n"])
+    return [str(side)] if output is None else [output, str(side)]
+
+
+def _sidecar(motion: Motion, file: str) -> dict[str, Any]:
+    from marey.io.sidecar import FORMAT, VERSION, annotations_of
+
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "files": [Path(file).name],
+        "frames": len(motion),
+        **annotations_of(motion),
+    }
+
+
+def _friendly(value: Any, depth: int = 0) -> str:
+    """JSON with one line for each entry that fits on one, down to each point's, and long lists filled line by line."""
+    plain = json.dumps(value, ensure_ascii=False)
+    inner, too_long = " " * (depth + 1), len(plain) + depth > _WIDTH
+    if isinstance(value, dict) and value and ((depth < 3 and any(map(_is_nested, value.values()))) or too_long):
+        rows = [f"{inner}{json.dumps(key, ensure_ascii=False)}: {_friendly(v, depth + 1)}" for key, v in value.items()]
+        return "{\n" + ",\n".join(rows) + "\n" + " " * depth + "}"
+    if isinstance(value, list) and too_long:
+        lines = [inner]
+        for n, item in enumerate(value, start=1):
+            text = json.dumps(item, ensure_ascii=False) + ("," if n < len(value) else "")
+            if len(lines[-1]) + len(text) >= _WIDTH and lines[-1].strip():
+                lines.append(inner)
+            lines[-1] += ("" if lines[-1] == inner else " ") + text
+        return "[\n" + "\n".join(lines) + "\n" + " " * depth + "]"
+    return plain
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict | list)
+
+
+def _text(report: dict[str, Any]) -> str:
+    """A report for people."""
+    fps = report["fps"]
+    lines = [f"{report['file']}: {report['frames']} frames at {fps:.6g} Hz"]
+    if report["floor_m"] is not None:
+        lines[0] += f", floor at {report['floor_m']:.3f} m"
+    if report.get("raised_m"):
+        lines.append(f"  feet also stand {', '.join(f'{height:.2f}' for height in report['raised_m'])} m above it")
+    width = max((len(name) for name in report["points"]), default=0)
+    for name, point in report["points"].items():
+        spans = point["intervals"]
+        count = f"{len(spans)} contact{'s' if len(spans) != 1 else ''}, {100 * point['share']:.0f} % of the frames"
+        lines.append(f"  {name:<{width}}  {count}, on {point['joint']!r}")
+        for start, stop in spans:
+            length = (stop - start) / fps
+            lines.append(f"  {'':<{width}}  {start:>6} to {stop:<6} {start / fps:8.3f} s  for {length:.3f} s")
+    return "\n".join(lines)

@@ -1,0 +1,109 @@
+"""`marey measure`: figures of motion quality, beside those of the source clip."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.options import reading, reading_options
+from marey.errors import MareyError
+
+if TYPE_CHECKING:
+    from marey.core import Motion
+
+
+@click.command("measure")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--against", metavar="SRC", help="The clip that FILE was made from; its own figures come beside.")
+@reading
+@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
+@click.option("--full", is_flag=True, help="Show each figure's definition and source.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON, a list with one object per file.")
+def command(
+    files: tuple[str, ...], against: str | None, trim_rest: bool, full: bool, as_json: bool, **options: Any
+) -> int:
+    """Measure FILEs: foot skate, penetration, jitter, limb length, turning, path, speed, loop seam.
+
+    The options on how to read hold for FILE and SRC alike. What cannot be measured is shown as "-" with the reason.
+
+    \b
+    Example:
+      marey measure walk.bvh
+      marey measure clean.bvh --against walk.bvh --json
+    """
+    from marey.io import load_motion
+    from marey.measure import measure
+
+    how = reading_options(options)
+    source = None if against is None else load_motion(against, trim_rest=trim_rest, **how)
+    _warn_of_rest(against, source)
+    exit_code = 0
+    reports: list[dict[str, Any]] = []
+    for path in files:
+        try:
+            motion = load_motion(path, trim_rest=trim_rest, **how)
+            _warn_of_rest(path, motion)
+            report = measure(motion, source).as_dict()
+        except MareyError as error:
+            if len(files) == 1:
+                raise
+            click.echo(f"marey: {error}", err=True)
+            exit_code = 2
+            continue
+        report = {"file": path, **report}
+        if report["against"] is not None:
+            report["against"] = {"file": against, **report["against"]}
+        reports.append(report)
+        if not as_json:
+            click.echo(_text(report, full))
+    if as_json:
+        click.echo(json.dumps(reports, indent=1, ensure_ascii=False))
+    return exit_code
+
+
+def _warn_of_rest(path: str | None, motion: Motion | None) -> None:
+    from marey.io.rest import starts_with_rest_pose
+
+    if motion is not None and starts_with_rest_pose(motion):
+        click.echo(
+            f"marey: warning: {path}: frame 0 is a rest pose put before the motion, and the jump from it is measured"
+            " too; --trim-rest drops it",
+            err=True,
+        )
+
+
+def _text(report: dict[str, Any], full: bool) -> str:
+    """A report for people: a table, and with `full` what each figure means."""
+    lines = [f"{report['file']}: {_about(report)}"]
+    source = report["against"]
+    if source is not None:
+        lines.append(f"against {source['file']}: {_about(source)}")
+    rows = [["figure", "value", *(["against"] if source else []), "unit", "note"]]
+    for name, figure in report["figures"].items():
+        values = [figure["value"], *([figure["against"]] if source else [])]
+        note = figure["note"]
+        if source and figure["against"] is None and figure["against_note"] != note:
+            note = f"{note}; source: {figure['against_note']}" if note else f"source: {figure['against_note']}"
+        rows.append([name, *map(_number, values), figure["unit"], note])
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    numbers = range(1, len(rows[0]) - 2)
+    for row in rows:
+        cells = [
+            cell.rjust(w) if k in numbers else cell.ljust(w)
+            for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append(("  " + "  ".join(cells)).rstrip())
+        if full and row is not rows[0]:
+            figure = report["figures"][row[0]]
+            lines += [f"      = {figure['definition']}", f"      after {figure['source']}"]
+    return "\n".join(lines)
+
+
+def _about(clip: dict[str, Any]) -> str:
+    return f"{clip['frames']} frames at {clip['fps']:.6g} Hz, {clip['seconds']:.2f} s"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"

@@ -1,0 +1,182 @@
+"""`marey plot`: figures of motions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.options import reading, reading_options
+
+if TYPE_CHECKING:
+    from marey.core import Motion
+
+# Each kind with what it shows and an example.
+KINDS = {
+    "filmstrip": (
+        "poses from the side and from above, ghosts between them, and the path of the hips",
+        "marey plot filmstrip walk.bvh -o walk.png --poses 8",
+    ),
+    "feet": (
+        "height and speed of heels and balls, contacts as bands (detected where the file has none)",
+        "marey plot feet walk.bvh -o feet.png --from 1.2 --to 3",
+    ),
+    "joints": (
+        "joint angles over time: flexion of knees and elbows, rotation vectors of others",
+        "marey plot joints walk.bvh -o joints.svg --joints knee,left_upper_arm",
+    ),
+    "path": (
+        "where one motion or several went, from above, with the direction they face each second",
+        "marey plot path walk.bvh run.bvh -o paths.png --align",
+    ),
+    "parameters": (
+        "position, height, heading, speed and turn rate over time, of one motion or several",
+        "marey plot parameters walk.bvh run.bvh -o parameters.png",
+    ),
+    "cloud": (
+        "a window of frames as a point cloud from the side and from above, coloured by time",
+        "marey plot cloud walk.bvh -o cloud.png --from 36f --to 66f",
+    ),
+}
+_SEVERAL = ("path", "parameters")
+# Which kind takes which option; anything else is refused rather than ignored.
+_OPTIONS = {"poses": "filmstrip", "front": "filmstrip", "joints": "joints", "align": "path"}
+
+
+def _listed() -> str:
+    lines = []
+    for kind, (what, example) in KINDS.items():
+        lines += [f"{kind:<11} {what}", f"{'':<11} {example}"]
+    return "\n".join(lines)
+
+
+class _Moment(click.ParamType):  # type: ignore[type-arg]
+    """A time in seconds (``1.2``) or a frame (``36f``): a float or an int."""
+
+    name = "seconds or frame"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | int:
+        if isinstance(value, int | float):
+            return value
+        try:
+            number: float | int = int(value[:-1]) if value.endswith("f") else float(value)
+        except ValueError:
+            number = -1
+        if not 0 <= number < float("inf"):
+            self.fail(f"expected seconds such as 1.2, or a frame such as 36f, got {value!r}", param, ctx)
+        return number
+
+
+def _show_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(_listed())
+        ctx.exit()
+
+
+@click.command(
+    "plot", epilog="\b\nKinds, each with an example:\n" + "\n".join(f"  {line}" for line in _listed().split("\n"))
+)
+@click.argument("kind")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("-o", "--output", metavar="OUT", help="The figure to write, .png or .svg.  [required]")
+@click.option("--from", "begin", type=_Moment(), help="Where to begin: seconds (1.2) or a frame (36f).")
+@click.option("--to", "end", type=_Moment(), help="Where to end, likewise; a frame given here is left out.")
+@click.option("--poses", type=int, help="filmstrip: how many poses.  [default: as many as have room]")
+@click.option("--front", is_flag=True, help="filmstrip: add the poses from the front.")
+@click.option("--joints", help="joints: roles, joints, or knee, elbow, hip, ankle, wrist; separated by commas.")
+@click.option("--align", is_flag=True, help="path: let all start at the same place, facing the same way.")
+@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
+@click.option(
+    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_show_list, help="List the kinds and stop."
+)
+@reading
+def command(
+    kind: str,
+    files: tuple[str, ...],
+    output: str | None,
+    begin: float | int | None,
+    end: float | int | None,
+    trim_rest: bool,
+    **options: Any,
+) -> None:
+    """Draw a figure of KIND from FILE and write it to OUT, as PNG or SVG.
+
+    \b
+    Example:
+      marey plot filmstrip walk.bvh -o walk.png
+      marey plot path walk.bvh run.bvh -o paths.svg --align
+    """
+    from marey.errors import UnwritableFile
+
+    how = reading_options(options)
+    _check(kind, files, output, options)
+    assert output is not None
+    for path in files:
+        if Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
+            raise UnwritableFile("is an input; write to another name", path=output)
+
+    from marey import plot
+    from marey.io import load_motion
+    from marey.io.rest import starts_with_rest_pose
+    from marey.plot.style import check_suffix
+
+    check_suffix(output)
+    motions = [load_motion(path, trim_rest=trim_rest, **how) for path in files]
+    cuts = [_frames(motion, begin, end) for motion in motions]
+    if kind == "path":
+        starts, stops = [a for a, _ in cuts], [b for _, b in cuts]
+        plot.path(motions, output, start=starts, stop=stops, align=options["align"])
+    elif kind == "parameters":
+        plot.parameters(motions, output, start=[a for a, _ in cuts], stop=[b for _, b in cuts])
+    else:
+        motion, (start, stop) = motions[0], cuts[0]
+        if kind == "filmstrip":
+            plot.filmstrip(motion, output, n_poses=options["poses"], front=options["front"], start=start, stop=stop)
+        elif kind == "feet":
+            plot.feet(motion, output, start=start, stop=stop)
+        elif kind == "joints":
+            names = (
+                None if options["joints"] is None else [n.strip() for n in options["joints"].split(",") if n.strip()]
+            )
+            plot.joints(motion, output, names=names, start=start, stop=stop)
+        elif begin is None and end is None:  # a cloud has a default window of its own
+            plot.cloud(motion, output)
+        else:
+            plot.cloud(motion, output, start=start, stop=stop)
+    shown = ", ".join(f"{b - a} frames of {motion.name!r}" for motion, (a, b) in zip(motions, cuts, strict=True))
+    click.echo(f"{output}: {kind} of {shown}")
+    for path, motion in zip(files, motions, strict=True):
+        if starts_with_rest_pose(motion):
+            click.echo(f"{path}: frame 0 is a rest pose put before the motion; --trim-rest leaves it out", err=True)
+
+
+def _check(kind: str, files: tuple[str, ...], output: str | None, options: dict[str, Any]) -> None:
+    """Wrong use, told before any file is read."""
+    from marey.errors import InvalidValue, UnknownName, similar
+
+    if kind not in KINDS:
+        raise UnknownName(f"no kind of figure {kind!r}; there are {', '.join(KINDS)}{similar(kind, KINDS, n=1)}")
+    if output is None:
+        raise InvalidValue(f"say where the figure goes: marey plot {kind} {files[0]} -o {kind}.png")
+    for option, owner in _OPTIONS.items():
+        if options[option] not in (None, False) and owner != kind:
+            raise InvalidValue(f"--{option} means nothing for {kind}; it is for {owner}")
+    if len(files) > 1 and kind not in _SEVERAL:
+        raise InvalidValue(f"{kind} shows one motion, got {len(files)} files; {' and '.join(_SEVERAL)} show several")
+
+
+def _frames(motion: Motion, begin: float | int | None, end: float | int | None) -> tuple[int, int]:
+    """The half-open frames between two moments; a time in seconds includes the frame that is nearest to it."""
+    from marey.errors import InvalidValue
+
+    start = 0 if begin is None else begin if isinstance(begin, int) else round(begin * motion.fps)
+    stop = len(motion) if end is None else end if isinstance(end, int) else round(end * motion.fps) + 1
+    last = f"{motion.name!r}, which lasts {motion.duration:.2f} s or {len(motion)} frames"
+    if start >= len(motion):
+        raise InvalidValue(f"--from is beyond the end of {last}")
+    if stop > len(motion):
+        raise InvalidValue(f"--to is beyond the end of {last}")
+    if start >= stop:
+        raise InvalidValue(f"--from has to come before --to, got frames {start} to {stop} of {last}")
+    return start, stop

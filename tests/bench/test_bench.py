@@ -1,0 +1,56 @@
+"""The benches run, judge themselves, and measure what they say. No test asserts a time."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marey
+from marey.bench import BENCHES, run_benches
+from marey.bench.clips import N_JOINTS, bench_bvh, bench_motion
+from marey.bench.timing import best_of
+from marey.cli.main import main
+from marey.errors import UnknownName, UnreadableFile
+
+
+def test_bench_clip_is_what_it_says(tmp_path: Path) -> None:
+    path = tmp_path / "clip.bvh"
+    path.write_bytes(bench_bvh(50))
+    clip = marey.load(path, unit="cm", up="y")
+    assert len(clip) == 50
+    assert len(clip.skeleton) == N_JOINTS
+    assert np.abs(clip.world().positions - bench_motion(50).world().positions).max() < 1e-6
+
+
+def test_functions_are_timed_in_turns() -> None:
+    calls: list[str] = []
+    times = best_of([lambda: calls.append("a"), lambda: calls.append("b")], rounds=3)
+    assert calls == ["a", "b"] * 4
+    assert all(time >= 0 for time in times)
+
+
+@pytest.mark.parametrize("name", ["fk", "save"])
+def test_figures_are_whole(name: str) -> None:
+    figures = list(run_benches([name]))
+    assert figures
+    for figure in figures:
+        assert figure.bench == name
+        assert figure.value > 0
+        assert (figure.ratio is None) == (figure.floor is None)
+
+
+def test_command_gives_json_and_judges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "clip.bvh"
+    path.write_bytes(bench_bvh(200))
+    code = main(["bench", "fk", "--file", str(path), "--json"])
+    figures = json.loads(capsys.readouterr().out)
+    assert code == (1 if any(figure["ok"] is False for figure in figures) else 0)
+    assert {figure["bench"] for figure in figures} == {"fk"}
+
+
+def test_unknown_bench_and_file() -> None:
+    with pytest.raises(UnknownName, match=f"there are {', '.join(BENCHES)}"):
+        list(run_benches(["speed"]))
+    with pytest.raises(UnreadableFile, match="no such file"):
+        list(run_benches(["fk"], file="nowhere.bvh"))

@@ -1,0 +1,210 @@
+"""The command line: what it prints, where, and with which exit code."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marey
+from marey.cli import main as cli_main
+from marey.cli.main import COMMANDS, main
+from marey.samples import straight_walk
+
+WALK = straight_walk(seconds=1.0)
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    path = tmp_path / "walk.bvh"
+    marey.save(WALK, path)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _keep_warnings_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    import warnings
+
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(warnings, "filters", warnings.filters[:])
+
+
+def test_help_lists_every_command_and_each_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    listed = capsys.readouterr().out
+    for name in COMMANDS:
+        assert f"\n  {name} " in listed
+        assert main([name, "--help"]) == 0
+        assert "Example:" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert marey.__version__ in capsys.readouterr().out
+
+
+def test_info_tells_what_is_in_a_file(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--full", str(clip)]) == 0
+    out = capsys.readouterr().out
+    assert "BVH, 61 frames at 60 Hz, 1.00 s" in out
+    assert "unit centimetres" in out
+    assert "Y up" in out
+    assert "left_heel" in out
+    assert "LeftForeArm" in out
+    assert "left_forearm" in out
+
+
+def test_info_as_json(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--json", str(clip), str(clip)]) == 0
+    reports = json.loads(capsys.readouterr().out)
+    assert len(reports) == 2
+    report = reports[0]
+    assert report["frames"] == 61
+    assert report["unit"] == "cm"
+    assert report["speed_mps"] == pytest.approx(1.3, rel=0.05)
+    assert report["roles_missing"] == []
+    assert len(report["skeleton"]) == report["joints"] == 27
+
+
+def test_info_with_findings_exits_with_one(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clip.write_text(clip.read_text().replace("Frames: 61", "Frames: 99"))
+    clip.with_name("walk.marey.json").unlink()
+    assert main(["info", str(clip)]) == 1
+    assert "warning   the header announces 99 frames, but there are 61 rows" in capsys.readouterr().out
+
+
+def test_info_goes_on_after_a_bad_file(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = clip.with_name("bad.bvh")
+    bad.write_text("nonsense")
+    assert main(["info", str(bad), str(clip)]) == 2
+    captured = capsys.readouterr()
+    assert "61 frames" in captured.out
+    assert captured.err.startswith(f"marey: {bad}:1: not a BVH file")
+
+
+def test_info_of_odd_motion_without_roles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rod.bvh"
+    path.write_text(
+        "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Xrotation Yrotation Zrotation\n"
+        "End Site\n{\nOFFSET 0 9 0\n}\n}\n"
+        "MOTION\nFrames: 1\nFrame Time: 0.1\n1 2 3\n"
+    )
+    assert main(["info", str(path)]) == 0
+    assert "missing: hips" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("suffix", ["bvh", "glb", "npz"])
+def test_convert(clip: Path, tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / f"out.{suffix}"
+    assert main(["convert", str(clip), str(out)]) == 0
+    assert "61 frames" in capsys.readouterr().out
+    assert np.abs(marey.load(out).world().positions - WALK.world().positions).max() < 1e-5
+
+
+def test_convert_options(clip: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.bvh"
+    assert main(["convert", "--fps", "30", "--to-unit", "m", "--to-up", "z", str(clip), str(out)]) == 0
+    again = marey.load(out)
+    assert (again.fps, again.source.unit, again.source.up) == (30.0, 1.0, "z")
+    both = tmp_path / "both.glb"
+    assert main(["convert", "--no-figure", str(clip), str(clip), str(both)]) == 0
+    assert len(marey.clip_names(both)) == 2
+
+
+def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = clip.read_bytes()
+    assert main(["convert", str(clip), str(clip)]) == 2
+    assert "is an input; write to another name" in capsys.readouterr().err
+    assert clip.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["info", "nowhere.bvh"], "marey: nowhere.bvh: no such file"),
+        (["info", "."], "no reader for no suffix"),
+        (["convert", "nowhere.bvh", "out.glb"], "no such file"),
+        (["convert", "{clip}", "out.fbx"], "no writer for '.fbx'; supported are .bvh, .glb, .npz"),
+        (["convert", "{clip}", "nowhere/out.glb"], "the folder 'nowhere' does not exist"),
+        (["info", "--unit", "furlong", "{clip}"], "unit must be one of"),
+        (["info", "--up", "w", "{clip}"], "up must be one of"),
+        (["info", "--fps", "0", "{clip}"], "fps must lie between 0 and 100000"),
+        (["info", "--root", "Nose", "{clip}"], "no root 'Nose'"),
+        (["info", "--clip", "1", "{clip}"], "clip= means nothing for a .bvh file"),
+        (["bench", "lod"], "no bench 'lod'; there are load"),
+        (["inof"], "no command 'inof'"),
+        (["info"], "Missing argument"),
+    ],
+)
+def test_wrong_use_is_one_sentence_and_exit_code_two(
+    clip: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(clip.parent)
+    assert main([argument.replace("{clip}", clip.name) for argument in arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_debug_shows_the_traceback() -> None:
+    with pytest.raises(marey.errors.UnreadableFile):
+        main(["--debug", "info", "nowhere.bvh"])
+
+
+def test_a_bug_is_one_sentence_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(cli_main.cli, "main", broken)
+    assert main(["info", "x.bvh"]) == 2
+    assert "unexpected ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_warnings_go_to_stderr_as_one_line(clip: Path, tmp_path: Path) -> None:
+    clip.write_text(clip.read_text().replace("Frames: 61", "Frames: 99"))
+    command = [sys.executable, "-m", "marey", "convert", str(clip), str(tmp_path / "out.glb")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == [
+        f"marey: warning: {clip}: the header announces 99 frames, but there are 61 rows; the rows count"
+    ]
+
+
+def test_a_closed_pipe_is_no_error(clip: Path) -> None:
+    files = " ".join([str(clip)] * 30)
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m marey info --full {files} | head -n 1"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+def test_demo_makes_and_checks_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):  # it may be run twice
+        assert main(["demo", str(tmp_path / "out")]) == 0
+        shown = capsys.readouterr().out
+        for name in ("walk.bvh", "walk.glb", "walk.npz", "walk.png"):
+            assert (tmp_path / "out" / name).stat().st_size > 1000
+        assert "read back" in shown
+    (tmp_path / "file").write_text("")
+    assert main(["demo", str(tmp_path / "file")]) == 2
+    assert "cannot be made a folder" in capsys.readouterr().err
+
+
+def test_small_files_are_converted_without_numba(clip: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom marey.cli.main import main\n"
+        f"assert main(['info', {str(clip)!r}]) == 0\n"
+        f"assert main(['convert', {str(clip)!r}, {str(tmp_path / 'o.glb')!r}]) == 0\n"
+        "assert 'numba' not in sys.modules and 'matplotlib' not in sys.modules and 'scipy' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,133 @@
+"""`marey plot`: each kind, its options, and wrong use."""
+
+from pathlib import Path
+
+import pytest
+
+import marey
+from marey.cli import main as cli_main
+from marey.cli.main import main
+from marey.cli.plot import KINDS
+from marey.samples import straight_walk
+from tests.plot.pictures import png_size, svg_size
+
+WALK = straight_walk(seconds=1.0)
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    import warnings
+
+    monkeypatch.setattr(cli_main, "COMMANDS", tuple(dict.fromkeys((*cli_main.COMMANDS, "plot"))))
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+
+
+@pytest.fixture
+def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    marey.save(WALK, tmp_path / "walk.bvh")
+    marey.save(WALK.moved((0.3, 0.0, 0.0)), tmp_path / "other.npz")
+    monkeypatch.chdir(tmp_path)
+    return "walk.bvh"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_as_png(kind: str, clip: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plot", kind, clip, "-o", "out.png"]) == 0
+    assert capsys.readouterr().out == f"out.png: {kind} of 61 frames of 'walk'\n"
+    assert png_size(Path("out.png"))[0] == 1800
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["filmstrip", "walk.bvh", "--poses", "4", "--front", "--from", "0.2", "--to", "50f"],
+        ["feet", "walk.bvh", "--from", "10f"],
+        ["joints", "walk.bvh", "--joints", "knee, left_upper_arm"],
+        ["path", "walk.bvh", "other.npz", "--align", "--to", "0.5"],
+        ["parameters", "walk.bvh", "other.npz"],
+        ["cloud", "walk.bvh", "--from", "36f", "--to", "1.0"],
+    ],
+)
+def test_options_of_each_kind(arguments: list[str], clip: str) -> None:
+    assert main(["plot", *arguments, "--output", "out.svg"]) == 0
+    assert svg_size(Path("out.svg"))[0] == 648
+
+
+def test_from_and_to_in_seconds_and_frames(clip: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for begin, end, told in (("0.5", "0.9", 25), ("30f", "55f", 25), ("0", "1.0", 61), ("60f", "61f", 1)):
+        assert main(["plot", "path", clip, "-o", "out.png", "--from", begin, "--to", end]) == 0
+        assert f"path of {told} frames" in capsys.readouterr().out
+
+
+def test_a_rest_pose_before_the_motion_is_told_of(clip: str, capsys: pytest.CaptureFixture[str]) -> None:
+    import numpy as np
+
+    from marey.core import Motion
+    from marey.maths import quat
+
+    rest = quat.identity((1, len(WALK.skeleton)))
+    rotations = np.concatenate([rest, WALK.rotations])
+    root = np.concatenate([WALK.root_positions[:1], WALK.root_positions])
+    marey.save(Motion(WALK.skeleton, root, rotations, 60.0, name="posed"), "posed.npz")
+    assert main(["plot", "path", "posed.npz", "-o", "out.png"]) == 0
+    captured = capsys.readouterr()
+    assert "62 frames" in captured.out
+    assert "posed.npz: frame 0 is a rest pose put before the motion; --trim-rest leaves it out" in captured.err
+    assert main(["plot", "path", "posed.npz", "-o", "out.png", "--trim-rest"]) == 0
+    captured = capsys.readouterr()
+    assert "61 frames" in captured.out
+    assert captured.err == ""
+
+
+def test_help_and_list_explain_each_kind_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["plot", "--help"], ["plot", "--list"]):
+        assert main(arguments) == 0
+        shown = capsys.readouterr().out
+        for kind, (what, example) in KINDS.items():
+            assert kind in shown
+            assert what in shown
+            assert example in shown
+            assert example.startswith(f"marey plot {kind} ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_examples_work(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    marey.save(straight_walk(seconds=3.0), "walk.bvh")
+    marey.save(straight_walk(speed=1.8, seconds=2.0), "run.bvh")
+    assert main(KINDS[kind][1].split()[1:]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["foot", "walk.bvh", "-o", "o.png"], "no kind of figure 'foot'; there are filmstrip, feet"),
+        (["clouds", "walk.bvh", "-o", "o.png"], "similar: 'cloud'"),
+        (["feet", "walk.bvh"], "say where the figure goes: marey plot feet walk.bvh -o feet.png"),
+        (["feet"], "Missing argument 'FILE...'"),
+        (["feet", "walk.bvh", "-o", "o.gif"], "o.gif: figures are written as .png or .svg, got .gif"),
+        (["feet", "walk.bvh", "-o", "walk.bvh"], "walk.bvh: is an input; write to another name"),
+        (["feet", "nowhere.bvh", "-o", "o.png"], "nowhere.bvh: no such file"),
+        (["feet", "walk.bvh", "other.npz", "-o", "o.png"], "feet shows one motion, got 2 files"),
+        (["feet", "walk.bvh", "-o", "o.png", "--poses", "3"], "--poses means nothing for feet; it is for filmstrip"),
+        (["filmstrip", "walk.bvh", "-o", "o.png", "--align"], "--align means nothing for filmstrip; it is for path"),
+        (["filmstrip", "walk.bvh", "-o", "o.png", "--poses", "0"], "a filmstrip has 1 to 60 poses, got 0"),
+        (["joints", "walk.bvh", "-o", "o.png", "--joints", "LeftLag"], "similar: 'LeftLeg'"),
+        (["joints", "walk.bvh", "-o", "o.png", "--joints", ","], "at least one role or joint"),
+        (["path", "walk.bvh", "-o", "o.png", "--from", "soon"], "expected seconds such as 1.2, or a frame such as 36f"),
+        (["path", "walk.bvh", "-o", "o.png", "--from", "1.5f"], "expected seconds such as 1.2"),
+        (["path", "walk.bvh", "-o", "o.png", "--to", "nan"], "expected seconds such as 1.2"),
+        (["path", "walk.bvh", "-o", "o.png", "--from", "2"], "--from is beyond the end of 'walk', which lasts 1.00 s"),
+        (["path", "walk.bvh", "-o", "o.png", "--to", "62f"], "--to is beyond the end of 'walk'"),
+        (["path", "walk.bvh", "-o", "o.png", "--from", "0.9", "--to", "0.1"], "--from has to come before --to"),
+    ],
+)
+def test_wrong_use_is_one_sentence_and_exit_code_two(
+    arguments: list[str], message: str, clip: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    assert main(["plot", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert "Traceback" not in told
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before

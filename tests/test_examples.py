@@ -1,0 +1,43 @@
+"""Every example runs, is short, and does what it says."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+import marey
+from marey.samples import straight_walk
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_examples_are_short_and_explained(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 60
+    assert text.startswith('"""')
+
+
+def run(name: str, *arguments: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    try:
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+def test_convert_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    marey.save(straight_walk(seconds=0.5), tmp_path / "a.bvh")
+    (tmp_path / "bad.bvh").write_text("nonsense")
+    assert run("convert_folder.py", str(tmp_path), str(tmp_path / "out"), monkeypatch=monkeypatch) == 1
+    assert "not a BVH file" in capsys.readouterr().err
+    assert len(marey.load(tmp_path / "out" / "a.glb")) == 31
+
+
+def test_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("reach.py", str(tmp_path / "reach.glb"), monkeypatch=monkeypatch) == 0
+    millimetres = float(capsys.readouterr().out.split(" is ")[1].split()[0])
+    assert millimetres < 1e-6
+    assert len(marey.load(tmp_path / "reach.glb")) == 181

@@ -1,0 +1,248 @@
+"""The order of the house: who may import whom, what is loaded when, and what the library never does."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import marey
+from marey import _WHERE
+
+PACKAGE = Path(marey.__file__).parent
+ORDER = (
+    "errors > maths > core > io > compare > clean > measure > samples > edit > register > blend > {graph, find} > "
+    "parametric > layer > pmg > control > store > plot > bench > studio > cli"
+)
+# Each room's floor; rooms in braces share one and do not import each other.
+FLOORS = [set(part.strip("{} ").split(", ")) for part in ORDER.split(">")]
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+MOST_LINES = 500
+
+FILES = sorted(path for path in PACKAGE.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
+def short(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def room_of(path: Path) -> str:
+    """'io' for io/bvh.py, 'errors' for errors.py, '' for the package's own __init__; `python -m marey` is the cli."""
+    first = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return {"__init__": "", "__main__": "cli"}.get(first, first)
+
+
+def module_of(path: Path) -> str:
+    parts = ["marey", *path.relative_to(PACKAGE).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@dataclass(frozen=True)
+class Import:
+    """One module, or one name of a module, that a line imports."""
+
+    target: str
+    line: int
+    at_module_level: bool
+
+
+def imports_of(tree: ast.Module, module: str, is_package: bool) -> list[Import]:
+    """All imports of a module: relative, in functions and under TYPE_CHECKING too, by full name."""
+    found = []
+    for node, inside in walk(tree):
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = absolute(node, module, is_package)
+            targets = [f"{base}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Call) and called(node) in ("import_module", "__import__"):
+            name = node.args[0] if node.args else None
+            targets = [name.value] if isinstance(name, ast.Constant) and isinstance(name.value, str) else []
+        else:
+            continue
+        found += [Import(target, node.lineno, not inside) for target in targets]
+    return found
+
+
+def walk(node: ast.AST, inside: bool = False):
+    """Every node, and whether it stands within a function, so that it runs only when that is called."""
+    yield node, inside
+    inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    for child in ast.iter_child_nodes(node):
+        yield from walk(child, inside)
+
+
+def absolute(node: ast.ImportFrom, module: str, is_package: bool) -> str:
+    if not node.level:
+        return node.module or ""
+    up = node.level - 1 if is_package else node.level
+    parts = module.split(".")
+    return ".".join([*parts[: len(parts) - up], *([node.module] if node.module else [])])
+
+
+def called(node: ast.Call) -> str:
+    """'import_module' for importlib.import_module(...), 'print' for print(...)."""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def imported_room(target: str) -> str | None:
+    """The room that an imported name lives in; None for other packages, '' for marey itself."""
+    first, *rest = target.split(".")
+    if first != "marey":
+        return None
+    if not rest or rest[0].startswith("__"):
+        return ""
+    # `from marey import load` goes by the package's door; what counts is where the name lives.
+    return imported_room(_WHERE[rest[0]]) if rest[0] in _WHERE else rest[0]
+
+
+def offences(room: str, imports: list[Import]) -> list[str]:
+    """What the order forbids among the imports of a module in `room`."""
+    out = []
+    for each in imports:
+        other = imported_room(each.target)
+        if other is None or other in (room, "errors"):
+            continue
+        if other == "":
+            if each.target == "marey" and room != "cli":
+                out.append(f"line {each.line}: 'import marey' reaches every room; import from the room itself")
+        elif other not in FLOOR:
+            out.append(f"line {each.line}: imports {each.target}, which is in no room of the order")
+        elif FLOOR[other] >= FLOOR[room]:
+            out.append(f"line {each.line}: {room} imports {each.target}, but {other} does not stand before it")
+    return out
+
+
+def imports_of_file(path: Path) -> list[Import]:
+    return imports_of(TREES[path], module_of(path), path.name == "__init__.py")
+
+
+# --- The order
+
+
+def test_every_room_has_its_place_in_the_order():
+    rooms = {room_of(path) for path in FILES} - {""}
+    assert rooms <= set(FLOOR), f"not in the order: {sorted(rooms - set(FLOOR))}"
+    assert {"errors", "maths", "core", "io", "cli"} <= rooms
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if room_of(path)], ids=short)
+def test_nothing_imports_against_the_order(path):
+    assert offences(room_of(path), imports_of_file(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "allowed"),
+    [
+        ("marey.core.motion", "from marey.maths import quat", True),
+        ("marey.core.motion", "from marey.io import load", False),
+        ("marey.core.motion", "from marey import load", False),
+        ("marey.core.motion", "from marey import Skeleton", True),
+        ("marey.core.motion", "import marey.io.bvh", False),
+        ("marey.core.motion", "import marey", False),
+        ("marey.core.motion", "from marey import __version__", True),
+        ("marey.core.motion", "from ..io import load", False),
+        ("marey.core.motion", "from .. import io", False),
+        ("marey.core.motion", "from ..maths import quat", True),
+        ("marey.core.motion", "from . import skeleton", True),
+        ("marey.core.motion", "from marey.attic import box", False),
+        ("marey.maths.quat", "from marey.errors import InvalidValue", True),
+        ("marey.maths.quat", "def f():\n    from marey.core import Motion", False),
+        ("marey.maths.quat", "if TYPE_CHECKING:\n    from marey.core import Motion", False),
+        ("marey.maths.quat", "import importlib\nimportlib.import_module('marey.core')", False),
+        ("marey.find.web", "from marey.graph import build", False),
+        ("marey.graph.build", "from marey.find import web", False),
+        ("marey.graph.build", "from marey.blend import transition", True),
+        ("marey.parametric.space", "from marey.find import web\nfrom marey.graph import build", True),
+        ("marey.cli.main", "import marey\nfrom marey.studio import server", True),
+        ("marey.errors", "from marey.maths import quat", False),
+    ],
+)
+def test_the_check_itself_sees_every_kind_of_import(module, source, allowed):
+    room = module.split(".")[1]
+    assert (offences(room, imports_of(ast.parse(source), module, is_package=False)) == []) is allowed
+
+
+def test_errors_imports_nothing_of_ours():
+    path = PACKAGE / "errors.py"
+    assert [each for each in imports_of_file(path) if each.target.startswith("marey")] == []
+
+
+# --- What the library never does
+
+
+@pytest.mark.parametrize("path", FILES, ids=short)
+def test_no_file_is_too_long(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if room_of(path) != "cli"], ids=short)
+def test_the_library_never_prints(path):
+    calls = [node for node in ast.walk(TREES[path]) if isinstance(node, ast.Call)]
+    assert [node.lineno for node in calls if called(node) in ("print", "pprint")] == []
+    names = [node for node in ast.walk(TREES[path]) if isinstance(node, ast.Attribute)]
+    assert [node.lineno for node in names if ast.unparse(node) in ("sys.stdout", "sys.stderr")] == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=short)
+def test_nothing_pickles(path):
+    picklers = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
+    assert [each for each in imports_of_file(path) if each.target.split(".")[0] in picklers] == []
+    for node in ast.walk(TREES[path]):
+        if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+            assert isinstance(node.value, ast.Constant), f"line {node.value.lineno}: allow_pickle must be False"
+            assert node.value.value is False, f"line {node.value.lineno}: allow_pickle must be False"
+
+
+# --- What is loaded when
+
+
+@pytest.mark.parametrize("path", FILES, ids=short)
+def test_numba_comes_in_by_kernels_only_and_kernels_when_they_are_called(path):
+    """`kernel` of core/compiled.py compiles what stands in `_kernels.py` files; others import those in functions."""
+    for each in imports_of_file(path):
+        if each.target.split(".")[0] == "numba":
+            assert not each.at_module_level, f"line {each.line}: numba is loaded when a kernel is made"
+        if path.name == "_kernels.py":
+            continue
+        assert each.target != "marey.core.compiled.kernel", f"line {each.line}: kernels stand in _kernels.py files"
+        if "_kernels" in each.target.split("."):
+            assert not each.at_module_level, f"line {each.line}: kernels are imported where they are called"
+
+
+def modules_after(statement: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after a statement."""
+    code = f"{statement}\nimport sys\nsys.stdout.write(' '.join(sorted({{m.split('.')[0] for m in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    return set(done.stdout.split())
+
+
+HEAVY = {"numpy", "scipy", "numba", "matplotlib", "rich"}
+
+
+def test_importing_marey_loads_no_numpy():
+    assert modules_after("import marey") & HEAVY == set()
+
+
+def test_the_command_line_starts_without_heavy_packages():
+    loaded = modules_after("import marey.cli.main")
+    assert "click" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_the_values_load_numpy_and_nothing_heavier():
+    assert modules_after("from marey import Motion, Skeleton") & HEAVY == {"numpy"}
+
+
+def test_no_module_loads_numba_before_a_kernel_is_needed():
+    modules = [module_of(path) for path in FILES if path.name != "_kernels.py" and path.name != "__main__.py"]
+    loaded = modules_after("\n".join(f"import {module}" for module in modules))
+    assert {"marey", "numpy"} <= loaded
+    assert "numba" not in loaded
