@@ -1,0 +1,210 @@
+"""Which points touch the floor or another support, frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from marey.clean.floor import floor_of, rest_heights
+from marey.clean.supports import raised_clearance
+from marey.clean.track import Track, follow, points_of
+from marey.core._arrays import Bools, Floats, settle
+from marey.core.contacts import Contacts
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+
+Plane = float | tuple[float, float, float]
+
+# A plant holds while a point's speed stays near the plant's own: m/s for computed and for recorded paths, and times the
+# speed that a quarter of its frames is below. Recorded feet twitch within their shoes and markers.
+_OWN_COMPUTED, _OWN_RECORDED, _OWN_FACTOR = 0.0001, 0.05, 12.0
+# Likewise for its height: m, and times the spread of the point's heights at rest.
+_OWN_HEIGHT, _OWN_SPREAD = 0.0001, 10.0
+# The same for what noise does to the speed, in units of the noise along one axis. A quarter of the frames is below
+# 1.1, one in a thousand exceeds 4; a foot that moves off passes 6 within a frame or two.
+_NOISE_BASE, _NOISE_USUAL = 6.0, 1.5
+# A short plant that is faster than this on the average, m/s, loses its faster ends, but neither more than a quarter nor
+# what would leave less than so many seconds: recorded feet that touch in a run move all the time. Plants longer than
+# the last are walked or stood, and keep what they have.
+_CALM, _CALM_SHARE, _CALM_SECONDS, _CALM_LONGEST = 0.18, 0.75, 0.1, 0.35
+# From this noise of the speed on, m/s, plants end where a curve fitted to many frames says, within these bounds.
+_NOISY = 0.015
+_EDGE_SECONDS, _EDGE_FEWEST, _EDGE_LENGTH = 0.12, 0.05, 0.03
+# How far a point may be below the floor and still rest on it, metres: recorded feet sink in when they press.
+_DEEPEST = 0.06
+# How high wrist and fingertips are when a hand is laid down, metres for the reference figure.
+_HAND_REST = {"wrist": 0.05, "fingertips": 0.01}
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """When a contact begins and how long it lasts, for a figure with a leg of 0.85 m.
+
+    They are scaled to the figure at hand: heights with its leg, speeds and durations with the leg's root; `Scale` says
+    why.
+
+    Parameters
+    ----------
+    enter_speed, keep_speed : m/s. A contact needs a frame slower than the first and lasts while the point is slower
+        than the second.
+    enter_height, keep_height : metres above the support at rest, likewise.
+    gap : seconds; shorter interruptions are closed.
+    duration : seconds; shorter contacts are dropped.
+    """
+
+    enter_speed: float = 0.35
+    keep_speed: float = 0.6
+    enter_height: float = 0.025
+    keep_height: float = 0.035
+    gap: float = 0.05
+    duration: float = 0.075
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0):
+                raise InvalidValue(f"{field.name} must be a number of 0 or more, got {value!r}")
+        for what in ("speed", "height"):
+            enter, keep = getattr(self, f"enter_{what}"), getattr(self, f"keep_{what}")
+            if not 0 < enter <= keep:
+                raise InvalidValue(f"expected 0 < enter_{what} <= keep_{what}, got {enter:g} and {keep:g}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What a detection found: contacts, floor (m) and the heights of raised supports above it (m)."""
+
+    contacts: Contacts
+    floor: float
+    raised: tuple[float, ...]
+
+
+def detect_contacts(
+    motion: Motion,
+    *,
+    hands: bool = False,
+    floor: float | None = None,
+    planes: Sequence[Plane] | None = None,
+    thresholds: Thresholds | None = None,
+) -> Motion:
+    """The motion with contacts of heels and balls and, on request, of hands; its floor is noted in ``source.floor``.
+
+    Each point has its own height of rest on the floor. A contact needs a frame that is low and slow and lasts while
+    the point is not too high nor too fast (two thresholds each, so that it does not flicker). Within it, only frames
+    count that are about as slow as the plant itself: a plant that stands dead still ends with its first movement, one
+    that drifts, as recorded ones do, when it leaves its drift behind. Paths are smoothed as much as their own noise
+    asks for, and not at all when they have none.
+
+    Feet may also stand above the floor; `marey.clean.supports` says when they do.
+
+    Parameters
+    ----------
+    hands : also wrists and fingertips, against the floor and `planes`.
+    floor : metres; else the one noted with the motion, else found.
+    planes : supports besides the floor: heights in metres, or (height, a, b) for the sloping y = height + a x + b z.
+        No others are then looked for; () allows the floor alone.
+    thresholds : in m, m/s and s.
+
+    Points that ``motion.contacts`` defines are used as they are defined there, its flags are replaced.
+    """
+    found = find_contacts(motion, hands=hands, floor=floor, planes=planes, thresholds=thresholds)
+    return replace(motion, contacts=found.contacts, source=replace(motion.source, floor=found.floor))
+
+
+def find_contacts(
+    motion: Motion,
+    *,
+    hands: bool = False,
+    floor: float | None = None,
+    planes: Sequence[Plane] | None = None,
+    thresholds: Thresholds | None = None,
+) -> Found:
+    """As `detect_contacts`, with the supports that were found."""
+    limits = thresholds or Thresholds()
+    surfaces = None if planes is None else [_checked_plane(plane) for plane in planes]
+    if floor is None:
+        floor = motion.source.floor
+    elif not np.isfinite(floor):
+        raise InvalidValue(f"the floor's height must be a finite number of metres, got {floor}")
+    track = follow(motion, points_of(motion, hands))
+    slow: Bools = track.speed < limits.enter_speed * track.scale.root
+    level = floor_of(track, slow) if floor is None else float(floor)
+    rest, spread = rest_heights(track, slow, level, given=floor is not None)
+    rest += _hand_clearance(track)
+    above = track.heights - rest
+    clearance = np.maximum(np.maximum(above, -above - _DEEPEST * track.scale.length), 0.0)
+    raised: tuple[float, ...] = ()
+    if surfaces is None:
+        clearance, raised = raised_clearance(track, rest, slow, clearance, limits.enter_height * track.scale.length)
+    else:
+        clearance = _plane_clearance(track, rest, level, clearance, surfaces)
+    mask = _plants(track, clearance, spread, limits)
+    return Found(Contacts(track.points, settle(mask)), level, raised)
+
+
+def _plants(track: Track, clearance: Floats, spread: Floats, limits: Thresholds) -> Bools:
+    """(F, K) flags."""
+    from marey.clean import _kernels
+
+    length, root = track.scale.length, track.scale.root
+    noise = track.speed_noise
+    base = _OWN_RECORDED if track.is_recorded else _OWN_COMPUTED
+    mask = np.zeros(track.speed.shape, dtype=bool)
+    _kernels.plants(
+        track.speed,
+        np.ascontiguousarray(clearance),
+        np.array([limits.enter_speed * root, limits.keep_speed * root, limits.enter_height * length,
+                  limits.keep_height * length]),
+        np.minimum(_OWN_HEIGHT * length + _OWN_SPREAD * spread, limits.keep_height * length),
+        np.array([base * root + _NOISE_BASE * noise, _OWN_FACTOR, _NOISE_USUAL * noise, _CALM * root,
+                  track.frames(_CALM_SECONDS), _CALM_SHARE, track.frames(_CALM_LONGEST)]),
+        track.frames(limits.gap),
+        max(track.frames(limits.duration), 2),
+        mask,
+    )  # fmt: skip
+    if noise > _NOISY * root:
+        _kernels.settle_edges(
+            track.raw,
+            track.noise,
+            track.frames(_EDGE_SECONDS),
+            max(track.frames(_EDGE_FEWEST), 3),
+            _EDGE_LENGTH * length,
+            mask,
+        )
+    return mask
+
+
+def _hand_clearance(track: Track) -> Floats:
+    """(K,) metres to add to the rest height of points that lie inside a hand."""
+    parts = [point.name.partition("_")[2] for point in track.points]
+    return np.array(
+        [
+            0.0 if side is not None else _HAND_REST.get(part, 0.0) * track.scale.length
+            for part, side in zip(parts, track.sides, strict=True)
+        ]
+    )
+
+
+def _plane_clearance(
+    track: Track, rest: Floats, floor: float, clearance: Floats, surfaces: Sequence[tuple[float, float, float]]
+) -> Floats:
+    """(F, K) metres to the floor from above, or to a plane from either side, whichever is nearest."""
+    for height, a, b in surfaces:
+        plane = height + a * track.paths[:, :, 0] + b * track.paths[:, :, 2]
+        clearance = np.minimum(clearance, np.abs(track.heights - plane - (rest - floor)))
+    return clearance
+
+
+def _checked_plane(plane: Plane) -> tuple[float, float, float]:
+    try:
+        values = np.atleast_1d(np.asarray(plane, dtype=np.float64))
+    except (TypeError, ValueError):
+        values = np.full(1, np.nan)
+    if values.shape not in ((1,), (3,)) or not np.isfinite(values).all():
+        raise InvalidValue(
+            f"a plane is its height in metres, or height and slopes along x and z as (height, a, b), got {plane!r}"
+        )
+    height, a, b = values if len(values) == 3 else (values[0], 0.0, 0.0)
+    return float(height), float(a), float(b)

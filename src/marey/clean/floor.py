@@ -1,0 +1,103 @@
+"""Where the floor is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from marey.clean.track import Track, follow, points_of
+from marey.core._arrays import Bools, Floats
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+
+# A foot slower than this, m/s, is still: the speed at which contacts begin.
+_STILL = 0.35
+# A level: still heights within this of one another, metres for the reference figure.
+_LEVEL = 0.025
+# A foot has to rest on the floor for this long in all, and for this share of all its rest.
+_LEAST_SECONDS = 0.15
+_LEAST_SHARE = 0.02
+# How far a point's own height of rest may be from the floor: below, and above where the floor was given, as joints lie
+# inside the foot.
+_BELOW, _ABOVE = 0.03, 0.07
+# How much higher than the others a point may rest: metres, and times the spread of all heights at rest.
+_APART, _APART_SPREAD = 0.005, 4.0
+
+
+def find_floor(motion: Motion) -> float:
+    """Height of the floor in metres: that of the soles at rest.
+
+    It is the lowest level at which feet keep still for a while, so that steps, platforms and feet held in the air do
+    not raise it and single wild frames do not lower it. Heels and balls are those of ``motion.contacts`` where it has
+    them, else of `contact_points`; where these lie inside the foot, so does the floor.
+
+    Raises `InvalidValue` where no foot comes to rest, and `JointNotFound` where there are no feet.
+    """
+    track = follow(motion, points_of(motion))
+    return floor_of(track, track.speed < _STILL * track.scale.root)
+
+
+def floor_of(track: Track, still: Bools) -> float:
+    """The floor from a track and which points are still, (F, K)."""
+    from marey.clean import _kernels
+
+    columns = list(track.foot_columns)
+    heights = np.sort(track.heights[:, columns][still[:, columns]])
+    needed = max(_LEAST_SECONDS * track.scale.root * track.fps, _LEAST_SHARE * len(heights), 1.0)
+    level = float(_kernels.lowest_level(heights, _LEVEL * track.scale.length, math.ceil(needed)))
+    if math.isnan(level):
+        raise InvalidValue(
+            f"no foot comes to rest in {track_name(track)}, so the floor cannot be found; give its height as floor= "
+            "or --floor"
+        )
+    return level
+
+
+def track_name(track: Track) -> str:
+    """What to call the motion in a message."""
+    return f"these {len(track.speed)} frames ({(len(track.speed) - 1) / track.fps:.2f} s)"
+
+
+def rest_heights(track: Track, still: Bools, floor: float, given: bool) -> tuple[Floats, Floats]:
+    """(K,) metres each: how high each point is when it rests on the floor, and how much that varies.
+
+    Left and right differ by a centimetre in recorded motion, heel and ball as well, so each point has its own: the
+    25th percentile of its still heights near the others'. How near depends on how well the others agree, lest a heel
+    that is held off the floor all the time be taken for one at rest. A point that never rests has the floor's height.
+    """
+    scale = track.scale.length
+    width, needed = _LEVEL * scale, max(round(_LEAST_SECONDS * track.scale.root * track.fps / 2), 1)
+    low, high = floor - _BELOW * scale, floor + (_ABOVE if given else _BELOW) * scale
+    columns = list(track.foot_columns)
+    heights = track.heights[:, columns][still[:, columns]]
+    pooled = _about_level(heights, low, high, width, needed)
+    rest, spread = np.full(len(track.points), floor), np.full(len(track.points), np.inf)
+    if pooled is None:
+        return rest, spread
+    usual, middle, vary = pooled
+    rest[columns] = usual
+    apart = min(_APART * scale + _APART_SPREAD * vary, _BELOW * scale)
+    for k in columns:
+        own = _about_level(track.heights[still[:, k], k], middle - _BELOW * scale, middle + apart, width, needed)
+        if own is not None:
+            rest[k], _, spread[k] = own
+    return rest, spread
+
+
+def _about_level(
+    heights: Floats, low: float, high: float, width: float, needed: int
+) -> tuple[float, float, float] | None:
+    """25th percentile and median of the heights about their lowest level from `low` to `high`, and their spread.
+
+    The spread is from the 10th percentile to the median: above are heels about to lift, below nothing can go.
+    """
+    from marey.clean import _kernels
+
+    near = np.sort(heights[(heights >= low) & (heights <= high)])
+    level = float(_kernels.lowest_level(near, width, needed))
+    if math.isnan(level):
+        return None
+    start, stop = np.searchsorted(near, [level - width, level + width])
+    tenth, quarter, middle = (float(near[start + (stop - start) * share // 20]) for share in (2, 5, 10))
+    return quarter, middle, middle - tenth

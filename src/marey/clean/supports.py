@@ -1,0 +1,100 @@
+"""What else than the floor bears the body: steps, stairs and platforms.
+
+A foot that keeps still above the floor may stand on a stair or be held in the air; height and speed are the same.
+What differs is whether it bears the body. It does in frames in which
+
+- no foot is at floor height, and no other foot keeps still further down: nothing else could bear the body,
+- the hips are above it, within balance, and
+- the hips are not falling freely, as they are at the top of a jump.
+
+A foot that bears the body for a tenth of a second stands on a support at that height, for as long as it keeps still
+there. Another that keeps still at the same height nearby stands on the same support.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marey.clean.points import SIDES
+from marey.clean.track import Track
+from marey.core._arrays import Bools, Floats
+
+GRAVITY = 9.81
+# Seconds and metres of the reference figure.
+_BEARING = 0.1
+_SHORTEST = 0.075
+_LEVEL = 0.025
+_BALANCE = 0.28  # hips beside what they stand on
+_HIPS_ABOVE = 0.25
+_NEARBY = 0.5  # as large as a tread or a box top is taken to be
+_REACH = 0.5  # seconds before and after in which a foot comes to and leaves a support
+_FALLING = -0.6 * GRAVITY
+_FALL_SECONDS = 0.05  # to either side of a frame
+
+
+def raised_clearance(
+    track: Track, rest: Floats, still: Bools, clearance: Floats, on_floor: float
+) -> tuple[Floats, tuple[float, ...]]:
+    """Clearance (F, K) above the nearest support, floor or raised, and the heights of the raised ones.
+
+    rest : (K,) metres, heights of rest on the floor. still, clearance : (F, K), clearance being that above the floor.
+    on_floor : metres, the clearance up to which a foot may stand on the floor.
+    """
+    from marey.clean import _kernels
+
+    standing = _standing(track, still, rest, clearance, on_floor)
+    if not len(standing):
+        return clearance, ()
+    clearance = clearance.copy()
+    sides = np.array([SIDES.index(side) if side is not None else -1 for side in track.sides])
+    margin = track.frames(_REACH)
+    _kernels.stand_on(track.heights, rest, np.array(track.foot_columns), sides, standing, margin, clearance)
+    return clearance, _levels(_above_floor(standing, rest), _LEVEL * track.scale.length)
+
+
+def _standing(track: Track, still: Bools, rest: Floats, clearance: Floats, on_floor: float) -> Floats:
+    """Where feet stand above the floor: rows (column, start, stop, x, y, z, frames that bear the body)."""
+    from marey.clean import _kernels
+
+    mains = [k for k in (track.main_column(side) for side in SIDES) if k is not None]
+    rows = np.empty((len(mains) * (len(still) // 2 + 1), 7))
+    scale, root = track.scale.length, track.scale.root
+    n = _kernels.raised_rests(
+        track.paths,
+        track.hips,
+        track.speed,
+        still,
+        clearance,
+        np.array(track.foot_columns),
+        np.array(mains),
+        np.array([on_floor, _LEVEL * scale, _HIPS_ABOVE * scale, _BALANCE * scale, _FALLING / track.fps**2]),
+        max(track.frames(_FALL_SECONDS), 1),
+        max(track.frames(_SHORTEST), 2),
+        rows,
+    )
+    rows = rows[:n]
+    bears = rows[:, 6] >= max(_BEARING * root * track.fps, 1.0)
+    if bears.all() or not bears.any():
+        return rows[bears]
+    above = _above_floor(rows, rest)
+    level = np.abs(above[:, None] - above[bears]) <= _LEVEL * scale
+    near = np.hypot(*(rows[:, c, None] - rows[bears, c] for c in (3, 5))) <= _NEARBY * scale
+    kept: Floats = rows[bears | (level & near).any(axis=1)]
+    return kept
+
+
+def _above_floor(rows: Floats, rest: Floats) -> Floats:
+    """(n,) metres from the floor up to what a foot stands on."""
+    above: Floats = rows[:, 4] - rest[rows[:, 0].astype(np.int64)]
+    return above
+
+
+def _levels(above: Floats, width: float) -> tuple[float, ...]:
+    """Heights that differ by more than `width`, lowest first; what is near the floor is an uneven floor."""
+    groups: list[list[float]] = []
+    for height in np.sort(above[above > 2 * width]).tolist():
+        if groups and height - groups[-1][0] <= width:
+            groups[-1].append(height)
+        else:
+            groups.append([height])
+    return tuple(float(np.median(group)) for group in groups)

@@ -1,0 +1,162 @@
+"""Paths, heights and speeds of contact points, smoothed no more than their noise asks for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.clean.points import contact_points, leg_length, paths_in, side_of
+from marey.core._arrays import Floats
+from marey.core.contacts import ContactPoint
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+
+# Thresholds are stated for a grown person's leg, thigh and shin together.
+REFERENCE_LEG = 0.85
+FEWEST_FRAMES = 4
+# The noise that may remain in a speed, m/s along each axis. A tenth of the speed at which a plant begins.
+_SPEED_NOISE = 0.03
+# Seconds: the least smoothing of recorded motion and the most of any.
+_LEAST, _MOST = 0.012, 0.040
+# Below this noise, as a share of the leg, a path was computed, not recorded, and is not smoothed at all.
+_EXACT = 1e-5
+# A Gaussian of t seconds turns white noise s at rate f into a speed noise v with v^2 = s^2 / (4 sqrt(pi) f t^3).
+_SPREAD = 4.0 * math.sqrt(math.pi)
+# Share of frames, of the stillest ones, from which noise is told.
+_QUIET = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How the thresholds of a person with a leg of 0.85 m carry over to another figure.
+
+    Gaits of animals and people of different size are alike when their Froude number v^2 / (g leg) is the same
+    (Alexander 1984): lengths go with the leg, speeds and times with its square root. A figure of twice the size that
+    moves as slowly as gravity makes it gives the same contacts, frame by frame.
+    """
+
+    length: float
+
+    @property
+    def root(self) -> float:
+        """For speeds and times."""
+        return math.sqrt(self.length)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Track:
+    """K points over F frames.
+
+    sides : the foot that each point is part of, or None. raw, paths : (F, K, 3) metres, as they are and smoothed.
+    speed : (F, K) m/s. hips : (F, 3) metres. noise, speed_noise : m and m/s along each axis, as estimated.
+    fps, scale : of the motion.
+    """
+
+    points: tuple[ContactPoint, ...]
+    sides: tuple[str | None, ...]
+    raw: Floats
+    paths: Floats
+    speed: Floats
+    hips: Floats
+    noise: float
+    speed_noise: float
+    fps: float
+    scale: Scale
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the paths are noisy enough to have been smoothed."""
+        return self.paths is not self.raw
+
+    @property
+    def heights(self) -> Floats:
+        """(F, K) metres."""
+        return self.paths[:, :, 1]
+
+    @property
+    def foot_columns(self) -> tuple[int, ...]:
+        """Columns of points on feet."""
+        return tuple(k for k, side in enumerate(self.sides) if side is not None)
+
+    def main_column(self, side: str) -> int | None:
+        """The point that tells best whether a foot stands: its ball, or else the first there is."""
+        columns = [k for k, its in enumerate(self.sides) if its == side]
+        for k in columns:
+            if self.points[k].name == f"{side}_ball":
+                return k
+        return columns[0] if columns else None
+
+    def frames(self, seconds: float) -> int:
+        """A duration for the reference figure as frames of this one."""
+        return round(seconds * self.scale.root * self.fps)
+
+
+def points_of(motion: Motion, hands: bool = False) -> tuple[ContactPoint, ...]:
+    """The points to watch: the usual ones, as `motion.contacts` defines them where it does, and any others there."""
+    given = {point.name: point for point in motion.contacts.points} if motion.contacts is not None else {}
+    usual = contact_points(motion.skeleton, hands=hands, standing=motion)
+    own = [point for name, point in given.items() if name not in {p.name for p in usual}]
+    return (*(given.get(point.name, point) for point in usual), *own)
+
+
+def follow(motion: Motion, points: Sequence[ContactPoint]) -> Track:
+    """The track of `points` through `motion`."""
+    from marey.clean import _kernels
+
+    if len(motion) < FEWEST_FRAMES:
+        raise InvalidValue(
+            f"contacts are told by how points move: expected at least {FEWEST_FRAMES} frames, "
+            f"got {len(motion)} in {motion.name!r}"
+        )
+    scale = Scale(leg_length(motion.skeleton) / REFERENCE_LEG)
+    world = motion.world()
+    sides = tuple(side_of(motion.skeleton, point) for point in points)
+    if not any(sides):
+        raise InvalidValue("none of the contact points is on a foot, so nothing tells where the floor is")
+    raw = paths_in(world, points)
+    noise = _noise(raw[:, [k for k, side in enumerate(sides) if side is not None]])
+    width = _width(noise, motion.fps, scale)
+    paths = raw
+    if width > 0.0:
+        paths = np.empty_like(raw)
+        _kernels.smooth(raw, width * motion.fps, paths)
+    speed = np.empty(paths.shape[:2])
+    _kernels.speeds(paths, motion.fps, speed)
+    hips = world.positions[:, motion.skeleton.roles["hips"]]
+    speed_noise = _speed_noise(noise, width, motion.fps)
+    return Track(tuple(points), sides, raw, paths, speed, hips, noise, speed_noise, motion.fps, scale)
+
+
+def _noise(paths: Floats) -> float:
+    """Standard deviation of white noise along each axis, metres, or what bounds it from above.
+
+    Differences of order 1, 2 and 3 let white noise of size s through as sqrt(2), sqrt(6) and sqrt(20) s, and nothing
+    of a point at rest. Their length over three axes has its 5th percentile at 0.593 times that. Movement only adds to
+    it, so the least of all orders and points is nearest to the noise: high orders see through slow movement, low ones
+    need but a moment's rest.
+    """
+    from marey.clean import _kernels
+
+    squares = np.empty((3, paths.shape[1], len(paths) - 3))
+    _kernels.differences(paths, squares)
+    at = int(_QUIET / 100.0 * (squares.shape[2] - 1))
+    squares.partition(at, axis=2)
+    quiet = squares[:, :, at].min(axis=1)
+    return math.sqrt(float((quiet / (2.0, 6.0, 20.0)).min())) / 0.593
+
+
+def _width(noise: float, fps: float, scale: Scale) -> float:
+    """Seconds: the narrowest Gaussian that leaves a noise of 0.03 m/s in the speed along each axis."""
+    if noise < _EXACT * scale.length:
+        return 0.0
+    wanted = math.cbrt(noise**2 / (_SPREAD * fps * (_SPEED_NOISE * scale.root) ** 2))
+    return min(max(wanted, _LEAST * scale.root), _MOST * scale.root)
+
+
+def _speed_noise(noise: float, width: float, fps: float) -> float:
+    """m/s along each axis, that noise leaves in a path smoothed by a Gaussian of `width` seconds."""
+    plain = math.sqrt(2.0) * noise * fps
+    return plain if width == 0.0 else min(plain, noise / math.sqrt(_SPREAD * fps * width) / width)
