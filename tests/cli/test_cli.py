@@ -191,7 +191,7 @@ def test_demo_makes_and_checks_its_files(tmp_path: Path, capsys: pytest.CaptureF
     for _ in range(2):  # it may be run twice
         assert main(["demo", str(tmp_path / "out")]) == 0
         shown = capsys.readouterr().out
-        for name in ("walk.bvh", "walk.glb", "walk.npz", "walk.png"):
+        for name in ("walk.bvh", "walk.glb", "walk.npz", "clips.glb", "walk.png", "feet.png", "paths.png"):
             assert (tmp_path / "out" / name).stat().st_size > 1000
         assert "read back" in shown
     (tmp_path / "file").write_text("")

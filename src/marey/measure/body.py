@@ -1,0 +1,80 @@
+"""The body as a body: bones keep their length, and nothing goes through the floor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marey.core._arrays import Floats, Ints
+from marey.errors import InvalidValue
+from marey.measure.figures import BODY_JOINTS, Reading, measures
+from marey.measure.subject import Subject
+
+# Metres; joints nearer to their parent than this have no bone whose length could change.
+_NO_BONE = 1e-3
+# Metres; a depth that is no depth.
+_ROUNDING = 1e-9
+
+_DEPTH = (
+    "max(0, -h) in each frame, where h is the height above the floor of the lowest point: of the soles under heels and"
+    f" balls, and of all {BODY_JOINTS}"
+)
+_YUAN = "Yuan, Song, Iqbal, Vahdat, Kautz: PhysDiff, ICCV 2023 ('penetrate', there of a body mesh)"
+_CHANGE = (
+    "|l(f) / l0 - 1|, where l(f) is a bone's length in a frame and l0 that of the skeleton, for bones below the hips"
+    " of at least 1 mm"
+)
+_KOVAR = "Kovar, Schreiner, Gleicher: Footskate Cleanup for Motion Capture Editing, SCA 2002 (limb scaling)"
+
+
+@measures("penetration_mean", "mm", definition=f"mean over frames of {_DEPTH}", source=_YUAN)
+def penetration_mean(subject: Subject) -> Reading:
+    """How deep the lowest point is in the floor on average; frames above it count as 0."""
+    depth = _depth(subject)
+    return 1000.0 * float(depth.mean()), f"floor at {subject.floor:.3f} m"
+
+
+@measures("penetration_max", "mm", definition=f"largest over frames of {_DEPTH}", source=_YUAN)
+def penetration_max(subject: Subject) -> Reading:
+    """How deep the lowest point ever is in the floor."""
+    depth = _depth(subject)
+    deepest = int(np.argmax(depth))
+    return 1000.0 * float(depth[deepest]), f"frame {deepest}" if depth[deepest] > _ROUNDING else ""
+
+
+def _depth(subject: Subject) -> Floats:
+    """(F,) metres below the floor."""
+    lowest = subject.positions[..., 1].min(axis=1)
+    points = subject.foot_points
+    if points:
+        lowest = np.minimum(lowest, subject.paths(points)[..., 1].min(axis=1))
+    return np.asarray(np.maximum(0.0, subject.floor - lowest))
+
+
+@measures("limb_change_max", "fraction", definition=f"largest over bones and frames of {_CHANGE}", source=_KOVAR)
+def limb_change_max(subject: Subject) -> Reading:
+    """The largest relative change of a bone's length; 0 for motion without stretched bones."""
+    bones, change = _changes(subject)
+    if change is None:
+        return 0.0, "no bone changes"
+    f, b = np.unravel_index(int(np.argmax(change)), change.shape)
+    return float(change[f, b]), f"{subject.motion.skeleton.names[int(bones[b])]}, frame {int(f)}"
+
+
+@measures("limb_change_mean", "fraction", definition=f"mean over bones and frames of {_CHANGE}", source=_KOVAR)
+def limb_change_mean(subject: Subject) -> Reading:
+    """The mean relative change of bones' lengths."""
+    bones, change = _changes(subject)
+    return (0.0 if change is None else float(change.mean())), f"{len(bones)} bones"
+
+
+def _changes(subject: Subject) -> tuple[Ints, Floats | None]:
+    """The bones, by the joint at their far end, and (F, n) their relative changes, or None if rigid."""
+    skeleton, moving = subject.motion.skeleton, subject.motion.bone_offsets
+    rest = skeleton.bone_lengths
+    below = [j for j in range(1, len(skeleton)) if j != subject.hips and subject.hips in skeleton.chain(j)]
+    bones: Ints = np.array([j for j in below if rest[j] >= _NO_BONE], dtype=np.int64)
+    if bones.size == 0:
+        raise InvalidValue("needs bones, and the skeleton has none of 1 mm or more below the hips")
+    if moving is None:
+        return bones, None
+    return bones, np.abs(np.linalg.norm(moving[:, bones], axis=2) / rest[bones] - 1.0)

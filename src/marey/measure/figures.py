@@ -1,0 +1,100 @@
+"""What a measure is: a value with its unit, its definition and where that was published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from marey.core.motion import Motion
+from marey.errors import MareyError
+from marey.measure.subject import Subject
+
+Reading = tuple[float, str]
+
+# As `Subject.joints` has them.
+BODY_JOINTS = "joints of the body (no End Sites, none above the hips)"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured value.
+
+    Attributes
+    ----------
+    name : such as ``skate_ratio``.
+    value : in `unit`, or None where it cannot be had; `note` then says why.
+    unit : as printed.
+    definition : the formula.
+    source : where it was published, and where this one differs.
+    note : where the value occurs, what it was measured on, or why there is none.
+    against : the same figure of the clip compared with; None without one, or where it cannot be had.
+    against_note : as `note`, of that clip.
+    """
+
+    name: str
+    value: float | None
+    unit: str
+    definition: str
+    source: str
+    note: str = ""
+    against: float | None = None
+    against_note: str = ""
+
+    def beside(self, other: Figure) -> Figure:
+        """This figure with the `other` clip's beside it."""
+        return replace(self, against=other.value, against_note=other.note)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "value": self.value,
+            "unit": self.unit,
+            "against": self.against,
+            "definition": self.definition,
+            "source": self.source,
+            "note": self.note,
+            "against_note": self.against_note,
+        }
+
+
+class Measure:
+    """A function from a motion to a `Figure`; its docstring holds the unit, the definition and the source.
+
+    Made by `measures`.
+    """
+
+    def __init__(
+        self, compute: Callable[[Subject], Reading], name: str, unit: str, definition: str, source: str
+    ) -> None:
+        self.name = name
+        self.unit = unit
+        self.definition = definition
+        self.source = source
+        self._compute = compute
+        told = (compute.__doc__ or "").rstrip()
+        self.__doc__ = f"{told}\n\nUnit: {unit}\n\nDefinition: {definition}\n\nSource: {source}\n"
+
+    def __call__(self, motion: Motion | Subject) -> Figure:
+        """Measure a motion. What it lacks for this measure is told in the figure's `note`."""
+        subject = motion if isinstance(motion, Subject) else Subject(motion)
+        value: float | None
+        try:
+            value, note = self._compute(subject)
+        except MareyError as lack:
+            value, note = None, str(lack)
+        return Figure(self.name, value, self.unit, self.definition, self.source, note)
+
+    def __repr__(self) -> str:
+        return f"<Measure {self.name} [{self.unit}]>"
+
+
+def measures(
+    name: str, unit: str, *, definition: str, source: str
+) -> Callable[[Callable[[Subject], Reading]], Measure]:
+    """Decorator: make a `Measure` of a function from a `Subject` to a value and a note."""
+
+    def made(compute: Callable[[Subject], Reading]) -> Measure:
+        return Measure(compute, name, unit, definition, source)
+
+    return made

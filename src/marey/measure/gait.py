@@ -1,0 +1,214 @@
+"""Strides: how often and how far, and whether that is what a person does.
+
+A stride is found without knowing the frame rate: from how the ankles pass one another, in shares of the leg's
+length. Its length and the share of it for which each foot stands are then right even where a file's rate is
+wrong, and tell how quick the stride can have been.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.kinematics import World
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+
+# Shares of the leg's length. Smaller swings to and fro of one ankle past the other are sway or a shuffle.
+_SWING = 0.12
+# A stride that carries the body less far than this is stepping on the spot, turning, kicking.
+_WAY = 0.3
+# How much less one foot may swing than the other: in a kick, one foot does all of it.
+_EVEN = 0.4
+# A stride in which the hips turn more than this is part of a turn, whose quick small steps tell nothing.
+_STRAIGHT = math.radians(15.0)
+# A foot stands where it moves at less than this share of the body's speed...
+_STILL = 0.4
+# ... and is no higher above its lowest point in the stride than this share of the leg.
+_LOW = 0.08
+# Quickest strides of grown people, in strides per second times sqrt(leg / g): 1.4 Hz in walks and 2.4 Hz in
+# runs on legs of 0.85 m. Legs of other lengths swing like pendulums (Alexander and Jayes 1983, dynamic similarity).
+_QUICKEST = {"walk": 1.4 * math.sqrt(0.85 / 9.81), "run": 2.4 * math.sqrt(0.85 / 9.81)}
+# A run's feet stand for less than half of the stride each (Hildebrand 1985, McMahon 1984).
+_RUN_DUTY = 0.5
+_GRAVITY = 9.81
+_ROLES = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("upper_leg", "lower_leg", "foot"))
+
+
+@dataclass(frozen=True, slots=True)
+class Stride:
+    """From one passing of the ankles to the next but one.
+
+    Attributes
+    ----------
+    start, stop : frames, between whole ones by linear interpolation.
+    length : metres on the floor between where the hips are at both.
+    turn : radians, by which the hips turn; positive to the left.
+    duty : share of the stride for which a foot stands, mean of both feet.
+    """
+
+    start: float
+    stop: float
+    length: float
+    turn: float
+    duty: float
+
+
+def stride_rate(motion: Motion) -> float | None:
+    """Strides (two steps) per second: the reciprocal of the median stride's time, or None without gait.
+
+    A stride reaches from one zero crossing of the ankles' separation to the next but one, near the gait events
+    that Zeni, Richards and Higginson (2008) read off the feet's positions. The separation is measured along the
+    hips' facing, or across it where the figure travels sideways; feet that then do not pass one another are
+    taken about the middle of their swing. Swings under 12 % of the leg's length do not count: a figure that
+    stands, sways or moves one foot alone has no strides.
+
+    Parameters
+    ----------
+    motion : any; a figure without legs has no gait.
+    """
+    return rate_of(find_strides(motion), motion.fps)
+
+
+def rate_of(strides: tuple[Stride, ...], fps: float) -> float | None:
+    """Strides per second by the median of `strides`, or None for none."""
+    if not strides:
+        return None
+    return float(fps / np.median([stride.stop - stride.start for stride in strides]))
+
+
+def rate_finding(motion: Motion) -> str | None:
+    """A sentence where the strides are too quick for a person, so that the file's rate must be wrong; else None.
+
+    Stride length and duty factor (the share of a stride for which a foot stands) do not depend on the rate.
+    The duty factor tells walks from runs; strides that go straight and carry the body at least 30 % of the
+    leg's length count. Legs swing like pendulums, so stride rates compare as f sqrt(leg / g): above 0.41 in a
+    walk (1.4 per second on legs of 0.85 m) or 0.71 in a run (2.4) they are implausible. Needs two such strides.
+    """
+    return finding_of(find_strides(motion), motion)
+
+
+def finding_of(strides: tuple[Stride, ...], motion: Motion) -> str | None:
+    """`rate_finding` for strides that are known."""
+    if not strides:
+        return None
+    leg, fps = leg_length(motion.skeleton), motion.fps
+    going = tuple(s for s in strides if abs(s.turn) <= _STRAIGHT and s.length >= _WAY * leg)
+    rate = rate_of(going, fps)
+    if rate is None or len(going) < 2:
+        return None
+    gait = "walk" if np.median([s.duty for s in going]) >= _RUN_DUTY else "run"
+    speed = float(np.median([s.length / (s.stop - s.start) for s in going])) * fps
+    quickest = _QUICKEST[gait] * math.sqrt(_GRAVITY / leg)
+    if rate <= quickest:
+        return None
+    slower = math.ceil(rate / quickest)
+    return (
+        f"{rate:.2f} strides per second in a {gait} at {speed:.2f} m/s are implausible on legs of {leg:.2f} m"
+        f" (at most {quickest:.2f}), so the rate of {fps:.6g} Hz seems wrong; at {fps / slower:.6g} Hz they would be"
+        f" {rate / slower:.2f} at {speed / slower:.2f} m/s: set it with fps= or --fps"
+    )
+
+
+def leg_length(skeleton: Skeleton) -> float:
+    """Metres from hip to ankle along the bones, mean of both legs; needs their roles."""
+    roles, lengths = skeleton.roles, skeleton.bone_lengths
+    bones = [lengths[roles[f"{side}_{part}"]] for side in ("left", "right") for part in ("lower_leg", "foot")]
+    return float(sum(bones)) / 2.0
+
+
+def find_strides(motion: Motion, world: World | None = None) -> tuple[Stride, ...]:
+    """Every stride, in order, each beginning half a stride after the one before; see `stride_rate`.
+
+    Strides in which one foot swings far less than the other are left out.
+    """
+    roles = motion.skeleton.roles
+    if len(motion) < 3 or any(role not in roles for role in ("hips", *_ROLES)):
+        return ()
+    leg = leg_length(motion.skeleton)
+    if leg <= 0.0:
+        return ()
+    positions = (motion.world() if world is None else world).positions
+    floor = positions[:, :, [0, 2]]
+    hips = floor[:, roles["hips"]]
+    ankles = [roles["left_foot"], roles["right_foot"]]
+    facing, axis = _gait_axis(floor[:, roles["left_upper_leg"]] - floor[:, roles["right_upper_leg"]], hips)
+    feet = floor[:, ankles]
+    passes = _passes(((feet[:, 0] - feet[:, 1]) * axis).sum(axis=1), _SWING * leg)
+    # A foot stands on its heel, whose speed the ankle tells, or on its ball: (F, 2, 2), point and foot.
+    soles = [ankles, [roles.get(f"{side}_ball", roles[f"{side}_foot"]) for side in ("left", "right")]]
+    heights, steps = positions[:, soles, 1], _lengths(np.diff(floor[:, soles], axis=0))
+    strides = []
+    for start, stop in zip(passes[:-2], passes[2:], strict=True):
+        a, b = math.floor(start), math.ceil(stop)
+        moves = _lengths(np.ptp(feet[a : b + 1], axis=0))
+        if moves.min() < max(_EVEN * moves.max(), 0.5 * _SWING * leg):
+            continue
+        way = float(_lengths(hips[b] - hips[a]))
+        (x, z), (u, w) = facing[a].tolist(), facing[b].tolist()
+        still = steps[a:b] < _STILL * way / (b - a)
+        low = heights[a + 1 : b + 1] < heights[a : b + 1].min(axis=0) + _LOW * leg
+        duty = float((still & low).any(axis=1).mean())
+        strides.append(Stride(start, stop, way, math.atan2(z * u - x * w, x * u + z * w), duty))
+    return tuple(strides)
+
+
+def _lengths(vectors: Floats) -> Floats:
+    """(...) of vectors (..., 2)."""
+    return np.asarray(np.hypot(vectors[..., 0], vectors[..., 1]))
+
+
+def _gait_axis(across: Floats, hips: Floats) -> tuple[Floats, Floats]:
+    """(F, 2) unit directions on the floor: the hips' facing; and that again, or their left if they go sideways."""
+    length = np.linalg.norm(across, axis=1, keepdims=True)
+    left = across / np.where(length > 0.0, length, 1.0)
+    facing = np.stack([-left[:, 1], left[:, 0]], axis=1)
+    step = np.diff(hips, axis=0)
+    ahead, aside = (np.abs((step * axis[1:]).sum(axis=1)).sum() for axis in (facing, left))
+    return facing, left if aside > ahead else facing
+
+
+def _passes(separation: Floats, swing: float) -> list[float]:
+    """Frames at which (F,) `separation` passes 0, or the middle of a swing that stays on one side of it.
+
+    Only swings between extremes that differ by at least `swing` count. Of the swings that the clip cuts, the first
+    and the last, the middle is not known.
+    """
+    turns = _extremes(separation, swing)
+    frames = []
+    for i, (a, b) in enumerate(itertools.pairwise(turns)):
+        low, high = sorted((float(separation[a]), float(separation[b])))
+        level = 0.0 if low <= -0.25 * swing and high >= 0.25 * swing else 0.5 * (low + high)
+        if level and i in (0, len(turns) - 2):
+            continue
+        run = separation[a : b + 1] - level
+        crossings = np.flatnonzero((run[:-1] < 0.0) != (run[1:] < 0.0))
+        k = int(crossings[len(crossings) // 2])
+        frames.append(a + k + float(run[k] / (run[k] - run[k + 1])))
+    return frames
+
+
+def _extremes(values: Floats, swing: float) -> list[int]:
+    """Frames of alternating highs and lows of (F,) `values`, neighbours at least `swing` apart."""
+    turns: list[int] = []
+    listed = values.tolist()
+    low = high = 0
+    rising = 0  # not known yet
+    for i, value in enumerate(listed):
+        if value > listed[high]:
+            high = i
+        if value < listed[low]:
+            low = i
+        if rising >= 0 and value <= listed[high] - swing:
+            turns.append(high)
+            rising, low = -1, i
+        elif rising <= 0 and value >= listed[low] + swing:
+            turns.append(low)
+            rising, high = 1, i
+    if rising:
+        turns.append(high if rising > 0 else low)
+    return turns

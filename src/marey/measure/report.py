@@ -1,0 +1,110 @@
+"""All measures of a motion at once, beside those of the clip that it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, UnknownName, similar
+from marey.measure import body, skate, smooth, travel
+from marey.measure.figures import Figure, Measure
+from marey.measure.subject import Subject, counted
+
+MEASURES: tuple[Measure, ...] = (
+    skate.slide_weighted,
+    skate.slide_weighted_speed,
+    skate.skate_ratio,
+    skate.slide_contact,
+    body.penetration_mean,
+    body.penetration_max,
+    smooth.jitter,
+    smooth.acceleration_rms,
+    body.limb_change_max,
+    body.limb_change_mean,
+    smooth.angular_velocity_max,
+    smooth.angular_velocity_p999,
+    travel.path_length,
+    travel.path_net,
+    travel.speed_mean,
+    travel.speed_max,
+    travel.strides,
+    travel.loop_position,
+    travel.loop_rotation,
+    travel.loop_velocity,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report(Mapping[str, Figure]):
+    """The figures of one motion, in order; ``report["skate_ratio"]`` is a `Figure`.
+
+    Attributes
+    ----------
+    figures : in the order in which they are printed.
+    motion : name, frames, fps and seconds of the motion.
+    against : the same of the clip compared with, or None.
+    """
+
+    figures: tuple[Figure, ...]
+    motion: Mapping[str, Any]
+    against: Mapping[str, Any] | None = None
+
+    def __getitem__(self, name: str) -> Figure:
+        for figure in self.figures:
+            if figure.name == name:
+                return figure
+        names = tuple(self)
+        raise UnknownName(f"there is no figure {name!r}; there are {', '.join(names)}{similar(str(name), names)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return (figure.name for figure in self.figures)
+
+    def __len__(self) -> int:
+        return len(self.figures)
+
+    def __contains__(self, name: object) -> bool:
+        return any(figure.name == name for figure in self.figures)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: the motion, the clip compared with, and each figure with unit and definition."""
+        return {
+            **self.motion,
+            "against": None if self.against is None else dict(self.against),
+            "figures": {figure.name: figure.as_dict() for figure in self.figures},
+        }
+
+
+def measure(motion: Motion, against: Motion | None = None) -> Report:
+    """Every figure of a motion, each with its unit, definition and source.
+
+    Parameters
+    ----------
+    motion : any. What cannot be measured on it is None, with the reason in the figure's note.
+    against : the clip that it was made from, whose own figures come beside.
+
+    Raises
+    ------
+    InvalidValue : where nothing at all can be measured, as on one frame of one joint.
+    """
+    figures = _figures(motion)
+    if against is None:
+        return Report(figures, _about(motion))
+    paired = zip(figures, _figures(against), strict=True)
+    return Report(tuple(ours.beside(theirs) for ours, theirs in paired), _about(motion), _about(against))
+
+
+def _figures(motion: Motion) -> tuple[Figure, ...]:
+    subject = Subject(motion)
+    figures = tuple(one(subject) for one in MEASURES)
+    if all(figure.value is None for figure in figures):
+        raise InvalidValue(
+            f"nothing can be measured on motion {motion.name!r} of {counted(len(motion), 'frame')} and"
+            f" {counted(len(motion.skeleton), 'joint')}; {figures[-1].name} {figures[-1].note}"
+        )
+    return figures
+
+
+def _about(motion: Motion) -> dict[str, Any]:
+    return {"name": motion.name, "frames": len(motion), "fps": motion.fps, "seconds": motion.duration}

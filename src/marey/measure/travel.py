@@ -1,0 +1,156 @@
+"""Where the figure goes, how fast, and whether the clip's end fits its beginning."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.errors import InvalidValue
+from marey.maths import quat, rigid2d
+from marey.measure.figures import BODY_JOINTS, Reading, measures
+from marey.measure.gait import finding_of, rate_of
+from marey.measure.subject import Subject
+
+_WAY = "the way of role hips on the floor (x, z), sway included"
+_ALIGNED = (
+    "the last frame laid onto the first by the turn about the vertical and the shift on the floor that bring their"
+    " joints nearest"
+)
+_SEAM = (
+    "Kovar, Gleicher, Pighin: Motion Graphs, SIGGRAPH 2002 (alignment and root of the distance, equal weights); a loop"
+    " whose last frame repeats the first has 0"
+)
+_PLAIN = "kinematics"
+
+
+@measures("path_length", "m", definition=f"sum over frames of the distance along {_WAY}", source=_PLAIN)
+def path_length(subject: Subject) -> Reading:
+    """How far the figure goes."""
+    return float(_steps(subject).sum()), ""
+
+
+@measures("path_net", "m", definition=f"distance on the floor between both ends of {_WAY}", source=_PLAIN)
+def path_net(subject: Subject) -> Reading:
+    """How far from its beginning the figure ends."""
+    subject.need_frames(2)
+    way = subject.travel[-1] - subject.travel[0]
+    return math.hypot(float(way[0]), float(way[1])), ""
+
+
+@measures("speed_mean", "m/s", definition="path_length divided by the clip's duration", source=_PLAIN)
+def speed_mean(subject: Subject) -> Reading:
+    """Mean speed along the way."""
+    return float(_steps(subject).sum()) / subject.motion.duration, ""
+
+
+@measures(
+    "speed_max",
+    "m/s",
+    definition=f"largest distance from frame to frame along {_WAY}, times the frame rate",
+    source=_PLAIN,
+)
+def speed_max(subject: Subject) -> Reading:
+    """Highest speed from one frame to the next."""
+    steps = _steps(subject)
+    fastest = int(np.argmax(steps))
+    return float(steps[fastest]) * subject.motion.fps, f"frame {fastest} to {fastest + 1}"
+
+
+@measures(
+    "stride_rate",
+    "1/s",
+    definition=(
+        "reciprocal of the median time from one zero crossing of the ankles' separation along the hips' facing to"
+        " the next but one; see marey.measure.stride_rate"
+    ),
+    source="Zeni, Richards, Higginson 2008 (gait events from the feet's positions alone)",
+)
+def strides(subject: Subject) -> Reading:
+    """Strides (two steps) per second."""
+    rate = rate_of(subject.strides, subject.motion.fps)
+    if rate is None:
+        raise InvalidValue("no gait: needs both legs, and a stride that both feet take part in")
+    return rate, finding_of(subject.strides, subject.motion) or ""
+
+
+@measures(
+    "loop_position",
+    "m",
+    definition=f"root of the mean over {BODY_JOINTS} of |x0 - T x1|^2, with {_ALIGNED}",
+    source=_SEAM,
+)
+def loop_position(subject: Subject) -> Reading:
+    """How far joints jump where the clip begins again."""
+    subject.need_frames(2)
+    first, last = subject.positions[0], subject.positions[-1]
+    apart = np.linalg.norm(first - rigid2d.apply(align(first, last), last), axis=1)
+    return _rms(apart), _largest(subject, apart, "m")
+
+
+@measures(
+    "loop_rotation",
+    "rad",
+    definition=(
+        f"root of the mean over {BODY_JOINTS} of the squared angle between their orientations in the"
+        f" first and the last frame: the hips' in the world, with {_ALIGNED}, the others' in their parents"
+    ),
+    source=_SEAM,
+)
+def loop_rotation(subject: Subject) -> Reading:
+    """How far joints turn where the clip begins again."""
+    subject.need_frames(2)
+    turn = rigid2d.to_quat(align(subject.positions[0], subject.positions[-1]))
+    first, last = subject.orientations[0], subject.orientations[-1].copy()
+    hips = subject.joints == subject.hips
+    last[hips] = quat.mul(turn, last[hips])
+    apart = quat.angle_between(first, last)
+    return _rms(apart), _largest(subject, apart, "rad")
+
+
+@measures(
+    "loop_velocity",
+    "m/s",
+    definition=(
+        f"root of the mean over {BODY_JOINTS} of |v0 - R v1|^2, with v0 the velocity at the first frame and"
+        f" v1 at the last, by three-point differences inside the clip, and R the turn that has {_ALIGNED}"
+    ),
+    source=_SEAM,
+)
+def loop_velocity(subject: Subject) -> Reading:
+    """How far joints' velocities jump where the clip begins again."""
+    subject.need_frames(3)
+    x, half = subject.positions, 0.5 * subject.motion.fps
+    begins = (4.0 * x[1] - 3.0 * x[0] - x[2]) * half
+    ends = (3.0 * x[-1] - 4.0 * x[-2] + x[-3]) * half
+    apart = np.linalg.norm(begins - rigid2d.apply_vector(align(x[0], x[-1]), ends), axis=1)
+    return _rms(apart), _largest(subject, apart, "m/s")
+
+
+def align(points: Floats, others: Floats) -> Floats:
+    """The rigid2d (3,) that brings `others` (n, 3) nearest to `points` (n, 3), in the mean square.
+
+    theta = atan2(B, A) with A = cov(x, x') + cov(z, z') and B = cov(x, z') - cov(z, x').
+    """
+    centre, other_centre = points.mean(axis=0), others.mean(axis=0)
+    (x, _, z), (u, _, w) = (points - centre).T, (others - other_centre).T
+    turn = rigid2d.identity()
+    turn[0] = math.atan2(float(x @ w - z @ u), float(x @ u + z @ w))
+    turn[1:] = (centre - rigid2d.apply(turn, other_centre))[[0, 2]]
+    return turn
+
+
+def _steps(subject: Subject) -> Floats:
+    subject.need_frames(2)
+    return np.asarray(np.linalg.norm(np.diff(subject.travel, axis=0), axis=1))
+
+
+def _rms(values: Floats) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def _largest(subject: Subject, apart: Floats, unit: str) -> str:
+    """The note: which joint is furthest apart."""
+    worst = int(np.argmax(apart))
+    return f"at most {apart[worst]:.3g} {unit}, {subject.motion.skeleton.names[int(subject.joints[worst])]}"

@@ -1,0 +1,431 @@
+"""A motion at a glance, as Marey showed it: poses from the side and from above, with what lies between as ghosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marey.clean import point_paths
+from marey.core._arrays import Floats, checked_index
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+from marey.plot.body import UP, Body, forward, mean_heading, see_body, span
+from marey.plot.poses import View, draw_pose, even_frames, outline, paced_frames, telling_frames
+from marey.plot.style import (
+    FLOOR,
+    LEFT,
+    MIDDLE,
+    NOTE,
+    NOTE_SIZE,
+    RIGHT,
+    SIDES,
+    WIDTH,
+    StrPath,
+    check_suffix,
+    new_figure,
+    shown_name,
+    styled,
+    told_length,
+    write_figure,
+)
+from marey.plot.touching import side_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_POSES = 60
+_TALLEST = 6.0  # inches of a whole figure
+_MARGIN = (0.72, 0.15, 0.42, 0.50)  # inches: left, right, top, bottom
+_ROW_GAP = 0.22  # inches between rows of poses
+_LARGEST = 2.7  # inches of a standing figure
+_GAP = 0.95  # inches between side view and plan where they are beside each other
+_GHOSTS, _GHOST_STEP = 3, 0.1  # before each pose, and at most this many seconds apart
+# A motion is drawn where it went if it goes one way for this far, in metres; else its poses stand side by side.
+_TRAVEL = (1.0, 12.0)
+_LONG_WAIT = 0.8  # seconds between poses beyond which even times say little
+
+
+def filmstrip(
+    motion: Motion,
+    path: StrPath,
+    *,
+    n_poses: int | None = None,
+    start: int = 0,
+    stop: int | None = None,
+    front: bool = False,
+) -> None:
+    """Draw poses from the side and from above with the path of the hips, as PNG or SVG by the suffix.
+
+    Parameters are those of `draw_filmstrip`.
+    """
+    check_suffix(path)
+    write_figure(draw_filmstrip(motion, n_poses=n_poses, start=start, stop=stop, front=front), path)
+
+
+@styled
+def draw_filmstrip(
+    motion: Motion,
+    *,
+    n_poses: int | None = None,
+    start: int = 0,
+    stop: int | None = None,
+    front: bool = False,
+) -> Figure:
+    """Poses from the side and from above with the path of the hips.
+
+    The side view looks across the direction of travel and poses stand where the figure stood. A figure that
+    stays in place, turns back, or goes very far is seen across the direction that it faces, its poses side by
+    side. Left limbs are orange, right limbs blue; dots are contact points in contact.
+
+    Parameters
+    ----------
+    n_poses : how many, 1 to 60; by default as many as have room.
+    start, stop : frames, half-open; the whole motion by default.
+    front : add a row of the same poses from the front.
+    """
+    first, last = span(motion, start, stop)
+    if n_poses is not None and not 1 <= checked_index(n_poses, "n_poses") <= MOST_POSES:
+        raise InvalidValue(f"a filmstrip has 1 to {MOST_POSES} poses, got {n_poses}")
+    strip = _plan(motion, first, last, n_poses)
+    if strip.travels:
+        figure = _draw_where_it_went(strip, front)
+    else:
+        figure = _draw_side_by_side(strip, front)
+    height = figure.get_size_inches()[1]
+    edge = 1.0 - 0.09 / height
+    cut = "" if (first, last) == (0, len(motion)) else f", frames {first} to {last}"
+    figure.text(_MARGIN[0] / WIDTH, edge, f"{shown_name(motion)}: {told_length(motion)}{cut}", size=11, va="top")
+    keys = [("right", RIGHT), ("left", LEFT)] if set(strip.body.sides) != {"middle"} else []
+    if strip.touching is not None:
+        keys.insert(0, ("• contact", MIDDLE))
+    for k, (text, colour) in enumerate(keys):
+        x = 1.0 - (_MARGIN[1] + 0.5 * k + (0.35 if len(keys) == 3 and k else 0.0)) / WIDTH
+        figure.text(x, edge, text, color=colour, size=9.5, weight="bold", ha="right", va="top")
+    return figure
+
+
+# What to show -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Strip:
+    """What a filmstrip shows; `along` is the direction on the floor that points to the right on paper."""
+
+    body: Body
+    fps: float
+    first: int
+    last: int
+    along: Floats
+    travels: bool
+    frames: list[int]
+    ghosts: list[list[int]]
+    touching: Floats | None  # (F, K, 3), NaN where a point is not in contact
+    touching_sides: tuple[str, ...]
+
+
+def _plan(motion: Motion, first: int, last: int, n_poses: int | None) -> _Strip:
+    body = see_body(motion)
+    along, travels = _course(body, first, last)
+    seconds = (last - 1 - first) / motion.fps
+    if n_poses is None:
+        reach = float(np.ptp(body.travel[first:last] @ along))
+        n_poses = int(np.clip(round(reach / 0.5) + 1, 6, 10) if travels else np.clip(round(seconds / 0.35) + 1, 4, 12))
+    if not travels and seconds > _LONG_WAIT * n_poses:
+        frames = telling_frames(body, first, last, n_poses)
+    elif travels:
+        frames = paced_frames(body, first, last, n_poses)
+    else:
+        frames = even_frames(first, last, n_poses)
+    step = max(1, round(motion.fps * min(_GHOST_STEP, seconds / max(1, len(frames) - 1) / (_GHOSTS + 1))))
+    ghosts = []
+    for k, frame in enumerate(frames):
+        earliest = frames[k - 1] + 1 if k else first
+        ghosts.append([f for i in range(_GHOSTS, 0, -1) if (f := frame - i * step) >= earliest])
+    touching: Floats | None = None
+    sides: tuple[str, ...] = ()
+    if motion.contacts is not None and motion.contacts.points:
+        touching = point_paths(motion, motion.contacts.points) - body.floor * UP
+        touching[~motion.contacts.mask] = np.nan
+        sides = tuple(side_of(name) for name in motion.contacts.names)
+    return _Strip(body, motion.fps, first, last, along, travels, frames, ghosts, touching, sides)
+
+
+def _course(body: Body, first: int, last: int) -> tuple[Floats, bool]:
+    """The direction to look across, and whether the figure travels along it."""
+    floor_path = body.travel[first:last] * np.array([1.0, 0.0, 1.0])
+    _, _, axes = np.linalg.svd(floor_path - floor_path.mean(axis=0), full_matrices=False)
+    along = axes[0] if np.ptp(floor_path, axis=0).any() else forward(0.0)
+    net = float((floor_path[-1] - floor_path[0]) @ along)
+    along = along if net >= 0 else -along
+    way = floor_path @ along
+    reach = float(np.ptp(way))
+    back = float((np.maximum.accumulate(way) - way).max())
+    if _TRAVEL[0] <= reach <= _TRAVEL[1] and back <= 0.15 * reach:
+        return along, True
+    facing = mean_heading(body.heading[first:last])
+    return (along if facing is None else forward(facing)), False
+
+
+# Where it went ----------------------------------------------------------------------------------------------
+
+
+def _draw_where_it_went(strip: _Strip, front: bool) -> Figure:
+    body = strip.body
+    side, top = View.side(strip.along), View.top(strip.along)
+    origin = body.travel[strip.first] * np.array([1.0, 0.0, 1.0])
+    side_shift, top_shift = -side.flat(origin), -top.flat(origin)
+    shown = [frame for k, frame in enumerate(strip.frames) for frame in (*strip.ghosts[k], frame)]
+    seen = np.concatenate([outline(body, frame, side) for frame in shown]) + side_shift
+    above = np.concatenate([outline(body, frame, top) for frame in shown]) + top_shift
+    x = (seen[:, 0].min() - 0.1, seen[:, 0].max() + 0.1)
+    y = (min(0.0, seen[:, 1].min()) - 0.13 * body.size, seen[:, 1].max() + 0.04 * body.size)
+    depth = (above[:, 1].min() - 0.08, above[:, 1].max() + 0.08)
+    sizes = [(x[1] - x[0], y[1] - y[0]), (x[1] - x[0], depth[1] - depth[0])]
+    row = _Row(strip, View.front(strip.along), range(len(strip.frames))) if front else None
+    figure, panels, stacked = _lay_out(body, sizes, row)
+
+    poses = range(len(strip.frames))
+    _side_panel(panels[0], strip, side, poses, np.tile(side_shift, (len(poses), 1)), x, y)
+    panels[0].set_ylabel("height, m")
+    panels[0].set_xlabel("in the direction of travel, m")
+    plan = panels[1]
+    plan.set(xlim=x, ylim=depth)
+    _draw_plan(plan, strip, top, top_shift)
+    plan.set_ylabel("left, m")
+    plan.set_xlabel("in the direction of travel, m")
+    if stacked:
+        _hide_x_axis(panels[0])
+        for panel in panels[:2]:
+            panel.yaxis.set_label_coords(-0.52 / (panel.get_position().width * WIDTH), 0.5)
+    if row is not None:
+        row.draw(panels[2])
+        panels[2].set_title("from the front", size=10)
+    plan.set_title("from above", size=10)
+    return figure
+
+
+# Side by side -----------------------------------------------------------------------------------------------
+
+
+class _Row:
+    """Some of the poses in a row, in order of time, each with its ghosts where it stands."""
+
+    def __init__(self, strip: _Strip, view: View, poses: Sequence[int]) -> None:
+        self.strip, self.view, self.poses = strip, view, poses
+        self.shifts = np.zeros((len(strip.frames), 2))
+        size = strip.body.size
+        edge, top, bottom = 0.0, 0.0, 0.0
+        for k in poses:
+            frame = strip.frames[k]
+            own = np.concatenate([outline(strip.body, f, view) for f in (*strip.ghosts[k], frame)])
+            hips = float(strip.body.travel[frame] @ view.right)
+            # Some room beside the hips, or a row of thin poses looks crowded.
+            left = min(own[:, 0].min() - hips, -0.16 * size)
+            right = max(own[:, 0].max() - hips, 0.16 * size)
+            self.shifts[k, 0] = edge - left - hips
+            edge += right - left + 0.06 * size
+            top, bottom = max(top, own[:, 1].max()), min(bottom, own[:, 1].min())
+        self.x = (-0.05 * size, edge)
+        self.y = (bottom - 0.14 * size, top + 0.04 * size)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Metres."""
+        return self.x[1] - self.x[0], self.y[1] - self.y[0]
+
+    def draw(self, axes: Axes) -> None:
+        _side_panel(axes, self.strip, self.view, self.poses, self.shifts, self.x, self.y)
+        axes.set_ylabel("height, m")
+        _hide_x_axis(axes)
+
+
+def _row_gap(views: Sequence[View]) -> float:
+    """Inches; with several views each begins with a title."""
+    return _ROW_GAP if len(views) == 1 else _ROW_GAP + 0.14
+
+
+def _rows(strip: _Strip, views: Sequence[View], wide: float, tall: float) -> tuple[list[list[_Row]], float]:
+    """For each view the poses in rows that let them be largest in `wide` x `tall` inches; and inches per metre."""
+    best: list[list[_Row]] = []
+    scale = 0.0
+    for n_rows in range(1, min(4, len(strip.frames)) + 1):
+        shares = [list(share) for share in np.array_split(np.arange(len(strip.frames)), n_rows)]
+        rows = [[_Row(strip, view, share) for share in shares] for view in views]
+        flat = [row for group in rows for row in group]
+        gaps = _row_gap(views) * (len(flat) - 1)
+        fits = min(
+            wide / max(row.size[0] for row in flat),
+            (tall - gaps) / sum(row.size[1] for row in flat),
+            _LARGEST / strip.body.size,
+        )
+        if fits > 1.25 * scale:  # a second row has to be worth its height
+            best, scale = rows, fits
+    return best, scale
+
+
+def _draw_side_by_side(strip: _Strip, front: bool) -> Figure:
+    views = [View.side(strip.along)] + ([View.front(strip.along)] if front else [])
+    body, top = strip.body, View.top(strip.along)
+    origin = body.travel[strip.first] * np.array([1.0, 0.0, 1.0])
+    above = np.concatenate([outline(body, frame, top) for frame in strip.frames])
+    above = np.concatenate([above, top.flat(body.travel[strip.first : strip.last])]) - top.flat(origin)
+    low, high = above.min(axis=0) - 0.05 * body.size, above.max(axis=0) + 0.05 * body.size
+
+    left, right, head, foot = _MARGIN
+    before_plan = 0.72  # inches, for its labels
+    wide = WIDTH - left - right
+    share = 0.24 * wide
+    head += 0.2  # for the panels' own titles
+    tall = _TALLEST - head - 0.1 - (0.0 if front else 1.2)
+    rows, scale = _rows(strip, views, wide - share - before_plan, tall)
+    flat = [row for group in rows for row in group]
+    gap = _row_gap(views)
+    inside = sum(row.size[1] * scale + gap for row in flat) - gap
+    total = head + max(inside, 1.5 + foot) + 0.1
+    figure = new_figure(total)
+    y = total - head
+    for k, row in enumerate(flat):
+        width, height = row.size[0] * scale, row.size[1] * scale
+        y -= height
+        axes = figure.add_axes((left / WIDTH, y / total, width / WIDTH, height / total))
+        row.draw(axes)
+        if len(views) > 1 and k % len(rows[0]) == 0:
+            axes.set_title(("from the side", "from the front")[k // len(rows[0])], size=10)
+        y -= gap
+    # The plan stands at the right, level with the top, at the scale of the poses or smaller.
+    x = left + max(row.size[0] for row in flat) * scale + before_plan
+    extent = high - low
+    room = np.array([WIDTH - right - x, total - head - foot])
+    per_inch = max(float((extent / room).max()), 1.0 / scale)
+    width, height = np.minimum(np.maximum(extent / per_inch, (1.5, 0.9)), room)
+    plan = figure.add_axes((x / WIDTH, (total - head - height) / total, width / WIDTH, height / total))
+    _draw_plan(plan, strip, top, -top.flat(origin))
+    middle = 0.5 * (low + high)
+    half = 0.5 * per_inch * np.array([width, height])
+    plan.set(xlim=(middle[0] - half[0], middle[0] + half[0]), ylim=(middle[1] - half[1], middle[1] + half[1]))
+    plan.set_title("from above", size=10)
+    plan.locator_params(axis="x", nbins=max(2, int(2 * width)))  # narrow panels have room for few numbers
+    plan.set_xlabel("forwards, m")
+    plan.set_ylabel("left, m", labelpad=1)
+    return figure
+
+
+# Panels -----------------------------------------------------------------------------------------------------
+
+
+def _lay_out(body: Body, sizes: list[tuple[float, float]], row: _Row | None) -> tuple[Figure, list[Axes], bool]:
+    """Side view and plan, sizes in metres, at one scale, and whether above one another: if that fills the page."""
+    left, right, head, foot = _MARGIN
+    wide = WIDTH - left - right
+    (width, side), (_, plan) = sizes
+    row_scale = 0.0 if row is None else min(wide / row.size[0], 2.2 / row.size[1])
+    row_height = 0.0 if row is None else row.size[1] * row_scale + 0.45
+    tall = _TALLEST - head - foot
+    stacked = min(wide / width, (tall - 0.4) / (side + plan), _LARGEST / body.size)
+    beside = min((wide - _GAP) / (2 * width), tall / max(side, plan), _LARGEST / body.size)
+    is_stacked = stacked * width > 0.8 * wide or stacked > 1.4 * beside
+    if is_stacked:
+        inside = (side + plan) * stacked + 0.4
+        boxes = [
+            (left, inside - side * stacked, width * stacked, side * stacked),
+            (left, 0.0, width * stacked, plan * stacked),
+        ]
+    else:
+        inside = max(side, plan) * beside
+        boxes = [
+            (left, inside - side * beside, width * beside, side * beside),
+            (left + width * beside + _GAP, inside - plan * beside, width * beside, plan * beside),
+        ]
+    total = head + inside + foot + row_height
+    boxes = [(x, y + foot + row_height, w, h) for x, y, w, h in boxes]
+    if row is not None:
+        boxes.append((left, 0.1, row.size[0] * row_scale, row.size[1] * row_scale))
+    figure = new_figure(total)
+    panels = [figure.add_axes((x / WIDTH, y / total, w / WIDTH, h / total)) for x, y, w, h in boxes]
+    return figure, panels, is_stacked
+
+
+def _side_panel(
+    axes: Axes,
+    strip: _Strip,
+    view: View,
+    poses: Sequence[int],
+    shifts: Floats,
+    x: tuple[float, float],
+    y: tuple[float, float],
+) -> None:
+    """Poses above the floor line, each with its time below."""
+    axes.set(xlim=x, ylim=y, aspect="equal")
+    axes.axhline(0.0, color=FLOOR, lw=0.9, zorder=0.5)
+    inches = axes.get_position().width * WIDTH / (x[1] - x[0])
+    labelled = -np.inf
+    for k in poses:
+        frame = strip.frames[k]
+        shift = (float(shifts[k, 0]), float(shifts[k, 1]))
+        for i, ghost in enumerate(strip.ghosts[k]):
+            faint = 0.14 + 0.10 * (i + 1) / _GHOSTS
+            draw_pose(axes, strip.body, ghost, view, shift=shift, strength=faint, width=0.9, layer=1.0)
+        draw_pose(axes, strip.body, frame, view, shift=shift, layer=2.0 + k / len(strip.frames))
+        _draw_touching(axes, strip, frame, view, shift)
+        here = float(strip.body.travel[frame] @ view.right) + shift[0]
+        if (here - labelled) * inches > 0.46:
+            time = f"{frame / strip.fps:.2f} s"
+            axes.annotate(
+                time,
+                (here, 0.0),
+                (0, -5),
+                textcoords="offset points",
+                size=NOTE_SIZE,
+                ha="center",
+                va="top",
+                color=NOTE,
+            )
+            labelled = here
+    axes.set_yticks(np.arange(0.0, y[1], 0.5))
+
+
+def _hide_x_axis(axes: Axes) -> None:
+    """Where the floor line and the times below it say enough."""
+    axes.set_xlabel("")
+    axes.tick_params(bottom=False, labelbottom=False)
+    axes.spines["bottom"].set_visible(False)
+
+
+def _draw_touching(axes: Axes, strip: _Strip, frame: int, view: View, shift: tuple[float, float]) -> None:
+    """Dots on the points that touch something in this frame."""
+    if strip.touching is None:
+        return
+    points = view.flat(strip.touching[frame]) + np.array(shift)
+    colours = [SIDES[side] for side in strip.touching_sides]
+    axes.scatter(points[:, 0], points[:, 1], s=13, c=colours, ec="white", lw=0.5, zorder=4)
+
+
+def _draw_plan(axes: Axes, strip: _Strip, view: View, shift: Floats) -> None:
+    """The figure from above: path of the hips, poses, and where each contact was."""
+    offset = (float(shift[0]), float(shift[1]))
+    axes.set_aspect("equal")
+    for frame in strip.frames:
+        strength = 0.34 if strip.travels else 0.24  # poses in place lie on top of one another
+        draw_pose(axes, strip.body, frame, view, shift=offset, strength=strength, width=1.0, layer=1.0)
+    path = view.flat(strip.body.travel[strip.first : strip.last]) + shift
+    axes.plot(path[:, 0], path[:, 1], color=MIDDLE, lw=1.3 if strip.travels else 0.9, zorder=3)
+    stops = view.flat(strip.body.travel[strip.frames]) + shift
+    axes.plot(stops[:, 0], stops[:, 1], "o", color="white", mec=MIDDLE, mew=1.0, ms=4, zorder=3.5)
+    if strip.touching is None:
+        return
+    for k, side in enumerate(strip.touching_sides):
+        spots = _resting_places(strip.touching[strip.first : strip.last, k])
+        if len(spots):
+            flat = view.flat(spots) + shift
+            axes.scatter(flat[:, 0], flat[:, 1], s=16, c=SIDES[side], ec="white", lw=0.5, zorder=4)
+
+
+def _resting_places(path: Floats) -> Floats:
+    """(N, 3) the mean place of each run of frames that is not NaN, path (F, 3)."""
+    there = np.concatenate([[False], np.isfinite(path[:, 0]), [False]])
+    edges = np.flatnonzero(there[1:] != there[:-1]).reshape(-1, 2)
+    return np.array([path[a:b].mean(axis=0) for a, b in edges]).reshape(-1, 3)

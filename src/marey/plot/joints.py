@@ -1,0 +1,217 @@
+"""Joint angles over time: the bend of knees and elbows, the rotation vectors of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.limb import find_hinge, hinge_angle
+from marey.core.motion import Motion
+from marey.core.roles import ROLE_NAMES
+from marey.errors import InvalidValue, JointNotFound, similar
+from marey.maths import quat
+from marey.plot.body import span
+from marey.plot.style import (
+    MIDDLE,
+    SERIES,
+    SIDES,
+    StrPath,
+    check_suffix,
+    new_figure,
+    shown_name,
+    styled,
+    time_axes,
+    told_length,
+    write_figure,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_PANELS = 16
+# What people call joints, and the roles that turn there.
+EVERYDAY = {"hip": "upper_leg", "knee": "lower_leg", "ankle": "foot", "elbow": "forearm", "wrist": "hand"}
+DEFAULT = ("knee", "elbow", "hip")
+# A limb's bend is that between the bone above and the bone below.
+_HINGES = {"lower_leg": ("upper_leg", "foot", "knee"), "forearm": ("upper_arm", "hand", "elbow")}
+_DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)))
+
+
+def joints(
+    motion: Motion,
+    path: StrPath,
+    *,
+    names: Sequence[str] | None = None,
+    start: int = 0,
+    stop: int | None = None,
+) -> None:
+    """Draw joint angles over time, as PNG or SVG by the suffix; see `draw_joints`."""
+    check_suffix(path)
+    write_figure(draw_joints(motion, names=names, start=start, stop=stop), path)
+
+
+@styled
+def draw_joints(
+    motion: Motion, *, names: Sequence[str] | None = None, start: int = 0, stop: int | None = None
+) -> Figure:
+    """Angles of chosen joints in degrees, continuous over time.
+
+    Knees and elbows: flexion, 0 where the limb is straight, negative where it bends backwards; left and right in
+    one panel. Other joints: the components of the rotation vector in the parent's frame, each joint in a panel.
+
+    Parameters
+    ----------
+    names : roles (``"left_upper_arm"``), roles without a side for both (``"upper_arm"``), everyday names (hip,
+        knee, ankle, elbow, wrist), or joints by name. Knees, elbows and hips by default; where these are not known, the
+        four joints that turn most.
+    start, stop : frames, half-open; the whole motion by default.
+    """
+    first, last = span(motion, start, stop)
+    panels = _panels(motion, names)
+    times = np.arange(first, last) / motion.fps
+    figure = new_figure(0.85 + 1.3 * len(panels), layout="constrained")
+    rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, panel in zip(rows, panels, strict=True):
+        for curve in panel.curves:
+            axes.plot(
+                times, np.degrees(curve.values[first:last]), color=curve.colour, ls=curve.dashes, label=curve.label
+            )
+        axes.axhline(0.0, color=MIDDLE, lw=0.6, zorder=0)
+        axes.set_ylabel(panel.label)
+        axes.set_title(panel.title, size=10)
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=3, borderaxespad=0.0)
+        low, high = axes.get_ylim()
+        if high - low < 10.0:  # noise about a constant should not fill a panel
+            axes.set_ylim(0.5 * (low + high) - 5.0, 0.5 * (low + high) + 5.0)
+    time_axes(figure, list(rows), float(times[0]), float(times[-1]))
+    figure.suptitle(f"Joint angles of {shown_name(motion)}: {told_length(motion)}", x=0.01, ha="left", size=11)
+    return figure
+
+
+def rotation_vectors(rotations: Floats) -> Floats:
+    """(F, 3) radians, rotation vectors of (F, 4) quaternions that never jump by a turn from frame to frame."""
+    vectors = quat.log(rotations)
+    out = np.empty_like(vectors)
+    before = vectors[0]
+    for f, vector in enumerate(vectors):
+        angle = float(np.linalg.norm(vector))
+        # At no turn at all every axis will do for a full one: the one that it was on.
+        axis = vector / angle if angle > 1e-6 else before / max(float(np.linalg.norm(before)), 1e-12)
+        turns = np.rint((before @ axis - angle) / (2 * np.pi))
+        before = vector + 2 * np.pi * turns * axis
+        out[f] = before
+    return out
+
+
+def flexion(motion: Motion, side: str, part: str) -> Floats | None:
+    """(F,) radians by which a knee ("lower_leg") or elbow ("forearm") bends; None where the limb is not known."""
+    above, below, _ = _HINGES[part]
+    roles = motion.skeleton.roles
+    limb = [roles.get(f"{side}_{role}") for role in (above, part, below)]
+    if None in limb:
+        return None
+    world = motion.world()
+    base, hinge, end = (world.positions[:, joint] for joint in limb)
+    frame = world.rotations[:, limb[0]]
+    upper, lower = quat.inv_rotate(frame, hinge - base), quat.inv_rotate(frame, end - hinge)
+    as_is = quat.identity(len(motion))
+    try:
+        across = np.cross(upper[0], np.eye(3)[np.argmin(np.abs(upper[0]))])  # for a limb that never bends
+        axis = find_hinge(upper, lower, as_is, fallback=across)
+        bend: Floats = np.unwrap(np.pi - hinge_angle(upper, lower, as_is, axis))
+    except InvalidValue:  # bones without length
+        return None
+    return bend
+
+
+# Panels -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Curve:
+    label: str
+    values: Floats
+    colour: str
+    dashes: object
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Panel:
+    title: str
+    label: str
+    curves: list[_Curve]
+
+
+def _panels(motion: Motion, names: Sequence[str] | None) -> list[_Panel]:
+    if isinstance(names, str):
+        raise InvalidValue(f"names must be a list of roles or joints, got the text {names!r}")
+    if names is not None and not names:
+        raise InvalidValue("expected at least one role or joint to draw, got none")
+    wanted = _default_roles(motion) if names is None else [role for name in names for role in _resolve(motion, name)]
+    wanted = list(dict.fromkeys(wanted))
+    panels: list[_Panel] = []
+    hinges: dict[str, _Panel] = {}
+    for name in wanted:
+        side, _, part = name.partition("_")
+        bend = flexion(motion, side, part) if name in ROLE_NAMES and part in _HINGES else None
+        if bend is None:
+            panels.append(_vector_panel(motion, name))
+            continue
+        if part not in hinges:
+            word = _HINGES[part][2]
+            hinges[part] = _Panel(f"{word.capitalize()} flexion", "angle, °", [])
+            panels.append(hinges[part])
+        hinges[part].curves.append(_Curve(side, bend, SIDES[side], "-"))
+    if len(panels) > MOST_PANELS:
+        raise InvalidValue(f"a figure shows at most {MOST_PANELS} joints, got {len(panels)}; name fewer")
+    return panels
+
+
+def _vector_panel(motion: Motion, name: str) -> _Panel:
+    roles = motion.skeleton.roles
+    joint = roles[name] if name in roles else motion.skeleton.index(name)
+    vectors = rotation_vectors(motion.rotations[:, joint])
+    curves = [_Curve("xyz"[k], vectors[:, k], SERIES[k], _DASHES[k]) for k in range(3)]
+    words = name.replace("_", " ").capitalize() if name in roles else name
+    for everyday, part in EVERYDAY.items():
+        if name in (f"left_{part}", f"right_{part}") and part not in _HINGES:
+            words = f"{name.split('_')[0].capitalize()} {everyday}"
+    return _Panel(f"{words}, rotation vector", "angle, °", curves)
+
+
+def _resolve(motion: Motion, name: str) -> list[str]:
+    """Roles, or joints' names, that a name given by the user stands for."""
+    roles = motion.skeleton.roles
+    part = EVERYDAY.get(name, name)
+    if name in motion.skeleton.names:
+        return [name]
+    if part in ROLE_NAMES:
+        roles[part]  # raises where it was not found, and says how to map it
+        return [part]
+    side, _, rest = part.partition("_")
+    if side in ("left", "right") and rest in EVERYDAY:
+        return _resolve(motion, f"{side}_{EVERYDAY[rest]}")
+    both = [f"{side}_{part}" for side in ("left", "right")]
+    if all(role in ROLE_NAMES for role in both):
+        found = [role for role in both if role in roles]
+        if not found:
+            roles[both[0]]  # raises
+        return found
+    known = (*motion.skeleton.names, *ROLE_NAMES, *EVERYDAY)
+    raise JointNotFound(f"no joint or role {name!r} in {motion.name!r}{similar(name, known)}")
+
+
+def _default_roles(motion: Motion) -> list[str]:
+    roles = motion.skeleton.roles
+    both = [f"{side}_{EVERYDAY[name]}" for name in DEFAULT for side in ("left", "right")]
+    found = [role for role in both if role in roles]
+    if found:
+        return found
+    # Without roles: the joints that turn most.
+    swept = quat.angle_between(motion.rotations, motion.rotations[:1]).max(axis=0)
+    most = sorted(np.argsort(-swept, kind="stable")[:4].tolist())
+    return [motion.skeleton.names[joint] for joint in most]

@@ -1,0 +1,156 @@
+"""How every figure looks, and how it is written: colours, sizes, and the same bytes for the same input."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+
+from marey.errors import UnknownFormat
+from marey.io.files import write_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from marey.core.motion import Motion
+
+P = ParamSpec("P")
+StrPath = str | os.PathLike[str]
+
+# Orange, blue and near-black differ for every kind of colour vision, and in lightness (L* 62, 45, 20) on grey paper.
+LEFT, RIGHT, MIDDLE = "#e07b00", "#1f6fb2", "#2b2f36"
+SIDES = {"left": LEFT, "right": RIGHT, "middle": MIDDLE}
+NOTE, FLOOR, GRID = "#5c6068", "#8a8f98", "#e6e8eb"
+# For several motions: neighbours in the list differ in lightness too, and a second round in the dashes.
+SERIES = ("#1b3a5c", "#e07b00", "#2a9d8f", "#a3217f", "#7f9fc6", "#7a4b12")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)))
+
+WIDTH = 9.0  # inches: 900 px wide in a README at the 100 dpi of a screen
+DPI = 200  # of a PNG, so that it stays sharp on dense screens
+NOTE_SIZE = 8.5  # points, the smallest text in any figure
+
+_SETTINGS: dict[str, Any] = {
+    "font.size": 10.0,
+    "axes.titlesize": 11.0,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 10.0,
+    "axes.linewidth": 0.7,
+    "axes.edgecolor": NOTE,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "xtick.labelsize": 9.0,
+    "ytick.labelsize": 9.0,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "legend.fontsize": 9.0,
+    "legend.frameon": False,
+    "legend.handlelength": 1.8,
+    "lines.linewidth": 1.4,
+    "lines.solid_capstyle": "round",
+    "text.parse_math": False,  # a clip may be called "$5"
+    "svg.hashsalt": "marey",
+    "svg.fonttype": "path",
+}
+# matplotlib keeps its settings in one place for the whole process; they are borrowed and given back.
+_BORROWING = threading.RLock()
+
+
+@contextmanager
+def settings() -> Iterator[None]:
+    """Our settings in place of the user's, so that a figure does not depend on the machine it is drawn on."""
+    with _BORROWING, matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        current: Any = matplotlib.rcParams  # newer versions want every key spelt out in the type
+        current.update(_SETTINGS)
+        yield
+
+
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Let a function draw with our settings."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        with settings():
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def new_figure(height: float, *, width: float = WIDTH, layout: Any = None) -> Figure:
+    """An empty figure of its size in inches that no other code knows of."""
+    figure = Figure(figsize=(width, height), layout=layout)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def check_suffix(path: StrPath) -> str:
+    """``"png"`` or ``"svg"``; called before any work is done."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".png", ".svg"):
+        raise UnknownFormat(f"figures are written as .png or .svg, got {suffix or 'no suffix'}", path=path)
+    return suffix[1:]
+
+
+def write_figure(figure: Figure, path: StrPath) -> None:
+    """Write a figure as PNG or SVG by the suffix, without date or version, and empty it."""
+    kind = check_suffix(path)
+    nothing = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
+    buffer = io.BytesIO()
+    with settings(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)  # a box is drawn instead
+        figure.savefig(buffer, format=kind, dpi=DPI, metadata=nothing)
+    figure.clear()
+    write_bytes(path, [buffer.getvalue()])
+
+
+def shade(colour: str, strength: float) -> str:
+    """The colour on white paper: 1 is itself, 0 is white. Unlike transparency it does not add up where lines cross."""
+    red, green, blue = (1.0 - strength * (1.0 - channel) for channel in to_rgb(colour))
+    return to_hex((red, green, blue))
+
+
+def series_look(k: int) -> dict[str, Any]:
+    """Colour and dashes of the k-th of several motions."""
+    return {"color": SERIES[k % len(SERIES)], "ls": DASHES[k // len(SERIES) % len(DASHES)]}
+
+
+def shown_name(motion: Motion, longest: int = 44) -> str:
+    """The motion's name, fit to stand in a figure: one line, not too long, never empty."""
+    name = "".join(c if c.isprintable() else " " for c in motion.name).strip() or "motion"
+    return name if len(name) <= longest else f"{name[: longest // 2 - 1]}…{name[-longest // 2 :]}"
+
+
+def shown_names(motions: Sequence[Motion]) -> list[str]:
+    """Names for a legend; matplotlib leaves out labels that begin with an underscore."""
+    names = [shown_name(motion, 30) for motion in motions]
+    return [f"\u200a{name}" if name.startswith("_") else name for name in names]
+
+
+def told_length(motion: Motion) -> str:
+    """``"3.92 s at 120 Hz"``."""
+    return f"{motion.duration:.2f} s at {motion.fps:.5g} Hz"
+
+
+def time_axes(figure: Figure, panels: Sequence[Axes], start: float, stop: float) -> None:
+    """Panels above one another over the same seconds: one time axis at the foot, light grid lines through all."""
+    for panel in panels:
+        panel.grid(True, axis="x")
+        if stop > start:
+            panel.set_xlim(start, stop)
+        panel.label_outer()
+    panels[-1].set_xlabel("time, s")
+    figure.align_ylabels(list(panels))

@@ -1,0 +1,110 @@
+"""`marey measure`."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marey
+from marey.cli import main as cli_main
+from marey.cli.main import main
+from marey.samples import straight_walk
+
+WALK = straight_walk(seconds=2.0)
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    import warnings
+
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    if "measure" not in cli_main.COMMANDS:
+        monkeypatch.setattr(cli_main, "COMMANDS", (*cli_main.COMMANDS, "measure"))
+
+
+@pytest.fixture
+def clips(tmp_path: Path) -> tuple[str, str]:
+    source, made = tmp_path / "source.bvh", tmp_path / "made.bvh"
+    marey.save(WALK, source)
+    slid = WALK.root_positions * np.array([1.0, 1.0, 1.1])
+    marey.save(replace(WALK, root_positions=slid), made)
+    return str(made), str(source)
+
+
+def test_the_table_has_every_figure_with_its_unit(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", clips[0]]) == 0
+    out = capsys.readouterr().out
+    assert "121 frames at 60 Hz, 2.00 s" in out
+    rows = {line.split()[0]: line for line in out.splitlines()[2:]}
+    assert "mm/frame" in rows["slide_weighted"]
+    assert "10^2 m/s^3" in rows["jitter"]
+    assert "rad/s" in rows["angular_velocity_max"]
+    assert "against" not in out
+
+
+def test_the_source_stands_beside(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    made, source = clips
+    assert main(["measure", made, "--against", source, "--full"]) == 0
+    out = capsys.readouterr().out
+    assert f"against {source}: 121 frames" in out
+    (row,) = [line.split() for line in out.splitlines() if line.startswith("  path_net ")]
+    assert float(row[1]) == pytest.approx(1.1 * float(row[2]), rel=1e-3)
+    assert "Mode-Adaptive" in out
+
+
+def test_json(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    made, source = clips
+    assert main(["measure", made, source, "--against", source, "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert first["file"] == made
+    assert first["against"]["file"] == source
+    figure = first["figures"]["slide_contact"]
+    assert figure["unit"] == "m/s"
+    assert "PhysDiff" in figure["source"]
+    assert figure["value"] > figure["against"]
+    same = second["figures"]
+    assert all(one["value"] == one["against"] for one in same.values())
+
+
+def test_what_cannot_be_had_is_a_dash_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "one.bvh"
+    marey.save(WALK[0], path)
+    assert main(["measure", str(path)]) == 0
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  jitter ")]
+    assert row.split()[1] == "-"
+    assert row.endswith("needs at least 4 frames, the motion has 1 frame")
+
+
+def test_bad_files_are_one_sentence_and_exit_code_2(
+    clips: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    absent = str(tmp_path / "absent.bvh")
+    assert main(["measure", absent]) == 2
+    assert main(["measure", clips[0], "--against", absent]) == 2
+    assert capsys.readouterr().err.count("absent.bvh") == 2
+    assert main(["measure", absent, clips[0], "--json"]) == 2
+    told = capsys.readouterr()
+    assert len(json.loads(told.out)) == 1
+    assert told.err.count("\n") == 1
+
+
+def test_a_rest_pose_before_the_motion_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rest.bvh"
+    rotations, root = WALK.rotations.copy(), WALK.root_positions.copy()
+    rotations[0], root[0] = [1.0, 0.0, 0.0, 0.0], root[1]
+    marey.save(replace(WALK, rotations=rotations, root_positions=root, contacts=None), path)
+    assert main(["measure", str(path), "--json"]) == 0
+    told = capsys.readouterr()
+    assert "--trim-rest drops it" in told.err
+    assert main(["measure", str(path), "--trim-rest", "--json"]) == 0
+    trimmed = capsys.readouterr()
+    assert trimmed.err == ""
+    before, after = (json.loads(out)[0]["figures"]["angular_velocity_max"]["value"] for out in (told.out, trimmed.out))
+    assert before > 3 * after
+
+
+def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", "--help"]) == 0
+    assert "marey measure clean.bvh --against walk.bvh" in capsys.readouterr().out

@@ -1,0 +1,143 @@
+"""The report: every figure with its definition, beside that of the source clip."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.core import Motion, Skeleton
+from marey.errors import InvalidValue, UnknownName
+from marey.maths import quat
+from marey.measure import MEASURES, Report, measure
+from marey.samples import straight_walk
+from tests.measure.figures_of_straw import pendulum_walk, statue, straight
+
+WALK = straight_walk(seconds=3.0)
+
+
+def test_every_measure_says_what_it_is() -> None:
+    names = [one.name for one in MEASURES]
+    assert len(set(names)) == len(names)
+    for one in MEASURES:
+        assert one.unit
+        for part in (one.unit, one.definition, one.source):
+            assert part in (one.__doc__ or "")
+
+
+def test_the_report_is_an_ordered_mapping() -> None:
+    report = measure(WALK)
+    assert list(report) == [one.name for one in MEASURES]
+    assert len(report) == len(MEASURES)
+    assert "skate_ratio" in report
+    assert report["skate_ratio"].unit == "fraction"
+    with pytest.raises(UnknownName, match="no figure 'skate_ration'.*similar: 'skate_ratio'"):
+        report["skate_ration"]
+
+
+def test_a_walk_has_every_figure() -> None:
+    report = measure(WALK)
+    assert [name for name, figure in report.items() if figure.value is None] == []
+    assert all(np.isfinite(figure.value) for figure in report.values() if figure.value is not None)
+    assert all(figure.against is None for figure in report.values())
+    assert report.against is None
+
+
+def test_the_source_clips_own_figures_come_beside() -> None:
+    slow, quick = straight(0.2, 0.0), straight(0.6, 0.0, fps=30.0)
+    alone, paired = measure(quick), measure(slow, against=quick)
+    assert paired.against is not None
+    assert paired.against["fps"] == 30.0
+    for name, figure in paired.items():
+        assert figure.value == measure(slow)[name].value
+        assert figure.against == alone[name].value
+        assert figure.against_note == alone[name].note
+
+
+def _same(a: Report, b: Report) -> None:
+    for name, figure in a.items():
+        assert figure.value == pytest.approx(b[name].value, rel=1e-6, abs=1e-6), name
+
+
+@pytest.mark.parametrize("transform", [(1.0, 5.0, -3.0), (np.pi, 0.0, 0.0), (-2.5, -40.0, 80.0)])
+def test_figures_are_the_same_anywhere_on_the_floor(transform: tuple[float, float, float]) -> None:
+    for motion in (WALK, pendulum_walk(0.9, 1.1)):
+        _same(measure(motion), measure(motion.moved(transform)))
+
+
+def test_measuring_changes_nothing() -> None:
+    before = WALK.root_positions.copy(), WALK.rotations.copy()
+    measure(WALK, against=WALK)
+    np.testing.assert_array_equal(WALK.root_positions, before[0])
+    np.testing.assert_array_equal(WALK.rotations, before[1])
+
+
+def test_figures_go_to_json_and_back() -> None:
+    told = json.loads(json.dumps(measure(WALK, against=WALK).as_dict()))
+    assert told["name"] == WALK.name
+    assert told["frames"] == len(WALK)
+    assert told["against"]["frames"] == len(WALK)
+    for name, figure in told["figures"].items():
+        assert figure["value"] == figure["against"] == measure(WALK)[name].value
+        assert figure["definition"]
+        assert figure["source"]
+        assert figure["unit"]
+
+
+def test_one_frame_gives_what_one_frame_can() -> None:
+    report = measure(statue(np.array([[0.0, -0.01, 0.0]])))
+    have = {name for name, figure in report.items() if figure.value is not None}
+    assert have == {"penetration_mean", "penetration_max", "limb_change_max", "limb_change_mean"}
+    assert report["jitter"].note == "needs at least 4 frames, the motion has 1 frame"
+    assert "no gait" in report["stride_rate"].note
+
+
+def test_without_legs_the_feet_are_left_out_with_a_reason() -> None:
+    chain = Skeleton(("a", "b", "c"), np.array([-1, 0, 1]), np.array([[0, 0, 0], [0, 1, 0], [0, 1, 0]]))
+    report = measure(Motion(chain, np.zeros((20, 3)), quat.identity((20, 3)), 30.0))
+    assert report["jitter"].value == 0.0
+    assert report["skate_ratio"].value is None
+    assert "'left_foot' was not found" in report["skate_ratio"].note
+    assert "'hips' was not found" in report["path_length"].note
+
+
+def test_no_figure_at_all_is_an_error() -> None:
+    dot = Skeleton(("a",), np.array([-1]), np.zeros((1, 3)))
+    with pytest.raises(InvalidValue, match="nothing can be measured on motion 'dot' of 1 frame and 1 joint"):
+        measure(Motion(dot, np.zeros((1, 3)), quat.identity((1, 1)), 30.0, name="dot"))
+
+
+def test_feet_that_never_rest_have_no_floor() -> None:
+    time = np.arange(120) / 60
+    fly = statue(np.stack([5 * time, 1 + 9 * time, 0 * time], axis=1))
+    report = measure(replace(fly, contacts=None, source=replace(fly.source, floor=None)))
+    assert report["penetration_mean"].value is None
+    assert "no foot comes to rest" in report["penetration_mean"].note
+    assert report["path_length"].value == pytest.approx(5 * 119 / 60)
+
+
+def test_joints_above_the_hips_are_not_the_body() -> None:
+    carrier = Skeleton(
+        ("Carrier", *WALK.skeleton.names),
+        np.concatenate([[-1], WALK.skeleton.parents + 1]),
+        np.concatenate([np.zeros((1, 3)), WALK.skeleton.offsets]),
+    )
+    offsets = np.repeat(carrier.offsets[None], len(WALK), axis=0)
+    offsets[:, 1] = WALK.root_positions
+    carried = Motion(
+        carrier,
+        np.zeros((len(WALK), 3)),
+        np.concatenate([quat.identity((len(WALK), 1)), WALK.rotations], axis=1),
+        WALK.fps,
+        bone_offsets=offsets,
+        source=WALK.source,
+    )
+    _same(measure(replace(WALK, contacts=None)), measure(carried))
+
+
+def test_the_room_itself_can_be_called() -> None:
+    import marey.measure
+
+    report = marey.measure(WALK, against=WALK)
+    assert list(report) == [one.name for one in MEASURES]
+    assert report["path_net"].against == report["path_net"].value

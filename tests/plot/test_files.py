@@ -1,0 +1,111 @@
+"""Every kind of figure as a file: valid, of its size, the same bytes each time, and nothing left behind."""
+
+import gc
+import re
+import weakref
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+import marey.plot
+from marey.errors import InvalidValue, UnknownFormat, UnwritableFile
+from marey.plot.style import DPI, WIDTH
+from tests.plot.pictures import KINDS, WALK, bare, in_place, png_size, svg_size, under_resting_root
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_figures_are_whole_and_of_their_size(kind: str, tmp_path: Path) -> None:
+    figure = getattr(marey.plot, f"draw_{kind}")(WALK)
+    width, height = figure.get_size_inches()
+    assert width == WIDTH
+    assert 2.0 <= height <= 6.6
+    write = getattr(marey.plot, kind)
+    write(WALK, tmp_path / "a.png")
+    assert png_size(tmp_path / "a.png") == (1800, pytest.approx(height * DPI, abs=1.0))
+    write(WALK, tmp_path / "a.SVG")
+    assert svg_size(tmp_path / "a.SVG") == pytest.approx((72 * width, 72 * height), abs=0.1)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.SVG", "a.png"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_same_motion_same_bytes_whatever_the_users_settings(kind: str, suffix: str, tmp_path: Path) -> None:
+    write = getattr(marey.plot, kind)
+    first, again = tmp_path / f"first.{suffix}", tmp_path / f"again.{suffix}"
+    write(WALK, first)
+    with matplotlib.rc_context({"font.size": 20.0, "lines.linewidth": 7.0, "svg.hashsalt": "x", "axes.grid": True}):
+        write(WALK, again)
+        assert matplotlib.rcParams["font.size"] == 20.0
+    data = first.read_bytes()
+    assert data == again.read_bytes()
+    assert matplotlib.__version__.encode() not in data
+    assert not re.search(rb"<dc:date>|20\d\d-\d\d-\d\dT", data)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_motion_can_be_drawn(kind: str, tmp_path: Path) -> None:
+    draw = getattr(marey.plot, f"draw_{kind}")
+    write = getattr(marey.plot, kind)
+    odd = replace(WALK, name="_$x^2$ --\n\t\x07 動き " + 60 * "long ")
+    for motion in (WALK[3], WALK[3:5], in_place(), under_resting_root(), odd, replace(WALK, contacts=None)):
+        write(motion, tmp_path / "a.svg")
+        assert svg_size(tmp_path / "a.svg")[0] == 72 * WIDTH
+    if kind == "feet":
+        with pytest.raises(InvalidValue, match="no feet to draw: neither role left_foot nor right_foot was found"):
+            draw(bare())
+    else:
+        write(bare(), tmp_path / "bare.png")
+        assert png_size(tmp_path / "bare.png")[0] == 1800
+        write(bare()[:1], tmp_path / "bare.png")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_figure_is_freed_after_it_is_written(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    module = sys.modules[f"marey.plot.{kind}"]
+    seen = []
+    write_figure = module.write_figure
+
+    def spy(figure, path):  # type: ignore[no-untyped-def]
+        seen.append(weakref.ref(figure))
+        write_figure(figure, path)
+
+    monkeypatch.setattr(module, "write_figure", spy)
+    getattr(marey.plot, kind)(WALK[:20], tmp_path / "a.png")
+    gc.collect()
+    assert len(seen) == 1
+    assert seen[0]() is None
+
+
+def test_pyplot_is_never_imported() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, marey.plot\nfrom marey.samples import straight_walk\n"
+        "[getattr(marey.plot, 'draw_' + k)(straight_walk(seconds=0.5)) for k in "
+        f"{KINDS!r}]\nassert 'matplotlib.pyplot' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bad_input_is_told(kind: str, tmp_path: Path) -> None:
+    write = getattr(marey.plot, kind)
+    with pytest.raises(UnknownFormat, match=r"walk.gif: figures are written as .png or .svg, got .gif"):
+        write(WALK, tmp_path / "walk.gif")
+    with pytest.raises(UnknownFormat, match="got no suffix"):
+        write(WALK, tmp_path / "walk")
+    with pytest.raises(UnwritableFile, match="does not exist"):
+        write(WALK[:10], tmp_path / "nowhere" / "walk.png")
+    with pytest.raises(InvalidValue, match=r"expected frames 0 <= start < stop <= 121 .* got 5 to 400"):
+        write(WALK, tmp_path / "walk.png", start=5, stop=400)
+    with pytest.raises(InvalidValue, match="got 5 to 5"):
+        write(WALK, tmp_path / "walk.png", start=5, stop=5)
+    with pytest.raises(InvalidValue, match="start must be an integer, got 1.5"):
+        write(WALK, tmp_path / "walk.png", start=1.5, stop=9)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,174 @@
+"""Filmstrips: which poses are shown, from where, and what is drawn of a body."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from matplotlib.patches import Circle
+
+import marey
+from marey.core import Motion
+from marey.errors import InvalidValue
+from marey.maths import quat
+from marey.plot import draw_filmstrip
+from marey.plot.body import see_body
+from marey.plot.poses import View, paced_frames, telling_frames
+from marey.plot.style import LEFT, MIDDLE, RIGHT
+from tests.plot.pictures import WALK, bare, in_place, under_resting_root
+
+
+def poses(axes: Axes, width: float = 1.8) -> list[LineCollection]:
+    return [c for c in axes.collections if isinstance(c, LineCollection) and c.get_linewidths()[0] == width]
+
+
+@pytest.mark.parametrize("n_poses", [1, 2, 7])
+@pytest.mark.parametrize("motion", [WALK, in_place()], ids=["travels", "in place"])
+def test_as_many_poses_as_asked_for_with_ghosts_between(motion: Motion, n_poses: int) -> None:
+    figure = draw_filmstrip(motion, n_poses=n_poses)
+    rows = [axes for axes in figure.axes if axes.get_ylabel() == "height, m"]
+    plan = figure.axes[-1]
+    assert sum(len(poses(axes)) for axes in rows) == n_poses
+    assert sum(len(poses(axes, 0.9)) for axes in rows) <= 3 * n_poses
+    assert len(poses(plan, 1.0)) == n_poses
+    heads = sum(isinstance(patch, Circle) for axes in rows for patch in axes.patches)
+    assert heads == sum(len(poses(axes)) + len(poses(axes, 0.9)) for axes in rows)
+
+
+def test_axes_have_units_equal_scales_and_the_floor() -> None:
+    figure = draw_filmstrip(WALK)
+    side, plan = figure.axes
+    assert side.get_ylabel() == "height, m"
+    assert (plan.get_xlabel(), plan.get_ylabel()) == ("in the direction of travel, m", "left, m")
+    assert side.get_xlim() == plan.get_xlim()  # above one another at one scale
+    assert side.get_aspect() == plan.get_aspect() == 1.0
+    floor = [line for line in side.lines if np.ptp(line.get_ydata()) == 0.0]
+    assert np.unique(floor[0].get_ydata()) == 0.0
+
+
+def test_the_floor_is_where_it_was_noted() -> None:
+    raised = replace(
+        WALK,
+        root_positions=WALK.root_positions + np.array([0.0, 3.0, 0.0]),
+        source=replace(WALK.source, floor=3.0),
+    )
+    lowest = np.concatenate(poses(draw_filmstrip(raised).axes[0])[0].get_segments())[:, 1].min()
+    assert abs(lowest) < 0.05
+    assert see_body(replace(raised, source=replace(raised.source, floor=None))).floor == pytest.approx(3.0, abs=0.05)
+
+
+def test_it_looks_across_the_travel_and_shows_sides_in_their_colours() -> None:
+    turned = WALK.moved((1.1, 4.0, -2.0))
+    for motion in (WALK, turned):
+        axes = draw_filmstrip(motion, n_poses=3).axes[0]
+        first, *_, last = (np.concatenate(pose.get_segments())[:, 0].mean() for pose in poses(axes))
+        assert last - first == pytest.approx(np.linalg.norm(np.diff(motion.travel[[0, -1]], axis=0)), abs=0.35)
+        colours = {to_hex(c) for c in poses(axes)[0].get_colors()}
+        assert colours == {LEFT, RIGHT, MIDDLE}
+        # Facing to the right the right side is nearer to the reader, so it is drawn over the left one.
+        order = [to_hex(c) for c in poses(axes)[0].get_colors()]
+        assert order[0] == LEFT
+        assert order[-1] == RIGHT
+
+
+def test_views_are_right_handed() -> None:
+    along = np.array([0.0, 0.0, 1.0])
+    left_hand = np.array([1.0, 0.0, 0.0])  # of somebody who faces +Z
+    assert View.side(along).nearness(left_hand) == -1.0
+    assert View.front(along).flat(left_hand).tolist() == [1.0, 0.0]
+    assert View.front(along).nearness(along) == 1.0
+    assert View.top(along).flat(left_hand).tolist() == [0.0, 1.0]
+    assert View.top(along).nearness(np.array([0.0, 1.0, 0.0])) == 1.0
+
+
+def test_a_resting_root_is_no_part_of_the_body() -> None:
+    plain, rooted = draw_filmstrip(WALK), draw_filmstrip(under_resting_root())
+    for a, b in zip(plain.axes, rooted.axes, strict=True):
+        assert a.get_xlim() == pytest.approx(b.get_xlim())
+        for pose, again in zip(poses(a), poses(b), strict=True):
+            np.testing.assert_allclose(pose.get_segments(), again.get_segments(), atol=1e-9)
+    # Without roles the way from the root to the hips still shows by its changing length.
+    nameless = bare(under_resting_root())
+    assert len(see_body(nameless).bones) == len(nameless.skeleton) - 2
+
+
+def test_without_roles_all_bones_have_one_colour() -> None:
+    figure = draw_filmstrip(bare(), n_poses=4)
+    drawn = [pose for axes in figure.axes for pose in poses(axes)]
+    assert len(drawn) == 4
+    assert {to_hex(c) for pose in drawn for c in pose.get_colors()} == {MIDDLE}
+    assert {len(pose.get_segments()) for pose in drawn} == {len(WALK.skeleton) - 1}
+
+
+def test_contacts_are_drawn_where_there_are_any() -> None:
+    def dots(axes: Axes) -> int:
+        return sum(
+            int(np.isfinite(np.ma.filled(c.get_offsets(), np.nan)).all(axis=1).sum())
+            for c in axes.collections
+            if not isinstance(c, LineCollection)
+        )
+
+    contacts = WALK.contacts
+    assert contacts is not None
+    side, plan = draw_filmstrip(WALK, n_poses=2).axes
+    assert dots(side) == contacts.mask[[0, -1]].sum()
+    assert dots(plan) == sum(len(contacts.intervals(name)) for name in contacts.names)
+    without = draw_filmstrip(replace(WALK, contacts=None), n_poses=2)
+    assert [dots(axes) for axes in without.axes] == [0, 0]
+
+
+def test_a_front_view_on_request() -> None:
+    for motion in (WALK, in_place()):
+        plain, more = draw_filmstrip(motion, n_poses=5), draw_filmstrip(motion, n_poses=5, front=True)
+        assert "from the front" in [axes.get_title(loc="left") for axes in more.axes]
+        assert len([p for a in more.axes for p in poses(a)]) == 2 * len([p for a in plain.axes for p in poses(a)])
+
+
+def test_paced_and_telling_frames() -> None:
+    body = see_body(WALK)
+    assert paced_frames(body, 0, len(WALK), 3) == pytest.approx([0, 60, 120], abs=1)
+    assert paced_frames(body, 7, 8, 5) == [7]
+    # One arm shoots up at frame 100 of somebody who stands.
+    rotations = np.tile(WALK[0].rotations, (200, 1, 1))
+    arm = WALK.skeleton.roles["left_upper_arm"]
+    rotations[100, arm] = quat.mul(quat.from_axis_angle([1.0, 0.0, 0.0], -2.0), rotations[100, arm])
+    still = Motion(WALK.skeleton, np.tile(WALK.root_positions[:1], (200, 1)), rotations, 10.0)
+    shown = telling_frames(see_body(still), 0, 200, 4)
+    assert 100 in shown
+    assert len(shown) == 4
+    assert shown == sorted(set(shown))
+    texts = [t.get_text() for axes in draw_filmstrip(still, n_poses=4).axes for t in axes.texts]
+    assert "10.00 s" in texts
+
+
+@pytest.mark.parametrize("wrong", [0, -3, 61])
+def test_impossible_numbers_of_poses_are_refused(wrong: int) -> None:
+    with pytest.raises(InvalidValue, match=f"a filmstrip has 1 to 60 poses, got {wrong}"):
+        draw_filmstrip(WALK, n_poses=wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "side_by_side"),
+    [
+        ("cmu/016/16_15.bvh", False),
+        ("cmu/016/16_35.bvh", False),
+        ("cmu/049/49_06.bvh", False),
+        ("cmu/144/144_05.bvh", True),
+        ("bandai-namco/dataset-2_walk-turn-left_normal_001.bvh", False),
+    ],
+)
+def test_real_clips(data_folder: Path, name: str, side_by_side: bool) -> None:
+    if not (data_folder / name).exists():
+        pytest.skip(f"{name} is not there")
+    figure = draw_filmstrip(marey.load(data_folder / name, trim_rest=True))
+    assert (figure.axes[-1].get_xlabel() == "forwards, m") == side_by_side
+    for axes in figure.axes:
+        for pose in [*poses(axes), *poses(axes, 0.9)]:
+            ends = np.concatenate(pose.get_segments())
+            assert axes.get_xlim()[0] <= ends[:, 0].min()
+            assert ends[:, 0].max() <= axes.get_xlim()[1]
+            assert ends[:, 1].min() > -0.06
+            assert ends[:, 1].max() < axes.get_ylim()[1]
