@@ -12,7 +12,9 @@ import click
 @click.option("--file", "file", help="Measure on this BVH file instead of a generated clip.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def command(names: tuple[str, ...], file: str | None, as_json: bool) -> int:
-    """Measure speed as ratios to peers and floors in the same run. NAMEs: load, save, fk, growth, startup.
+    """Measure speed as ratios to peers and floors in the same run.
+
+    NAMEs: load, save, fk, contacts, samples, measure, growth, startup; all of them by default.
 
     Peers are measured where they are installed: pip install 'marey[bench]'. Exits with 1 where a goal is missed.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -13,6 +13,17 @@ if TYPE_CHECKING:
 
 # How far a joint may be from where it was after a file was written and read back, in metres.
 TOLERANCE = {".bvh": 1e-6, ".glb": 1e-5, ".npz": 0.0}
+# Detected contacts agree with the truth in at least this share, as F1.
+CONTACT_F1 = 0.97
+
+CLIPS: dict[str, dict[str, Any]] = {
+    "walk": {"speed": 1.3, "seconds": 4.0},
+    "walk_left": {"speed": 1.3, "turn_rate": 0.5, "seconds": 4.0},
+    "walk_right": {"speed": 1.3, "turn_rate": -0.5, "seconds": 4.0},
+    "run": {"speed": 3.0, "seconds": 3.0},
+    "stairs": {},
+    "kick": {},
+}
 
 
 class Made(NamedTuple):
@@ -28,7 +39,7 @@ class Made(NamedTuple):
 @click.command("demo")
 @click.argument("outdir", default="demo_out")
 def command(outdir: str) -> int:
-    """Generate a walk, write it in every format, read each back, check it, and draw it. Files go to OUTDIR.
+    """Generate motion, write and read it in every format, find its contacts, measure and draw it. Files go to OUTDIR.
 
     \b
     Example:
@@ -51,27 +62,101 @@ def command(outdir: str) -> int:
 
 
 def _make(folder: Path) -> Iterator[Made]:
-    """Write every file; each is read back before the next is made."""
-    from marey.io import save, sidecar_path
-    from marey.plot import filmstrip
-    from marey.samples import straight_walk
+    """Make every file; each is checked before the next is made."""
+    from dataclasses import replace
 
-    walk = straight_walk(speed=1.3, seconds=4.0)
-    click.echo(f"{walk!r}, generated; {len(walk.contacts.points) if walk.contacts else 0} contact points")
+    from marey.samples import sample
+
+    clips = {
+        name: replace(sample(name.split("_")[0], **parameters).motion, name=name) for name, parameters in CLIPS.items()
+    }
+    walk = clips["walk"]
+    click.echo(f"Generated {len(clips)} clips with exact contacts, labels and parameters: {', '.join(clips)}.\n")
+    yield from _write(folder, walk)
+    yield from _write_together(folder, clips)
+    yield _find_contacts(folder, clips)
+    _measure(walk)
+    yield from _draw(folder, clips)
+
+
+def _write(folder: Path, walk: Motion) -> Iterator[Made]:
+    """One clip in every format, read back."""
+    from marey.io import save, sidecar_path
+
     looks = {
-        ".bvh": ("motion, BVH in centimetres", "marey info {}; Blender: File > Import > BVH"),
-        ".glb": ("motion with a simple figure, glTF", "any glTF viewer; Blender: File > Import > glTF"),
-        ".npz": ("motion, NumPy arrays", "marey info {}; numpy.load"),
+        ".bvh": ("a walk, BVH in centimetres", "marey info walk.bvh; Blender"),
+        ".glb": ("the same with a simple figure", "any glTF viewer, Blender"),
+        ".npz": ("the same as NumPy arrays", "numpy.load"),
     }
     for suffix, (what, look) in looks.items():
         path = folder / f"walk{suffix}"
         save(walk, path)
         error = _largest_error(walk, path)
-        yield Made(path, what, f"read back to {1e6 * error:.2g} um", look.format(path), error <= TOLERANCE[suffix])
+        told = f"read back to {1e6 * error:.2g} um"
+        yield Made(path, what, told, look, error <= TOLERANCE[suffix])
     yield Made(sidecar_path(folder / "walk.bvh"), "its contacts and labels", "read back equal", "any text editor")
-    picture = folder / "walk.png"
-    filmstrip(walk, picture)
-    yield Made(picture, "filmstrip and path", "", "any image viewer")
+
+
+def _write_together(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
+    """All clips in one GLB."""
+    from marey.io import clip_names, save
+
+    path = folder / "clips.glb"
+    save(list(clips.values()), path)
+    names = clip_names(path)
+    yield Made(
+        path, "all clips in one file", f"{len(names)} animations", "any glTF viewer, Blender", names == tuple(clips)
+    )
+
+
+def _find_contacts(folder: Path, clips: dict[str, Motion]) -> Made:
+    """Contacts as detected from the joints alone, against the truth that samples carry."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from marey.clean import detect_contacts
+    from marey.io import save
+
+    hits = wrong = 0
+    for clip in clips.values():
+        found = detect_contacts(replace(clip, contacts=None)).contacts
+        if clip.contacts is None or found is None:
+            continue
+        truth = np.stack([clip.contacts.mask[:, clip.contacts.index(name)] for name in found.names], axis=1)
+        hits += int((truth & found.mask).sum())
+        wrong += int((truth ^ found.mask).sum())
+    f1 = 2 * hits / (2 * hits + wrong)
+    path = folder / "contacts.bvh"
+    save(detect_contacts(replace(clips["walk"], contacts=None)), path)
+    click.echo(f"Contacts found from the joints alone agree with the truth: F1 {f1:.3f} over {len(clips)} clips.\n")
+    return Made(
+        path, "the walk with detected contacts", f"F1 {f1:.3f}", "marey contacts contacts.bvh", f1 >= CONTACT_F1
+    )
+
+
+def _measure(walk: Motion) -> None:
+    from marey.measure import measure
+
+    report = measure(walk)
+    shown = ("slide_contact", "skate_ratio", "penetration_max", "jitter", "speed_mean", "stride_rate")
+    figures = "; ".join(
+        f"{name} {report[name].value:.3g} {report[name].unit}" for name in shown if report[name].value is not None
+    )
+    click.echo(f"Measured: {figures}.\n")
+
+
+def _draw(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
+    from marey.plot import feet, filmstrip, path
+
+    for name in ("walk", "run", "stairs", "kick"):
+        picture = folder / f"{name}.png"
+        filmstrip(clips[name], picture)
+        yield Made(picture, f"filmstrip of {name}", "", "any image viewer")
+    feet(clips["walk"], folder / "feet.png")
+    yield Made(folder / "feet.png", "foot heights, speeds and contacts", "", "any image viewer")
+    path([clips[name] for name in ("walk", "walk_left", "walk_right")], folder / "paths.png")
+    yield Made(folder / "paths.png", "three walks from above", "", "any image viewer")
 
 
 def _largest_error(walk: Motion, path: Path) -> float:
@@ -92,7 +177,8 @@ def _table(made: list[Made]) -> None:
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for title in ("file", "what it is", "checked", "how to look at it"):
-        table.add_column(title, overflow="fold")
+        table.add_column(title, no_wrap=title == "file")
     for item in made:
-        table.add_row(str(item.path), item.what, item.checked, item.look)
+        table.add_row(item.path.name, item.what, item.checked, item.look)
+    click.echo(f"Made in {made[0].path.parent}:")
     Console(markup=False, highlight=False).print(table)

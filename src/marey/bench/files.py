@@ -1,0 +1,98 @@
+"""Benches of reading, writing and starting up."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from marey.bench.clips import bench_bvh, bench_motion
+from marey.bench.figures import Figure, against_peer, at_most, has, without_peer
+from marey.bench.timing import best_commands, best_of
+from marey.io import load_motion, save
+
+PER_THOUSAND = "ms per 1000 frames"
+
+
+def bench_load(path: str) -> Iterator[Figure]:
+    """Reading a BVH file to a ready Motion, warm and in a new process."""
+    import numba  # noqa: F401  kernels are measured warm
+
+    scale = 1e6 / len(load_motion(path))
+    if not has("pybvh"):
+        (mine,) = best_of([lambda: load_motion(path)])
+        yield without_peer("load", "load, warm", mine * scale, PER_THOUSAND, "pybvh")
+        return
+    import pybvh
+
+    mine, peer = best_of([lambda: load_motion(path), lambda: pybvh.read_bvh_file(path)])
+    yield against_peer("load", "load, warm", PER_THOUSAND, "pybvh", (mine * scale, peer * scale), 2.0)
+    mine, peer = best_commands(
+        [
+            _python("import sys, marey; marey.load(sys.argv[1])", path),
+            _python("import sys, pybvh; pybvh.read_bvh_file(sys.argv[1])", path),
+        ],
+        rounds=9,
+    )
+    yield against_peer("load", "load, new process", "ms", "pybvh", (mine * 1e3, peer * 1e3), 1.0)
+
+
+def bench_save(path: str) -> Iterator[Figure]:
+    """Writing the same file."""
+    motion = load_motion(path)
+    scale = 1e6 / len(motion)
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out.bvh")
+        if not has("pybvh"):
+            (mine,) = best_of([lambda: save(motion, out)], rounds=5)
+            yield without_peer("save", "save", mine * scale, PER_THOUSAND, "pybvh")
+            return
+        import pybvh
+
+        theirs = pybvh.read_bvh_file(path)
+        mine, peer = best_of([lambda: save(motion, out), lambda: pybvh.write_bvh_file(theirs, out)], rounds=5)
+        yield against_peer("save", "save", PER_THOUSAND, "pybvh", (mine * scale, peer * scale), 1.0)
+
+
+def bench_growth(path: str) -> Iterator[Figure]:
+    """How times grow from 1,000 to 10,000 frames, whatever `path` holds: a power of 1 is linear."""
+    import numba  # noqa: F401
+
+    with tempfile.TemporaryDirectory() as folder:
+        files, motions = [], []
+        for n_frames in (1_000, 10_000):
+            file = os.path.join(folder, f"clip_{n_frames}.bvh")
+            Path(file).write_bytes(bench_bvh(n_frames))
+            files.append(file)
+            motions.append(bench_motion(n_frames))
+        out = os.path.join(folder, "out.bvh")
+        jobs: list[tuple[str, list[Callable[[], object]]]] = [
+            ("load", [lambda file=file: load_motion(file) for file in files]),  # type: ignore[misc]
+            ("save", [lambda motion=motion: save(motion, out) for motion in motions]),  # type: ignore[misc]
+            ("FK", [motion.world for motion in motions]),
+        ]
+        for what, functions in jobs:
+            short, long = best_of(functions)
+            yield at_most(
+                "growth", f"{what}: power of growth, 1,000 to 10,000 frames", math.log10(long / short), "", 1.15
+            )
+
+
+def bench_startup(path: str) -> Iterator[Figure]:
+    """What a person waits for at the prompt, beside what Python itself takes to start."""
+    module = [sys.executable, "-m", "marey"]
+    bare, with_help, info = best_commands([_python("pass"), [*module, "--help"], [*module, "info", path]], rounds=9)
+    for what, seconds, goal in (("marey --help", with_help, 150), ("marey info FILE", info, 500)):
+        milliseconds = seconds * 1e3
+        told = f"under {goal} ms"
+        floor = bare * 1e3
+        yield Figure(
+            "startup", what, milliseconds, "ms", "bare Python", floor, seconds / bare, told, milliseconds < goal
+        )
+
+
+def _python(code: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-c", code, *arguments]

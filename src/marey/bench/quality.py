@@ -1,0 +1,68 @@
+"""Benches of kinematics, contacts, measures and samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from marey.bench.figures import Figure, against_floor, against_peer, at_most, has, without_peer
+from marey.bench.files import PER_THOUSAND
+from marey.bench.timing import best_of
+from marey.clean import detect_contacts
+from marey.core import pose_world
+from marey.io import load_motion
+from marey.measure import measure
+from marey.samples import sample
+
+
+def bench_fk(path: str) -> Iterator[Figure]:
+    """Forward kinematics of all frames, and of one."""
+    import numba  # noqa: F401  kernels are measured warm
+
+    motion = load_motion(path)
+    skeleton, scale = motion.skeleton, 1e6 / len(motion)
+    if has("pymotion"):
+        from pymotion.ops.skeleton import fk
+
+        arguments = (motion.rotations, motion.root_positions, skeleton.offsets, skeleton.parents)
+        mine, peer = best_of([motion.world, lambda: fk(*arguments)])
+        yield against_peer("fk", "FK, all frames", PER_THOUSAND, "upc-pymotion", (mine * scale, peer * scale), 5.0)
+    else:
+        (mine,) = best_of([motion.world])
+        yield without_peer("fk", "FK, all frames", mine * scale, PER_THOUSAND, "upc-pymotion")
+
+    root, pose = motion.root_positions[0], motion.rotations[0]
+
+    def thousand_poses() -> None:
+        for _ in range(1000):
+            pose_world(skeleton, root, pose)
+
+    (seconds,) = best_of([thousand_poses])
+    yield at_most("fk", "FK, one frame", seconds * 1e3, "us", 20)
+
+
+def bench_contacts(path: str) -> Iterator[Figure]:
+    """Contact detection beside forward kinematics of the same clip, a generated walk whatever `path` holds."""
+    import numba  # noqa: F401
+
+    walk = sample("walk", seconds=50.0).motion
+    scale = 1e6 / len(walk)
+    mine, floor = best_of([lambda: detect_contacts(walk), walk.world], rounds=15)
+    yield against_floor("contacts", "contact detection", PER_THOUSAND, "FK", (mine * scale, floor * scale), 5.0)
+
+
+def bench_samples(path: str) -> Iterator[Figure]:
+    """Generating 10 s of motion."""
+    for name in ("walk", "run"):
+        (seconds,) = best_of([lambda name=name: sample(name, seconds=10.0)], rounds=5)  # type: ignore[misc]
+        yield at_most("samples", f"10 s of {name}", seconds * 1e3, "ms", 200)
+
+
+def bench_measure(path: str) -> Iterator[Figure]:
+    """All measures of a clip of 3,000 frames, contacts not yet known."""
+    from dataclasses import replace
+
+    import numba  # noqa: F401
+
+    walk = replace(sample("walk", seconds=50.0).motion[:3000], contacts=None)
+    (seconds,) = best_of([lambda: measure(walk)])
+    yield at_most("measure", "measures of 3,000 frames", seconds * 1e3, "ms", 50)

@@ -1,0 +1,141 @@
+"""`marey samples`: write generated motion whose truth is known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from marey.samples import Sample
+
+
+@click.command("samples")
+@click.argument("outdir", default="samples_out")
+@click.option("--list", "listing", is_flag=True, help="List the samples with their parameters, and write nothing.")
+@click.option("-n", "--name", "names", multiple=True, help="Only this sample; may be given several times.")
+@click.option("--fps", type=float, default=60.0, show_default=True, help="Frames per second.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, another take.")
+@click.option(
+    "--format",
+    "suffix",
+    type=click.Choice(["bvh", "glb", "npz"]),
+    default="bvh",
+    show_default=True,
+    help="File format.",
+)
+@click.option("--param", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the samples named.")
+@click.option("--truth", is_flag=True, help="Also write NAME.truth.json: gait phase, parameters, targets.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was made (or, with --list, what there is) as JSON.")
+def command(
+    outdir: str,
+    listing: bool,
+    names: tuple[str, ...],
+    fps: float,
+    seed: int,
+    suffix: str,
+    settings: tuple[str, ...],
+    truth: bool,
+    as_json: bool,
+) -> None:
+    """Write generated motion to OUTDIR (samples_out), with its exact contacts and labels in the sidecar. CC0.
+
+    Angles are in degrees.
+
+    \b
+    Example:
+      marey samples --list
+      marey samples /tmp/samples
+      marey samples -n walk --param speed=1.6 --param turn_rate=20 --seed 3 --format glb
+    """
+    from marey.errors import InvalidValue, UnwritableFile
+    from marey.io import save
+    from marey.io.files import write_bytes
+    from marey.samples import sample, sample_names
+    from marey.samples.catalogue import entry
+
+    chosen = names or sample_names()
+    for name in chosen:
+        entry(name)  # refuses an unknown name before anything is written
+    if listing:
+        click.echo(json.dumps([_described(name) for name in chosen], indent=1) if as_json else _listed(chosen))
+        return
+    if settings and not names:
+        raise InvalidValue("--param goes with --name, as parameters differ from sample to sample; see --list")
+    given = {name: _parameters(name, settings) for name in chosen}
+    folder = Path(outdir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnwritableFile(f"cannot be made a folder ({error.strerror})", path=outdir) from None
+    made = []
+    for name in chosen:
+        one = sample(name, rng=seed, fps=fps, **given[name])
+        path = folder / f"{name}.{suffix}"
+        save(one.motion, path)
+        if truth:
+            write_bytes(folder / f"{name}.truth.json", [json.dumps(_truth(one, seed)).encode()])
+        made.append({"file": str(path), "frames": len(one.motion), "fps": fps, "seed": seed, **_facts(one)})
+        if not as_json:
+            labels = ", ".join(one.motion.labels.names)
+            click.echo(f"{path}: {len(one.motion)} frames at {fps:g} Hz; {labels}")
+    if as_json:
+        click.echo(json.dumps(made, indent=1))
+
+
+def _parameters(sample: str, settings: tuple[str, ...]) -> dict[str, Any]:
+    """NAME=VALUE texts as parameters of a sample, angles from degrees."""
+    from marey.errors import InvalidValue, UnknownName, similar
+    from marey.samples.catalogue import entry
+
+    known = {parameter.name: parameter for parameter in entry(sample).parameters}
+    values = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise InvalidValue(f"--param expects NAME=VALUE, got {setting!r}")
+        if name not in known:
+            raise UnknownName(
+                f"sample {sample!r} has no parameter {name!r}; it has {', '.join(known)}{similar(name, known)}"
+            )
+        values[name] = known[name].from_degrees(sample, text)
+    return values
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    """The catalogue for people."""
+    from marey.samples.catalogue import entry
+
+    lines = []
+    for name in names:
+        lines.append(f"{name}: {entry(name).what}")
+        for parameter in (one.in_degrees() for one in entry(name).parameters):
+            scope = (
+                "|".join(parameter.choices) or f"{parameter.low:.4g} to {parameter.high:.4g} {parameter.unit}".rstrip()
+            )
+            default = parameter.default if parameter.choices else f"{parameter.default:.4g}"
+            what = f"  {parameter.what}" if parameter.what else ""
+            lines.append(f"    {parameter.name:<11} {default!s:>6}  ({scope}){what}")
+    return "\n".join(lines)
+
+
+def _described(name: str) -> dict[str, Any]:
+    from marey.samples.catalogue import entry
+
+    parameters = []
+    for one in (parameter.in_degrees() for parameter in entry(name).parameters):
+        scope = {"choices": list(one.choices)} if one.choices else {"low": one.low, "high": one.high, "unit": one.unit}
+        parameters.append({"name": one.name, "default": one.default, **scope, "what": one.what})
+    return {"name": name, "what": entry(name).what, "parameters": parameters}
+
+
+def _facts(one: Sample) -> dict[str, Any]:
+    """Parameters (SI, radians) and targets."""
+    return {"parameters": dict(one.parameters), "targets": [target._asdict() for target in one.targets]}
+
+
+def _truth(one: Sample, seed: int) -> dict[str, Any]:
+    phase = [None if value != value else round(value, 6) for value in one.phase.tolist()]
+    return {"name": one.motion.name, "seed": seed, "fps": one.motion.fps, **_facts(one), "phase_strides": phase}

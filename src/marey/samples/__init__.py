@@ -1,0 +1,11 @@
+"""Generated motion whose truth is known: for the demo, the tests, and a first look without any files. CC0.
+
+A plan of footsteps (`gait`, or single steps of a `posture` script) drives the feet (`feet`); the body above them
+(`body`) follows from a few controls and solved limbs. `catalogue` lists the samples and their parameters.
+"""
+
+from marey.samples.catalogue import sample_names
+from marey.samples.figure import figure_skeleton
+from marey.samples.samples import Sample, sample, straight_walk
+
+__all__ = ["Sample", "figure_skeleton", "sample", "sample_names", "straight_walk"]

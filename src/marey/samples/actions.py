@@ -1,0 +1,155 @@
+"""Samples in place: standing, looking around, ducking, sitting down and getting up, as scripts of keyed poses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from marey.samples.body import Plan, Target, trunk_points
+from marey.samples.figure import figure
+from marey.samples.posture import Arm, Script, still_points
+
+Values = dict[str, Any]
+
+
+def stand(values: Values, rng: np.random.Generator) -> Plan:
+    """Idle: the weight goes from one leg to the other."""
+    script = Script(rng, values["variation"])
+    relaxed = script.pose
+    end = values["seconds"]
+    side = float(rng.choice([-1.0, 1.0]))
+    while script.now < end:
+        amount = side * 0.045 * float(rng.uniform(0.6, 1.2))
+        pose = replace(
+            relaxed,
+            shift=(amount, relaxed.shift[1] - 0.15 * abs(amount), 0.008 * float(rng.normal())),
+            pelvis=(-0.5 * amount, 1.0 * amount, 0.06),
+            spine=(0.3 * amount, -1.2 * amount, 0.0),
+            gaze=(0.12 * float(rng.normal()), -0.05),
+        )
+        script.key(float(rng.uniform(0.9, 1.3)), pose)
+        script.key(float(rng.uniform(0.8, 2.2)))
+        side = -side
+    script.now = end
+    script.labels.append(("stand", 0.0, np.inf))
+    return script.plan()
+
+
+def look_around(values: Values, rng: np.random.Generator) -> Plan:
+    """Look to one side, the other, up and down, eyes and shoulders following the head."""
+    script = Script(rng, values["variation"])
+    yaw, pitch = values["yaw"], values["pitch"]
+    base = script.pose
+    script.key(0.5)
+    for name, at in (
+        ("look_left", (yaw, 0.0)),
+        ("look_right", (-yaw, 0.0)),
+        ("look_up", (0.0, pitch)),
+        ("look_down", (0.25 * yaw, -pitch)),
+    ):
+        start = script.now
+        pose = replace(
+            base,
+            gaze=at,
+            pelvis=(0.08 * at[0], 0.0, 0.06),
+            spine=(0.28 * at[0], 0.03 * at[0], -0.12 * at[1]),
+            shift=(0.012 * at[0], base.shift[1], -0.01 * at[1]),
+        )
+        script.key(script.about(0.75), pose)
+        script.key(script.about(0.7, 0.15))
+        script.labels.append((name, start, script.now))
+    script.key(script.about(0.7), base)
+    script.key(0.4)
+    return script.plan()
+
+
+def duck(values: Values, rng: np.random.Generator) -> Plan:
+    """Get the top of the head down to a height, wait, and come up again."""
+    seed = int(rng.integers(2**63))
+    plan, moment = _duck(values, seed, 0.0)
+    # What breathing and swaying add at the lowest moment is taken out, so that the height is met exactly.
+    at = np.array([moment])
+    controls = plan.controls(at)
+    crown = trunk_points(controls, controls.place).crown[0]
+    plan, _ = _duck(values, seed, values["height"] - float(crown[1]))
+    controls = plan.controls(at)
+    x, y, z = trunk_points(controls, controls.place).crown[0].tolist()
+    skeleton, _ = figure()
+    (top,) = skeleton.children[skeleton.roles["head"]]
+    return replace(plan, targets=(Target("duck", skeleton.names[top], moment, (x, y, z)),))
+
+
+def _duck(values: Values, seed: int, more: float) -> tuple[Plan, float]:
+    rng = np.random.default_rng(seed)
+    script = Script(rng, values["variation"])
+    rest = script.pose
+    depth = float(np.clip((1.70 - values["height"]) / 0.85, 0.0, 1.0))
+    arm: Arm = (0.02 + 0.1 * depth, 0.16 + 0.1 * depth, 0.4, 0.3 + 1.0 * depth)
+    low = replace(
+        rest,
+        pelvis=(0.0, 0.0, 0.06 + 0.45 * depth),
+        spine=(0.05 * float(rng.normal()) * values["variation"], 0.0, 0.70 * depth),
+        gaze=(0.0, -0.3 * depth),
+        left=arm,
+        right=arm,
+    )
+    drop = values["height"] - float(still_points([low]).crown[0, 1])
+    low = replace(low, shift=(0.0, low.shift[1] + drop + more, -0.14 * depth))
+    script.key(script.about(0.5))
+    start = script.now
+    script.key(script.about(0.30 + 0.40 * depth), low)
+    script.key(script.about(0.35, 0.15))
+    moment = script.now
+    script.key(script.about(0.25, 0.15))
+    script.key(script.about(0.40 + 0.40 * depth), rest)
+    script.labels.append(("duck", start, script.now))
+    script.key(0.5)
+    return script.plan(), moment
+
+
+def sit(values: Values, rng: np.random.Generator) -> Plan:
+    """Sit down on a seat, stay for a while, get up."""
+    _, build = figure()
+    script = Script(rng, values["variation"])
+    rest = script.pose
+    seat = values["seat"] + 0.09 - build.hip - build.stand  # joint 0 over the seat, as a shift from standing
+    back = -0.40
+    lap: Arm = (0.35, 0.14, 0.40, 0.45)
+    aside = replace(rest, left=(0.25, 0.16, 0.3, 0.6), right=(0.25, 0.16, 0.3, 0.6))
+    bow = replace(
+        aside,
+        shift=(0.0, 0.42 * seat, 0.62 * back),
+        pelvis=(0.0, 0.0, 0.58),
+        spine=(0.0, 0.0, 0.42),
+        gaze=(0.0, -0.45),
+        left=(0.1, 0.16, 0.35, 0.6),
+        right=(0.1, 0.16, 0.35, 0.6),
+    )
+    touch = replace(bow, shift=(0.0, seat + 0.01, back), pelvis=(0.0, 0.0, 0.45), spine=(0.0, 0.0, 0.38))
+    seated = replace(
+        rest,
+        shift=(0.0, seat, back),
+        pelvis=(0.0, 0.0, -0.08),
+        spine=(0.0, 0.0, 0.14),
+        gaze=(0.0, -0.05),
+        left=lap,
+        right=lap,
+    )
+    script.key(script.about(0.6))
+    start = script.now
+    script.key(script.about(0.75), bow)
+    script.key(script.about(0.45), touch)
+    script.key(script.about(0.55), seated)
+    script.labels.append(("sit_down", start, script.now))
+    start = script.now
+    script.key(values["seconds"])
+    script.labels.append(("sit", start, script.now))
+    start = script.now
+    script.key(script.about(0.5), replace(touch, pelvis=(0.0, 0.0, 0.55)))
+    script.key(script.about(0.45), replace(bow, shift=(0.0, 0.55 * seat, 0.55 * back)))
+    script.key(script.about(0.75), rest)
+    script.labels.append(("stand_up", start, script.now))
+    script.key(0.6)
+    return script.plan(sway=0.3)

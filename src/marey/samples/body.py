@@ -1,0 +1,290 @@
+"""From controls to a pose: pelvis, spine and head by angles, arms by angles or hand targets, legs by their feet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.limb import solve_limb
+from marey.maths import filters, quat
+from marey.samples.curves import Curve, eased, spline
+from marey.samples.feet import FootTrack, Plant, track_foot
+from marey.samples.figure import SIDES, Build, figure
+
+Triple = tuple[float, float, float]
+_X, _Y, _Z = np.eye(3)
+# Legs reach their feet with some bend of the knee left: 11 degrees.
+REACH = 0.9955
+_ARM_REACH = 0.992
+_GRID = 120.0  # Hz, on which the pelvis height is worked out
+_SPINE_SHARES = (0.3, 0.35, 0.35)
+_SOFT = 0.006  # metres over which one limit of the pelvis height gives way to the other
+
+
+@dataclass(slots=True, eq=False)
+class Controls:
+    """What the body does, apart from its feet, at F times. Angles in radians.
+
+    place : (F, 3) metres, joint 0; its height is a wish that short legs may lower.
+    heading : (F,) yaw of the whole figure.
+    pelvis, spine : (F, 3) yaw to the left, roll to the right (left side up), lean forwards; the pelvis against
+        the heading, the spine against the pelvis.
+    gaze : (F, 2) yaw and pitch of the head against the heading, whatever the trunk does.
+    arms : by side (F, 4): forwards, outwards, turned inwards, elbow bend.
+    """
+
+    place: Floats
+    heading: Floats
+    pelvis: Floats
+    spine: Floats
+    gaze: Floats
+    arms: dict[str, Floats]
+
+
+class Target(NamedTuple):
+    """What a sample is made to meet: this joint is at this world position (metres) at this time."""
+
+    name: str
+    joint: str
+    seconds: float
+    position: Triple
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """A performance that can be sampled at any times: plants of both feet and controls.
+
+    bob : the part of the wished height that is kept where legs are too short for all of it.
+    window : seconds around a moment of short legs during which the pelvis stays lower.
+    aims : by side (seconds, (3,) world target of the wrist, or None where the arm is free again).
+    holds : by side (3,) where the wrist is kept: from the chest's upper end, in axes that turn with the heading.
+    """
+
+    plants: Mapping[str, list[Plant]]
+    controls: Callable[[Floats], Controls]
+    seconds: float
+    bob: Curve | None = None
+    window: float = 0.35
+    phase: Curve | None = None
+    labels: tuple[tuple[str, float, float], ...] = ()
+    targets: tuple[Target, ...] = ()
+    aims: dict[str, list[tuple[float, Floats | None]]] = field(default_factory=dict)
+    holds: dict[str, Floats] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Performance:
+    """A sampled plan: root (F, 3), rotations (F, J, 4), feet by side, and how far legs fell short, metres."""
+
+    root: Floats
+    rotations: Floats
+    feet: dict[str, FootTrack]
+    shortfall: float
+
+
+def perform(plan: Plan, t: Floats) -> Performance:
+    """The plan at times t (F,)."""
+    skeleton, build = figure()
+    height = _pelvis_height(plan, build)
+    controls, root = _placed(plan, height, t)
+    rotations = quat.identity((len(t), len(skeleton)))
+    pelvis = _pelvis_rotation(controls)
+    rotations[:, skeleton.roles["hips"]] = pelvis
+    trunk = _pose_trunk(controls, pelvis, root, rotations)
+    for side, sign in SIDES:
+        if side in plan.aims:
+            target = trunk.wrists[side] + _displacement(plan, side, height, t)
+            _bend_arm(side, sign, trunk, target, rotations)
+        elif side in plan.holds:
+            target = trunk.neck + quat.rotate(turn(_Y, controls.heading + 0.5 * trunk.yaw), plan.holds[side])
+            _bend_arm(side, sign, trunk, target, rotations)
+    feet = {side: track_foot(plan.plants[side], t, build) for side, _ in SIDES}
+    shortfall = max(_pose_leg(side, feet[side], pelvis, root, rotations) for side, _ in SIDES)
+    return Performance(root, quat.unroll(rotations), feet, shortfall)
+
+
+def _placed(plan: Plan, height: Curve, t: Floats) -> tuple[Controls, Floats]:
+    controls = plan.controls(t)
+    root = controls.place.copy()
+    root[:, 1] = height(t)
+    return controls, root
+
+
+def _displacement(plan: Plan, side: str, height: Curve, t: Floats) -> Floats:
+    """(F, 3) from where the arm's angles put the wrist to where it is to be: exact at each aim, eased between."""
+    times = np.array([time for time, _ in plan.aims[side]])
+    controls, root = _placed(plan, height, times)
+    wrists = trunk_points(controls, root).wrists[side]
+    away = [np.zeros(3) if goal is None else goal - at for (_, goal), at in zip(plan.aims[side], wrists, strict=True)]
+    return eased(t, times.tolist(), np.array(away))
+
+
+def turn(axis: Floats, angle: Floats | float) -> Floats:
+    """Rotations about an axis, (F, 4) for angles (F,)."""
+    return quat.from_axis_angle(axis, angle)
+
+
+def lean(angles: Floats, share: float = 1.0) -> Floats:
+    """Yaw, roll and forward lean (F, 3) as a rotation (F, 4)."""
+    yaw, roll, pitch = (share * angles[..., i] for i in range(3))
+    return quat.mul(turn(_Y, yaw), quat.mul(turn(_X, pitch), turn(_Z, roll)))
+
+
+def _pelvis_rotation(controls: Controls) -> Floats:
+    return quat.mul(turn(_Y, controls.heading), lean(controls.pelvis))
+
+
+def _pelvis_height(plan: Plan, build: Build) -> Curve:
+    """The wished height of joint 0, lowered smoothly where a leg would not reach its foot.
+
+    What is left above the bob may at no time exceed what the legs allow. Its running minimum over a window,
+    smoothed by a kernel no wider than that window, keeps to this and is smooth.
+    """
+    edge = 2.0 * plan.window
+    n = int(np.ceil((plan.seconds + 2 * edge) * _GRID)) + 1
+    t = -edge + np.arange(n) / _GRID
+    controls = plan.controls(t)
+    pelvis = _pelvis_rotation(controls)
+    allowed = np.full(n, np.inf)
+    for side, sign in SIDES:
+        ankle = track_foot(plan.plants[side], t, build).ankle
+        hip = quat.rotate(pelvis, np.array([sign * build.hip_side, build.hip, 0.0]))
+        flat = (controls.place + hip - ankle)[:, [0, 2]]
+        rise = np.sqrt(np.maximum((REACH * build.leg) ** 2 - (flat**2).sum(axis=1), 0.01))
+        allowed = np.minimum(allowed, ankle[:, 1] + rise - hip[:, 1])
+    bob = plan.bob(t) if plan.bob is not None else np.zeros(n)
+    reach = max(1, round(plan.window * _GRID))
+    low = _running_min(allowed - bob, reach)
+    low = filters.gaussian(low, reach / 4.0)
+    wish = controls.place[:, 1] - bob
+    over = np.minimum((wish - low) / _SOFT, 60.0)
+    soft = wish - _SOFT * np.logaddexp(0.0, over)
+    soft = np.where(over >= 60.0, low, soft)
+    return spline(t, soft + bob)
+
+
+def _running_min(x: Floats, reach: int) -> Floats:
+    from scipy.ndimage import minimum_filter1d
+
+    out: Floats = minimum_filter1d(x, 2 * reach + 1, mode="nearest")
+    return out
+
+
+@dataclass(slots=True, eq=False)
+class Trunk:
+    """The upper body in the world: neck and top of the head (F, 3), yaw (F,) of the chest against the heading; by
+    side collar bones (F, 4), shoulder joints and wrists (F, 3)."""
+
+    neck: Floats
+    crown: Floats
+    yaw: Floats
+    collars: dict[str, Floats]
+    shoulders: dict[str, Floats]
+    wrists: dict[str, Floats]
+
+
+def trunk_points(controls: Controls, root: Floats) -> Trunk:
+    """Where shoulders and wrists are with the arms at their angles."""
+    skeleton, _ = figure()
+    rotations = quat.identity((len(root), len(skeleton)))
+    return _pose_trunk(controls, _pelvis_rotation(controls), root, rotations)
+
+
+def _pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Floats) -> Trunk:
+    """Spine, neck, head, collar bones and arms by their angles; changes `rotations`."""
+    skeleton, _ = figure()
+    roles, offsets = skeleton.roles, skeleton.offsets
+    chest, position = pelvis, root
+    middle = [j for j in skeleton.chain(roles["neck"]) if j not in (0, roles["neck"])]
+    for joint, share in zip(middle, _SPINE_SHARES, strict=True):
+        position = position + quat.rotate(chest, offsets[joint])
+        rotations[:, joint] = lean(controls.spine, share)
+        chest = quat.mul(chest, rotations[:, joint])
+    gaze = quat.mul(turn(_Y, controls.heading + controls.gaze[:, 0]), turn(_X, -controls.gaze[:, 1]))
+    towards = quat.inv_mul(chest, gaze)
+    neck = quat.slerp(quat.identity(), towards, np.full(len(towards), 0.45))
+    rotations[:, roles["neck"]] = neck
+    rotations[:, roles["head"]] = quat.inv_mul(neck, towards)
+    yaw = controls.pelvis[:, 0] + controls.spine[:, 0]
+    base = position + quat.rotate(chest, offsets[roles["neck"]])
+    (top,) = skeleton.children[roles["head"]]
+    crown = base + quat.rotate(quat.mul(chest, neck), offsets[roles["head"]]) + quat.rotate(gaze, offsets[top])
+    trunk = Trunk(base, crown, yaw, {}, {}, {})
+    for side, sign in SIDES:
+        shoulder, arm, forearm, hand = (
+            roles[f"{side}_{part}"] for part in ("shoulder", "upper_arm", "forearm", "hand")
+        )
+        forward, outward, inward, elbow = controls.arms[side].T
+        # A collar bone follows its arm a little: up as the arm rises, forwards as it comes forwards.
+        rise = 0.12 * outward**2 + 0.10 * np.maximum(forward - 0.6, 0.0) ** 2
+        rotations[:, shoulder] = quat.mul(turn(_Y, -sign * 0.15 * np.sin(forward)), turn(_Z, sign * rise))
+        hang = turn(_Z, -sign * (0.5 * np.pi - outward))
+        rotations[:, arm] = quat.mul(turn(_X, -forward), quat.mul(hang, turn(_X, inward)))
+        rotations[:, forearm] = turn(_Y, -sign * elbow)
+        rotations[:, hand] = turn(_Y, np.full(len(root), -sign * 0.15))
+        collar = quat.mul(chest, rotations[:, shoulder])
+        upper = quat.mul(collar, rotations[:, arm])
+        lower = quat.mul(upper, rotations[:, forearm])
+        trunk.collars[side] = collar
+        trunk.shoulders[side] = position + quat.rotate(chest, offsets[shoulder]) + quat.rotate(collar, offsets[arm])
+        elbows = trunk.shoulders[side] + quat.rotate(upper, offsets[forearm])
+        trunk.wrists[side] = elbows + quat.rotate(lower, offsets[hand])
+    return trunk
+
+
+def _bend_arm(side: str, sign: float, trunk: Trunk, target: Floats, rotations: Floats) -> None:
+    """One arm to its target, from where its angles have put it; changes `rotations`."""
+    skeleton, _ = figure()
+    arm, forearm, hand = (skeleton.roles[f"{side}_{part}"] for part in ("upper_arm", "forearm", "hand"))
+    solved = solve_limb(
+        base=trunk.shoulders[side],
+        parent_rotation=trunk.collars[side],
+        hip=rotations[:, arm],
+        knee=rotations[:, forearm],
+        ankle=rotations[:, hand],
+        upper_offset=skeleton.offsets[forearm],
+        lower_offset=skeleton.offsets[hand],
+        hinge=sign * _Y,
+        target=_within(trunk.shoulders[side], target),
+    )
+    rotations[:, arm], rotations[:, forearm] = solved.hip, solved.knee
+
+
+def _within(base: Floats, target: Floats) -> Floats:
+    """Targets (F, 3) drawn smoothly towards `base` where the arm would not reach them."""
+    _, build = figure()
+    most = _ARM_REACH * build.arm
+    soft = 0.97 * most
+    away = target - base
+    distance = np.linalg.norm(away, axis=1)
+    excess = np.maximum(distance - soft, 0.0) / (most - soft)
+    near = np.where(excess > 0.0, soft + (most - soft) * np.tanh(excess), distance)
+    out: Floats = base + away * (near / np.maximum(distance, 1e-9))[:, None]
+    return out
+
+
+def _pose_leg(side: str, foot: FootTrack, pelvis: Floats, root: Floats, rotations: Floats) -> float:
+    """One leg to its foot; changes `rotations`, returns by how many metres it falls short at worst."""
+    skeleton, _ = figure()
+    hip, knee, ankle, ball = (skeleton.roles[f"{side}_{part}"] for part in ("upper_leg", "lower_leg", "foot", "ball"))
+    bent = turn(_X, np.full(len(root), 0.3))
+    solved = solve_limb(
+        base=root + quat.rotate(pelvis, skeleton.offsets[hip]),
+        parent_rotation=pelvis,
+        hip=rotations[:, hip],
+        knee=bent,
+        ankle=rotations[:, ankle],
+        upper_offset=skeleton.offsets[knee],
+        lower_offset=skeleton.offsets[ankle],
+        hinge=-_X,
+        target=foot.ankle,
+        target_rotation=foot.rotation,
+        swivel=0.6,
+    )
+    rotations[:, hip], rotations[:, knee], rotations[:, ankle] = solved.hip, solved.knee, solved.ankle
+    rotations[:, ball] = turn(_X, -foot.toe)
+    return float(solved.residue.max())

@@ -1,0 +1,250 @@
+"""The samples by name, with their parameters, and the one function that makes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from marey.errors import InvalidValue, UnknownName, similar
+from marey.samples import actions, jumps, moves, steps, strikes
+from marey.samples.body import Plan
+
+Maker = Callable[[dict[str, Any], np.random.Generator], Plan]
+_SIDES = ("left", "right")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A number between `low` and `high` in `unit`, or one of `choices`."""
+
+    name: str
+    default: float | str
+    low: float = 0.0
+    high: float = 0.0
+    unit: str = ""
+    what: str = ""
+    choices: tuple[str, ...] = ()
+    whole: bool = False
+
+    def checked(self, sample: str, value: Any) -> float | str:
+        """The value, refused in a sentence where it is out of range."""
+        where = f"sample {sample!r}: {self.name}"
+        if self.choices:
+            if value not in self.choices:
+                raise InvalidValue(f"{where} must be one of {', '.join(self.choices)}, got {value!r}")
+            return str(value)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise InvalidValue(f"{where} must be a number, got {value!r}") from None
+        unit = f" {self.unit}" if self.unit else ""
+        if not (math.isfinite(number) and self.low <= number <= self.high):
+            raise InvalidValue(f"{where} must lie between {self.low:.4g} and {self.high:.4g}{unit}, got {number:g}")
+        if self.whole and number != int(number):
+            raise InvalidValue(f"{where} must be a whole number, got {number:g}")
+        return number
+
+    def in_degrees(self) -> Parameter:
+        """The same for people: an angle or turn rate in degrees."""
+        if not self.unit.startswith("rad") or isinstance(self.default, str):
+            return self
+        default, low, high = (math.degrees(value) for value in (self.default, self.low, self.high))
+        return replace(self, unit=self.unit.replace("rad", "degrees"), default=default, low=low, high=high)
+
+    def from_degrees(self, sample: str, value: Any) -> float | str:
+        """The value as people give it, checked; angles become radians."""
+        given = self.in_degrees().checked(sample, value)
+        if self.unit.startswith("rad") and not isinstance(given, str):
+            return min(max(math.radians(given), self.low), self.high)
+        return given
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A sample: what it shows, its parameters, and how it is made."""
+
+    what: str
+    make: Maker
+    parameters: tuple[Parameter, ...]
+
+    def values(self, sample: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All parameters, those given and the defaults of the others."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in given:
+            if name not in known:
+                raise UnknownName(
+                    f"sample {sample!r} has no parameter {name!r}; it has {', '.join(known)}{similar(str(name), known)}"
+                )
+        return {name: one.checked(sample, given.get(name, one.default)) for name, one in known.items()}
+
+
+def _seconds(default: float, low: float = 1.0, high: float = 3600.0, what: str = "duration") -> Parameter:
+    return Parameter("seconds", default, low, high, "s", what)
+
+
+_VARIATION = Parameter("variation", 1.0, 0.0, 2.0, "", "how much the seed changes; 0 for the plain, regular motion")
+_TURN = Parameter("turn_rate", 0.0, -math.radians(70), math.radians(70), "rad/s", "positive to the left")
+_WALK_SPEED = Parameter("speed", 1.3, 0.6, 2.0, "m/s", "walking speed")
+_SIDE = Parameter("side", "right", choices=_SIDES, what="which hand or foot")
+_ROWS = Parameter("rows", 3, 1, 8, "", "targets from top to bottom", whole=True)
+_COLUMNS = Parameter("columns", 3, 1, 8, "", "targets from one side to the other", whole=True)
+
+
+def _entry(what: str, make: Maker, *parameters: Parameter) -> Entry:
+    return Entry(what, make, (*parameters, _VARIATION))
+
+
+CATALOGUE: dict[str, Entry] = {
+    "stand": _entry("standing, the weight shifting from leg to leg", actions.stand, _seconds(6.0)),
+    "walk": _entry("a walk, straight or on a curve", moves.walk, _WALK_SPEED, _TURN, _seconds(6.0, 0.1)),
+    "start_and_stop": _entry(
+        "stand, walk off, come to a halt",
+        moves.start_and_stop,
+        _WALK_SPEED,
+        _TURN,
+        _seconds(5.0, 4.0, 600.0, "from the first step to the last"),
+    ),
+    "run": _entry(
+        "a run with flight phases, straight or on a curve",
+        moves.run,
+        Parameter("speed", 3.0, 2.2, 5.0, "m/s", "running speed"),
+        _TURN,
+        _seconds(4.0, 0.1),
+    ),
+    "walk_to_run": _entry(
+        "a walk that becomes a run",
+        moves.walk_to_run,
+        Parameter("speed", 1.5, 1.0, 2.0, "m/s", "walking speed"),
+        Parameter("run_speed", 3.2, 2.4, 5.0, "m/s", "running speed"),
+        _TURN,
+        _seconds(6.0, 4.0, 60.0),
+    ),
+    "turn_around": _entry(
+        "a walk with a turn of 180 degrees, or another angle, within a few steps",
+        moves.turn_around,
+        Parameter("speed", 1.2, 0.6, 1.6, "m/s", "walking speed before and after"),
+        Parameter("angle", math.pi, -math.radians(200), math.radians(200), "rad", "positive to the left"),
+    ),
+    "turn_in_place": _entry(
+        "turning about the own axis in small steps",
+        moves.turn_in_place,
+        Parameter("angle", math.pi / 2, -2 * math.pi, 2 * math.pi, "rad", "positive to the left"),
+    ),
+    "sneak": _entry(
+        "crouched, careful steps, with pauses",
+        moves.sneak,
+        Parameter("speed", 0.5, 0.3, 0.8, "m/s", "speed between the pauses"),
+        Parameter("crouch", 0.15, 0.05, 0.25, "m", "how much lower than standing"),
+        Parameter("pauses", 2, 0, 20, "", "how often it stops", whole=True),
+        _TURN,
+        _seconds(8.0, 2.0, 600.0),
+    ),
+    "carry_box": _entry(
+        "walking with a box in both hands; the gait of `walk` with the same seed",
+        moves.carry("box"),
+        _WALK_SPEED,
+        _TURN,
+        _seconds(6.0),
+        Parameter("width", 0.36, 0.24, 0.5, "m", "from wrist to wrist"),
+    ),
+    "carry_cup": _entry(
+        "walking with a cup in the right hand; the gait of `walk` with the same seed",
+        moves.carry("cup"),
+        _WALK_SPEED,
+        _TURN,
+        _seconds(6.0),
+    ),
+    "stairs": _entry(
+        "up or down a stair, one foot on each tread",
+        moves.stairs,
+        Parameter("way", "up", choices=("up", "down")),
+        Parameter("steps", 5, 1, 30, "", "number of treads", whole=True),
+        Parameter("rise", 0.17, 0.08, 0.20, "m", "height of a tread"),
+        Parameter("speed", 0.5, 0.35, 0.7, "m/s", "over the ground"),
+    ),
+    "step_up_and_down": _entry(
+        "onto a box, stand, and down on its far side",
+        steps.step_up_and_down,
+        Parameter("height", 0.22, 0.08, 0.35, "m", "of the box"),
+        Parameter("lead", "left", choices=_SIDES, what="foot that goes first"),
+    ),
+    "sit": _entry(
+        "sitting down and standing up",
+        actions.sit,
+        Parameter("seat", 0.42, 0.35, 0.55, "m", "height of the seat"),
+        _seconds(1.5, 0.3, 600.0, "how long it sits"),
+    ),
+    "duck": _entry(
+        "ducking until the top of the head is at a height",
+        actions.duck,
+        Parameter("height", 1.2, 0.85, 1.65, "m", "of the top of the head; standing it is at 1.74"),
+    ),
+    "look_around": _entry(
+        "looking left, right, up and down",
+        actions.look_around,
+        Parameter("yaw", math.radians(60), math.radians(10), math.radians(75), "rad", "how far to the sides"),
+        Parameter("pitch", math.radians(30), math.radians(5), math.radians(40), "rad", "how far up and down"),
+    ),
+    "reach": _entry(
+        "one hand to a target and back; the figure stands at the origin and faces +Z",
+        strikes.reach,
+        _SIDE,
+        Parameter("x", -0.2, -0.6, 0.6, "m", "target, to the left"),
+        Parameter("y", 1.3, 0.25, 1.85, "m", "target, height"),
+        Parameter("z", 0.45, 0.2, 0.7, "m", "target, ahead"),
+    ),
+    "reach_grid": _entry("one hand to every target of a grid", strikes.reach_grid, _SIDE, _ROWS, _COLUMNS),
+    "punch": _entry(
+        "one straight punch from a guard",
+        strikes.punch,
+        _SIDE,
+        Parameter("x", 0.0, -0.3, 0.3, "m", "target, to the left"),
+        Parameter("y", 1.4, 1.0, 1.7, "m", "target, height"),
+        Parameter("z", 0.68, 0.5, 0.8, "m", "target, ahead"),
+    ),
+    "punch_grid": _entry("left and right punches to every target of a grid", strikes.punch_grid, _ROWS, _COLUMNS),
+    "kick": _entry(
+        "a front kick to a height",
+        strikes.kick,
+        _SIDE,
+        Parameter("height", 0.9, 0.35, 1.3, "m", "of the ball of the foot at its farthest"),
+        Parameter("sideways", 0.0, -0.25, 0.25, "m", "to the left"),
+    ),
+    "kick_grid": _entry("right front kicks to a range of heights and directions", strikes.kick_grid, _ROWS, _COLUMNS),
+    "box_dance": _entry(
+        "a boxer's dance: light steps in guard to all sides", steps.box_dance, _seconds(8.0, 2.0, 600.0)
+    ),
+    "hop": _entry(
+        "hops on both legs or on one",
+        jumps.hop,
+        Parameter("leg", "both", choices=("both", "left", "right")),
+        Parameter("height", 0.10, 0.03, 0.25, "m", "rise of the body in the air"),
+        Parameter("distance", 0.0, 0.0, 0.4, "m", "forwards with each hop"),
+        Parameter("count", 4, 1, 100, "", "number of hops", whole=True),
+    ),
+    "leap": _entry(
+        "a leap forwards from a stand",
+        jumps.leap,
+        Parameter("distance", 1.0, 0.4, 1.6, "m", "from foot to foot"),
+        Parameter("height", 0.22, 0.1, 0.35, "m", "rise of the body in the air"),
+    ),
+}
+
+
+def sample_names() -> tuple[str, ...]:
+    """The names that `sample` takes."""
+    return tuple(CATALOGUE)
+
+
+def entry(name: str) -> Entry:
+    """The sample of this name; an unknown one is refused with the nearest."""
+    try:
+        return CATALOGUE[name]
+    except (KeyError, TypeError):
+        near = similar(str(name), CATALOGUE)
+        rest = near or f"; there are {', '.join(CATALOGUE)}"
+        raise UnknownName(f"no sample is called {name!r}{rest}") from None

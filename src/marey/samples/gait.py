@@ -1,0 +1,275 @@
+"""Locomotion: a path, a speed and a style become footsteps and the movement of the body above them.
+
+One engine serves walks, runs, sneaking, turns, starts, stops and stairs; they differ in the curves it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.maths import filters
+from marey.samples.body import Controls, Plan
+from marey.samples.curves import Curve, far, integral, min_jerk, spline, wobble
+from marey.samples.feet import Plant, Swing
+from marey.samples.figure import SIDES, figure
+from marey.samples.styles import Style, varied
+
+GRAVITY = 9.81
+_GRID = 200.0  # Hz, at which courses are worked out; the frame rate does not matter to them
+_MARGIN = 2.6  # seconds of gait planned before and after the clip, so that it begins and ends in mid-stride
+_MOST_LEAN = 0.4  # radians
+_WAITING = 0.137  # phase after a left strike, or a right one, at which both feet of a sneak are flat
+_HALT = 0.13  # seconds of gait time over which a pause is spread
+_LEAN_SHARE = 0.85  # of the lean that would balance a turn; people take up the rest with their feet
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Course:
+    """What locomotion is asked for, as curves over seconds.
+
+    speed : m/s. turn : rad/s to the left. style : Style from times and speeds.
+    pauses : (seconds, length) of halts in mid-gait: at about this time, not counting earlier pauses, the gait waits
+        for so long with both feet down.
+    starts, stops : seconds at which a standing figure begins to step and has to come to rest; None where the
+        gait goes on beyond the clip.
+    heights : support height in metres of the n-th step (from 0; negative before the clip), or None for 0.
+    first : phase at time 0 of a gait that is under way.
+    """
+
+    seconds: float
+    speed: Curve
+    turn: Curve
+    style: Callable[[Floats, Floats], Style]
+    pauses: tuple[tuple[float, float], ...] = ()
+    starts: float | None = None
+    stops: float | None = None
+    heights: Callable[[int], float] | None = None
+    first: float = 0.0
+
+
+class Gait:
+    """A course worked out on a fine grid of times; `plan` gives what the body performs."""
+
+    def __init__(self, course: Course, rng: np.random.Generator, variation: float) -> None:
+        self.course, self.variation = course, variation
+        n = int(np.ceil((course.seconds + 2 * _MARGIN) * _GRID)) + 1
+        self.t = t = -_MARGIN + np.arange(n) / _GRID
+        drift = wobble(rng, 0.1, 0.5, 0.012 * variation)(t)
+        weave = wobble(rng, 0.15, 0.5, 0.02 * variation)(t)
+        wanted = course.speed(t)
+        self.style = varied(course.style(t, wanted), rng, variation)
+        rhythm = 1.0 + wobble(rng, 0.3, 1.0, 0.01 * variation)(t)
+        phase = integral(t, self.style.rate * rhythm)
+        pace, phase = self._paused(phase - np.interp(0.0, t, phase))
+        speed = wanted * (1.0 + drift)
+        self.speed = speed * pace
+        self.turn_rate = (course.turn(t) + weave * np.minimum(1.0, speed)) * pace
+        start = 0.0 if course.starts is None else course.starts
+        self.phase = phase - np.interp(start, t, phase) + course.first
+        if course.starts is not None:
+            # The right foot begins: at this phase its heel comes off.
+            self.phase += -0.5 + self._at(start, self.style.duty * self.style.heel_off) - course.first
+        heading = integral(t, self.turn_rate)
+        self.heading = heading - np.interp(start, t, heading)
+        x, z = (integral(t, self.speed * wave(self.heading)) for wave in (np.sin, np.cos))
+        self.x, self.z = x - np.interp(start, t, x), z - np.interp(start, t, z)
+        self.last_phase = np.inf
+        if course.stops is not None:
+            # A little quicker or slower, so that a foot closes up to the other at the wished time.
+            begun, ended = self._at(start, self.phase), self._at(course.stops, self.phase)
+            self.last_phase = max(np.round(2.0 * ended) / 2.0, np.floor(2.0 * begun) / 2.0 + 1.0)
+            self.phase = begun + (self.phase - begun) * (self.last_phase - begun) / (ended - begun)
+        self.lean = np.clip(
+            np.arctan(filters.gaussian(self.speed * self.turn_rate, 0.25 * _GRID) / GRAVITY), -_MOST_LEAN, _MOST_LEAN
+        )
+        self.places = rng.normal(size=(2, 4096, 4))
+        self.upper = int(rng.integers(2**63))
+
+    def _paused(self, phase: Floats) -> tuple[Floats, Floats]:
+        """How fast gait time passes, (N,), and the phase with the pauses in it; notes when they are."""
+        own = self.t  # gait time, in which there are no pauses
+        clock, slowness = own.copy(), np.ones_like(own)
+        spans = []
+        for moment, length in self.course.pauses:
+            wished = np.round(2.0 * (np.interp(moment, own, phase) - _WAITING)) / 2.0 + _WAITING
+            s = (own - np.interp(wished, phase, own)) / _HALT + 0.5
+            clock += length * min_jerk(s)
+            slowness += length / _HALT * 30.0 * np.clip(s * (1.0 - s), 0.0, None) ** 2
+            spans.append(np.interp([0.25, 0.75], s, own))
+        self.pauses = [tuple(np.interp(span, own, clock).tolist()) for span in spans]
+        gait_time = np.interp(own, clock, own)
+        return 1.0 / np.interp(gait_time, own, slowness), np.interp(gait_time, own, phase)
+
+    def _at(self, seconds: float, values: Floats) -> float:
+        return float(np.interp(seconds, self.t, values))
+
+    def when(self, phase: float) -> float:
+        """Seconds at which the gait reaches a phase."""
+        return float(np.interp(phase, self.phase, self.t))
+
+    def stop_time(self) -> float:
+        """Seconds at which the last foot has come down flat."""
+        return self.when(self.last_phase) + 0.12
+
+    def plants(self, side: str) -> list[Plant]:
+        """The stands of one foot, from before the clip to after it."""
+        sign, offset = (1.0, 0.0) if side == "left" else (-1.0, 0.5)
+        course = self.course
+        first, last = np.ceil(self.phase[0] - offset), np.floor(self.phase[-1] - offset)
+        numbers = [int(k) for k in np.arange(first, last + 1)]
+        if course.starts is not None:
+            begin = self._at(course.starts, self.phase)
+            share = self._at(course.starts, self.style.duty * self.style.heel_off)
+            first_swing = int(np.ceil(begin - share - offset - 1e-9))
+            numbers = [k for k in numbers if k >= first_swing]
+        numbers = [k for k in numbers if k + offset <= self.last_phase + 1e-9]
+        made = []
+        for k in numbers:
+            standing = course.starts is not None and k == numbers[0]
+            closing = course.stops is not None and k == numbers[-1]
+            made.append(self._plant(k + offset, sign, standing, closing))
+        return made
+
+    def _plant(self, phase: float, sign: float, standing: bool, closing: bool) -> Plant:
+        course = self.course
+        strike = self.when(phase)
+        s = {f.name: self._at(strike, getattr(self.style, f.name)) for f in fields(Style)}
+        flat, passing, heel_off, toe_off = (
+            self.when(phase + s["duty"] * share) for share in (s["flat"], s["passing"], s["heel_off"], 1.0)
+        )
+        if standing and course.starts is not None:
+            passing = course.starts - _MARGIN
+        if closing:
+            passing = self.t[-1]
+        index = round(2.0 * phase)
+        noise = self.variation * self.places[0 if sign > 0 else 1, index % 4096]
+        yaw = self._at(passing, self.heading)
+        forward, left = np.array([np.sin(yaw), 0.0, np.cos(yaw)]), np.array([np.cos(yaw), 0.0, -np.sin(yaw)])
+        _, build = figure()
+        # In a turn the body leans inwards, so that the feet come down outside its path.
+        moving = 0.0 if standing or closing else 1.0
+        outside = moving * build.stand * _LEAN_SHARE * np.tan(self._at(passing, self.lean))
+        width = s["width"] + (1.0 - moving) * 0.03
+        position = np.array([self._at(passing, self.x), 0.0, self._at(passing, self.z)])
+        position += (sign * width + 0.006 * noise[0] - outside) * left + 0.008 * moving * noise[1] * forward
+        position[1] = 0.0 if course.heights is None else course.heights(index)
+        between = None if course.heights is None else course.heights(index + 1)
+        off = s["pitch_off"] * (1.0 + 0.03 * noise[3])
+        on = s["pitch_on"] * (1.0 + 0.06 * noise[3])
+        if course.heights is not None and course.heights(index - 2) != position[1]:
+            on = 0.12 if course.heights(index - 2) > position[1] else -0.06
+        if closing:
+            on *= 0.4
+        return Plant(
+            position=position,
+            yaw=yaw + sign * s["toe_out"] + 0.03 * noise[2],
+            strike=far(-2.0) if standing else strike,
+            flat=far(-1.0) if standing else flat,
+            heel_off=far(1.0) if closing else heel_off,
+            toe_off=far(2.0) if closing else toe_off,
+            pitch_on=on,
+            pitch_off=off,
+            swing=Swing(s["lift"], s["peak"], s["lag"], s["dip"], sign * 0.012, between),
+        )
+
+    def activity(self) -> Floats:
+        """(N,) 1 where the gait is under way, 0 where the figure stands."""
+        out = np.ones_like(self.t)
+        if self.course.starts is not None:
+            out *= min_jerk((self.t - self.course.starts + 0.35) / 0.9)
+        if self.course.stops is not None:
+            out *= 1.0 - min_jerk((self.t - self.stop_time() + 0.75) / 0.9)
+        return out
+
+    def plan(self) -> Plan:
+        """What the body performs."""
+        curves = self._body_curves()
+        return Plan(
+            plants={side: self.plants(side) for side, _ in SIDES},
+            controls=lambda t: _controls(curves(t)),
+            seconds=self.course.seconds,
+            bob=lambda t: np.asarray(curves(t)[:, -1]),
+            window=0.3,
+            phase=self._true_phase,
+        )
+
+    def _true_phase(self, t: Floats) -> Floats:
+        phase = np.interp(t, self.t, self.phase)
+        if self.course.starts is not None:
+            phase = np.where(t < self.course.starts, np.nan, phase)
+        if self.course.stops is not None:
+            phase = np.where(t > self.stop_time(), np.nan, phase)
+        return phase
+
+    def _body_curves(self) -> Curve:
+        """All of the body's movement on the grid, as one spline with a column for each quantity."""
+        s, t, p = self.style, self.t, self.phase
+        going = self.activity()
+        rng = np.random.default_rng(self.upper)
+        mid = 0.5 * s.duty  # the middle of the left foot's single support
+        # Highest as the body passes over the foot.
+        twice = np.cos(4 * np.pi * (p - s.duty * (s.passing + 0.07)))
+        bob = going * s.bob * twice
+        ground = np.zeros_like(t) if self.course.heights is None else self._ground(self.course.heights)
+        lean = _LEAN_SHARE * self.lean
+        sway = going * s.sway * np.cos(2 * np.pi * (p - mid))
+        surge = -going * s.surge * np.sin(4 * np.pi * (p - s.duty * (s.passing + 0.07)))
+        loose = [wobble(rng, 0.2, 1.2, 0.012 * self.variation)(t) for _ in range(8)]
+        _, build = figure()
+        left_x, left_z = np.cos(self.heading), -np.sin(self.heading)
+        ahead_x, ahead_z = np.sin(self.heading), np.cos(self.heading)
+        height = build.stand - 0.004 - s.crouch * going + ground + bob
+        yaw = -going * s.turn * np.cos(2 * np.pi * p)
+        roll = going * s.list * np.cos(2 * np.pi * (p - 0.45 * s.duty)) - 0.5 * lean
+        chest = going * s.chest * np.cos(2 * np.pi * (p - 0.03)) - yaw
+        # The trunk stays upright over a listing pelvis and leans on into a turn.
+        bend = -0.9 * (roll + 0.5 * lean) - 0.5 * lean
+        nod = 0.02 * going * np.cos(4 * np.pi * (p - 0.12))
+        look = np.interp(t + 0.4, t, self.heading) - self.heading  # the head turns first
+        columns = [
+            self.x + sway * left_x + surge * ahead_x,
+            height,
+            self.z + sway * left_z + surge * ahead_z,
+            self.heading,
+            yaw + 0.15 * look,
+            roll,
+            s.tilt * (0.4 + 0.6 * going) + 0.3 * nod,
+            chest + 0.25 * look + loose[0],
+            bend + loose[1],
+            s.lean * going + nod + loose[2],
+            0.9 * np.tanh(look) + 1.5 * loose[3],
+            -0.06 + 0.8 * loose[4],
+        ]
+        for (_, sign), wild in zip(SIDES, loose[5:7], strict=True):
+            swing = -sign * np.cos(2 * np.pi * (p - 0.04)) * (1.0 + sign * 0.06 * self.variation * rng.normal())
+            forward = s.arm_rest * going + going * s.arm * (swing - 0.12 * twice) + wild
+            bent = s.elbow * (0.6 + 0.4 * going) + going * s.elbow_swing * (0.85 * swing + 0.3) + wild
+            # An arm that comes forwards comes inwards too.
+            outward = s.outward - 0.05 * going * swing + 0.3 * wild
+            inward = s.inward + 0.10 * going * swing
+            columns += [forward, outward, inward, 0.1 + np.logaddexp(0.0, 40.0 * (bent - 0.1)) / 40.0]
+        return spline(t, np.stack([*columns, bob + ground], axis=1))
+
+    def _ground(self, heights: Callable[[int], float]) -> Floats:
+        """(N,) the support's height under the body, smooth."""
+        first, last = int(np.ceil(2 * self.phase[0])), int(np.floor(2 * self.phase[-1]))
+        steps = np.arange(first, min(last, 2 * self.last_phase) + 1)
+        # A leg lifts the body onto its step between the other foot's toe-off and its own midstance.
+        at = np.array([self.when(0.5 * n + 0.22) for n in steps])
+        levels = np.array([heights(int(n)) for n in steps])
+        return filters.gaussian(np.interp(self.t, at, levels), 0.10 * _GRID)
+
+
+def _controls(rows: Floats) -> Controls:
+    return Controls(
+        place=rows[:, 0:3],
+        heading=rows[:, 3],
+        pelvis=rows[:, 4:7],
+        spine=rows[:, 7:10],
+        gaze=rows[:, 10:12],
+        arms={"left": rows[:, 12:16], "right": rows[:, 16:20]},
+    )

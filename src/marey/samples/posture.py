@@ -1,0 +1,221 @@
+"""Motion in place: a script of keyed poses, hand targets and single steps.
+
+Between keys every part of the body flows on without overshoot; head, trunk and arms follow each other by a few
+hundredths of a second, as they do in people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.samples.body import Controls, Plan, Target, Triple, Trunk, trunk_points
+from marey.samples.curves import Curve, far, wobble
+from marey.samples.feet import Plant, Swing
+from marey.samples.figure import SIDES, figure
+
+Arm = tuple[float, float, float, float]
+
+# Seconds by which a part comes after the pelvis: columns of gaze, spine, arms.
+_LATE = {"gaze": -0.07, "spine": 0.03, "arms": 0.05}
+_HANG = 0.85  # share of a trunk's bow that hanging arms make up for
+_STAND = -0.012  # metres: nobody stands with locked knees
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """One key. Angles in radians, lengths in metres.
+
+    shift : of joint 0: left, up, forwards, in the world, from where it is when standing over the origin.
+    heading, pelvis, spine, gaze : as in `Controls`. left, right : the arms, forwards from where they hang.
+    """
+
+    shift: Triple = (0.0, _STAND, 0.0)
+    heading: float = 0.0
+    pelvis: Triple = (0.0, 0.0, 0.06)
+    spine: Triple = (0.0, 0.0, 0.0)
+    gaze: tuple[float, float] = (0.0, -0.05)
+    left: Arm = (0.02, 0.13, 0.30, 0.30)
+    right: Arm = (0.02, 0.13, 0.30, 0.30)
+
+    def row(self) -> list[float]:
+        """All numbers, in the order in which the curves have them."""
+        return [*self.shift, self.heading, *self.pelvis, *self.gaze, *self.spine, *self.left, *self.right]
+
+
+@dataclass(eq=False)
+class Script:
+    """Collects keys along a cursor `now` (seconds); `plan` turns them into a performance."""
+
+    rng: np.random.Generator
+    variation: float
+    pose: Pose = field(default_factory=Pose)
+    feet: dict[str, tuple[Triple, float]] = field(
+        default_factory=lambda: {"left": ((0.10, 0.0, 0.0), 0.14), "right": ((-0.10, 0.0, 0.0), -0.14)}
+    )
+    rests: dict[str, float] = field(default_factory=lambda: {"left": 0.0, "right": 0.0})
+    now: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._keys: list[tuple[float, Pose, Triple | None]] = [(0.0, self.pose, (0.0, 0.0, 0.0))]
+        self._plants: dict[str, list[Plant]] = {}
+        self._aims: dict[str, list[tuple[float, Floats | None]]] = {}
+        self.labels: list[tuple[str, float, float]] = []
+        self.targets: list[Target] = []
+        for side, (place, yaw) in self.feet.items():
+            first = Plant(np.array(place), yaw, far(-2.0), far(-1.0), far(1.0), far(2.0), rest=self.rests[side])
+            self._plants[side] = [first]
+
+    def about(self, seconds: float, spread: float = 0.06) -> float:
+        """A duration near `seconds`, as the seed has it."""
+        drawn = float(np.clip(self.rng.normal(), -2.0, 2.0))
+        return seconds * float(np.exp(self.variation * spread * drawn))
+
+    def key(self, after: float, pose: Pose | None = None, speed: Triple | None = None) -> Pose:
+        """Be in this pose (or still in the last one) `after` seconds from the last key.
+
+        speed : (3,) m/s of joint 0 in passing; by default it flows, and rests where it turns back.
+        """
+        self.now += after
+        self.pose = self.pose if pose is None else pose
+        self._keys.append((self.now, self.pose, speed))
+        return self.pose
+
+    def aim(self, side: str, target: Sequence[float] | None, at: float | None = None) -> None:
+        """Have the wrist of this side at a world position now (or at another time); None frees the arm."""
+        goal = None if target is None else np.asarray(target, dtype=float)
+        self._aims.setdefault(side, []).append((self.now if at is None else at, goal))
+
+    def meet(self, name: str, role: str, position: Sequence[float]) -> None:
+        """Note that the joint of this role is there now, as truth."""
+        skeleton, _ = figure()
+        x, y, z = (float(value) for value in position)
+        self.targets.append(Target(name, skeleton.names[skeleton.roles[role]], self.now, (x, y, z)))
+
+    def step(
+        self,
+        side: str,
+        place: Triple,
+        yaw: float,
+        start: float,
+        length: float,
+        *,
+        push: float = 0.16,
+        land: float = 0.10,
+        pitch_on: float = -0.08,
+        pitch_off: float = 0.55,
+        rest: float = 0.0,
+        swing: Swing | None = None,
+    ) -> None:
+        """Lift a foot: heel off at `start`, away `push` later, in the air for `length`, flat `land` after that."""
+        last = self._plants[side][-1]
+        leave = replace(
+            last,
+            heel_off=start,
+            toe_off=start + push,
+            pitch_off=max(pitch_off, last.rest + 0.1),
+            swing=Swing(lift=0.03) if swing is None else swing,
+        )
+        strike = start + push + length
+        self._plants[side][-1] = leave
+        on = rest if rest > 0.0 else pitch_on
+        self._plants[side].append(
+            Plant(np.array(place), yaw, strike, strike + land, far(1.0), far(2.0), pitch_on=on, rest=rest)
+        )
+        self.feet[side] = (place, yaw)
+
+    def plan(self, window: float = 0.3, holds: dict[str, Floats] | None = None, sway: float = 1.0) -> Plan:
+        """The performance, from 0 to now."""
+        curves = self._curves()
+        noise = self._noise(sway)
+        for aims in self._aims.values():
+            aims.sort(key=lambda aim: aim[0])
+
+        def controls(t: Floats) -> Controls:
+            return _controls(curves(t) + noise(t))
+
+        return Plan(
+            plants=self._plants,
+            controls=controls,
+            seconds=self.now,
+            window=window,
+            labels=tuple(self.labels),
+            targets=tuple(self.targets),
+            aims=self._aims,
+            holds=holds or {},
+        )
+
+    def _curves(self) -> Curve:
+        from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
+
+        times = np.array([time for time, _, _ in self._keys])
+        rows = np.array([pose.row() for _, pose, _ in self._keys])
+        flow = PchipInterpolator(times, rows)
+        slopes = flow.derivative()(times)
+        slopes[[0, -1]] = 0.0
+        for i, (_, _, speed) in enumerate(self._keys):
+            if speed is not None:
+                slopes[i, :3] = speed
+        made = CubicHermiteSpline(times, rows, slopes)
+        last = float(times[-1])
+
+        def curves(t: Floats) -> Floats:
+            out = np.empty((len(t), rows.shape[1]))
+            for columns, late in _COLUMNS:
+                out[:, columns] = made(np.clip(t - late, 0.0, last))[:, columns]
+            return out
+
+        return curves
+
+    def _noise(self, sway: float) -> Curve:
+        sizes = np.array([5e-3, 1e-3, 4e-3, 0.0, *[6e-3] * 3, 0.03, 0.015, *[8e-3] * 3, *[0.012] * 8])
+        sizes = sizes * self.variation
+        sizes[:3] *= sway
+        made = [wobble(self.rng, 0.12, 0.7, size) for size in sizes]
+        return lambda t: np.stack([curve(t) for curve in made], axis=1)
+
+
+_COLUMNS = (
+    (slice(0, 7), 0.0),
+    (slice(7, 9), _LATE["gaze"]),
+    (slice(9, 12), _LATE["spine"]),
+    (slice(12, 20), _LATE["arms"]),
+)
+
+
+def _controls(rows: Floats) -> Controls:
+    bowed = rows[:, 6] + rows[:, 11] - Pose().pelvis[2]
+    return Controls(
+        place=rows[:, 0:3] + np.array([0.0, figure()[1].stand, 0.0]),
+        heading=rows[:, 3],
+        pelvis=rows[:, 4:7],
+        gaze=rows[:, 7:9],
+        spine=rows[:, 9:12],
+        arms={"left": _hanging(rows[:, 12:16], bowed), "right": _hanging(rows[:, 16:20], bowed)},
+    )
+
+
+def _hanging(arm: Floats, bowed: Floats) -> Floats:
+    """Arms hang down from a trunk that bows, and no elbow is quite straight."""
+    forward = arm[:, 0] + _HANG * bowed
+    elbow = 0.08 + np.logaddexp(0.0, 40.0 * (arm[:, 3] - 0.08)) / 40.0
+    return np.stack([forward, arm[:, 1], arm[:, 2], elbow], axis=1)
+
+
+def still_points(poses: Sequence[Pose]) -> Trunk:
+    """Neck, shoulders and wrists of a figure that holds each of these poses."""
+    controls = _controls(np.array([pose.row() for pose in poses]))
+    return trunk_points(controls, controls.place)
+
+
+def sign_of(side: str) -> float:
+    """1 for left, -1 for right."""
+    return dict(SIDES)[side]
+
+
+def with_arm(pose: Pose, side: str, arm: Arm) -> Pose:
+    """The pose with another arm."""
+    return replace(pose, left=arm) if side == "left" else replace(pose, right=arm)

@@ -1,0 +1,135 @@
+"""A sample: generated motion together with the truth about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, checked_fps, settle
+from marey.core.contacts import Contacts
+from marey.core.labels import Label, Labels
+from marey.core.markers import Markers
+from marey.core.motion import Motion
+from marey.core.source import Source
+from marey.errors import InvalidValue
+from marey.samples.body import Plan, Target, perform
+from marey.samples.catalogue import entry
+from marey.samples.figure import SIDES, figure, sole_points
+
+Rng = int | np.random.Generator | None
+_RATES = (1.0, 1000.0)
+_EXACT = 1e-9  # metres by which a foot may be off its plan: rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Generated motion and what is known about it.
+
+    motion : with exact contacts of heels and balls, and labels.
+    phase : (F,) gait phase in strides, the left heel striking at whole numbers; NaN where there is no gait.
+    parameters : those used, defaults included.
+    targets : what it is made to meet: name, joint, seconds, position.
+    """
+
+    motion: Motion
+    phase: Floats
+    parameters: Mapping[str, Any]
+    targets: tuple[Target, ...] = ()
+
+    def markers(self, *, rng: Rng = 0, noise: float = 0.0005, gaps: float = 0.0) -> Markers:
+        """The same motion as a capture of 41 markers would record it, before any skeleton.
+
+        Parameters
+        ----------
+        rng : seed or Generator for noise and gaps.
+        noise : standard deviation of each coordinate, metres.
+        gaps : share of the time for which a marker is not seen, in [0, 0.9].
+        """
+        from marey.samples.markers import record
+
+        return record(self.motion, rng=rng, noise=noise, gaps=gaps)
+
+
+def sample(name: str, *, rng: Rng = 0, fps: float = 60.0, **parameters: Any) -> Sample:
+    """Generate a motion whose truth is known. CC0: use it for anything.
+
+    Parameters
+    ----------
+    name : one of `sample_names()`.
+    rng : seed or Generator. The same seed gives the same motion, at any frame rate.
+    fps : frames per second, 1 to 1000.
+    parameters : of this sample; `marey samples --list` shows them with their ranges.
+
+    Returns
+    -------
+    Sample. An unknown name or parameter is an `UnknownName`, a value out of range an `InvalidValue`.
+
+    Examples
+    --------
+    >>> walk = sample("walk", speed=1.6, turn_rate=0.3, seconds=2.0)
+    >>> len(walk.motion), walk.motion.contacts.names
+    (121, ('left_heel', 'left_ball', 'right_heel', 'right_ball'))
+    """
+    chosen = entry(name)
+    rate = checked_fps(fps)
+    if not _RATES[0] <= rate <= _RATES[1]:
+        raise InvalidValue(f"sample {name!r}: fps must lie between 1 and 1000 Hz, got {rate:g}")
+    values = chosen.values(name, parameters)
+    plan = chosen.make(values, _generator(rng))
+    return _record(name, plan, rate, values, int(rng) if isinstance(rng, int | np.integer) else None)
+
+
+def _generator(rng: Rng) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise InvalidValue(f"rng must be a whole number from 0 on, or a Generator, got {rng!r}") from None
+
+
+def _record(name: str, plan: Plan, fps: float, values: dict[str, Any], seed: int | None) -> Sample:
+    n = int(np.floor(plan.seconds * fps + 1e-6)) + 1
+    t = np.arange(n) / fps
+    skeleton, _ = figure()
+    done = perform(plan, t)
+    if done.shortfall > _EXACT:
+        raise InvalidValue(
+            f"sample {name!r}: with these parameters a leg is {done.shortfall:.2g} m too short for its steps; "
+            "choose less extreme ones"
+        )
+    mask = np.stack([part for side, _ in SIDES for part in (done.feet[side].heel, done.feet[side].ball)], axis=1)
+    labels = []
+    for label, start, stop in plan.labels:
+        first, end = (int(np.ceil(np.clip(edge, 0.0, plan.seconds + 1.0) * fps - 1e-6)) for edge in (start, stop))
+        if min(end, n) > first:
+            labels.append(Label(label, first, min(end, n)))
+    step: dict[str, Any] = {"op": "sample", "name": name, **values}
+    if seed is not None:
+        step["rng"] = seed
+    motion = Motion(
+        skeleton=skeleton,
+        root_positions=settle(done.root),
+        rotations=settle(done.rotations),
+        fps=fps,
+        name=name,
+        contacts=Contacts(sole_points(), mask),
+        labels=Labels(tuple(labels)),
+        source=Source(floor=0.0, provenance=(step,)),
+    )
+    phase = np.full(n, np.nan) if plan.phase is None else plan.phase(t)
+    return Sample(motion, settle(phase), dict(values), plan.targets)
+
+
+def straight_walk(speed: float = 1.3, seconds: float = 3.0, fps: float = 60.0) -> Motion:
+    """A plain, regular walk along +Z, the shortest way to a motion: `sample("walk", ...)` without variation.
+
+    Parameters
+    ----------
+    speed : 0.6 to 2.0 m/s.
+    seconds : duration, at most an hour.
+    fps : frames per second.
+    """
+    made = sample("walk", fps=fps, speed=speed, seconds=seconds, variation=0.0)
+    return replace(made.motion, name="straight_walk")

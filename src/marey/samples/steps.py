@@ -1,0 +1,147 @@
+"""Samples of single steps: a boxer's dance, and onto a box and down again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from marey.samples.body import Plan
+from marey.samples.feet import TREAD_AHEAD, TREAD_BEHIND, Swing
+from marey.samples.posture import Arm, Pose, Script, sign_of
+from marey.samples.strikes import guard_script
+
+Values = dict[str, Any]
+
+
+def box_dance(values: Values, rng: np.random.Generator) -> Plan:
+    """A boxer's dance: light steps in guard to all sides, bobbing, with feints of head and hands."""
+    script = guard_script(rng, values["variation"])
+    guard = script.pose
+    end = values["seconds"]
+    place = np.zeros(2)
+    heading = 0.0
+    script.key(0.3)
+    while script.now < end - 1.2:
+        way = rng.uniform(-np.pi, np.pi)
+        step = 0.07 + 0.09 * rng.random()
+        aim = place + step * np.array([np.sin(way), np.cos(way)])
+        aim *= min(1.0, 0.35 / max(float(np.hypot(*aim)), 1e-9))
+        heading = float(np.clip(heading + rng.normal(0.0, 0.12), -0.5, 0.5))
+        moved = aim - place
+        place = aim
+        # The foot on the side of the movement goes first, so that the legs never cross.
+        first = "left" if moved[1] + 0.5 * moved[0] > 0.0 else "right"
+        beat = script.about(0.21, 0.1)
+        for side in (first, "right" if first == "left" else "left"):
+            _box_step(script, side, place, heading)
+            weight = 0.4 * sign_of(side)
+            dip = replace(
+                guard,
+                shift=(place[0] - 0.04 * weight, guard.shift[1] - 0.022, place[1]),
+                heading=heading,
+                spine=(guard.spine[0] + 0.08 * rng.normal(), 0.05 * rng.normal(), 0.13 + 0.03 * rng.normal()),
+                left=_loose(guard.left, rng),
+                right=_loose(guard.right, rng),
+            )
+            script.key(beat, replace(dip, shift=(dip.shift[0], guard.shift[1] + 0.014, dip.shift[2])))
+            script.key(beat, dip)
+    script.labels.append(("box_dance", 0.0, np.inf))
+    script.key(end - script.now, replace(guard, shift=(place[0], guard.shift[1], place[1]), heading=heading))
+    return script.plan(window=0.2, sway=0.5)
+
+
+def _loose(arm: Arm, rng: np.random.Generator) -> Arm:
+    forward, outward, inward, elbow = arm
+    a, b, c, d = rng.normal(0.0, 1.0, 4)
+    return (forward + 0.08 * a, outward + 0.04 * b, inward + 0.05 * c, elbow + 0.08 * d)
+
+
+def _box_step(script: Script, side: str, place: Any, heading: float) -> None:
+    """One foot to its place in the guard around `place`."""
+    (x, z), yaw, rest = ((0.07, 0.17), -0.15, 0.0) if side == "left" else ((-0.15, -0.17), -0.75, 0.16)
+    c, s = np.cos(heading), np.sin(heading)
+    spot = (float(place[0] + c * x + s * z), 0.0, float(place[1] - s * x + c * z))
+    script.step(
+        side,
+        spot,
+        yaw + heading,
+        script.now,
+        0.17,
+        push=0.09,
+        land=0.07,
+        pitch_on=0.14,
+        pitch_off=0.36,
+        rest=rest,
+        swing=Swing(lift=0.022, peak=0.45),
+    )
+
+
+def step_up_and_down(values: Values, rng: np.random.Generator) -> Plan:
+    """Step onto a box with one foot and the other, stand, and step down on its far side."""
+    script = Script(rng, values["variation"])
+    rest = script.pose
+    rise, lead = values["height"], values["lead"]
+    other = "right" if lead == "left" else "left"
+    reach = TREAD_AHEAD + TREAD_BEHIND + 0.12
+    script.key(0.5)
+    start = script.now
+    _climb(script, rest, (lead, other), 0.0, rise, reach)
+    script.labels.append(("step_up", start, script.now))
+    script.key(script.about(0.5))
+    start = script.now
+    _climb(script, rest, (lead, other), rise, 0.0, reach)
+    script.labels.append(("step_down", start, script.now))
+    script.key(0.5)
+    return script.plan(window=0.12)
+
+
+def _climb(script: Script, rest: Pose, order: tuple[str, str], low: float, high: float, reach: float) -> None:
+    """Both feet from one level to the next, one after the other."""
+    rise = high - low
+    up = rise > 0.0
+    z = script.pose.shift[2]
+    lead, other = order
+    sign = sign_of(lead)
+    first, second = script.about(0.62), script.about(0.62)
+    level = rest.shift[1] + low
+    # Onto the standing leg; over the leading foot; both feet together.
+    script.key(script.about(0.4), replace(rest, shift=(-0.085 * sign, level - 0.02, z)))
+    (x, _, foot), yaw = script.feet[lead]
+    swing = Swing(lift=0.05, peak=0.36)
+    script.step(
+        lead, (x, high, foot + reach), yaw, script.now - 0.12, first, pitch_on=-0.05 if up else 0.25, swing=swing
+    )
+    bend = 0.25 if up else 0.08
+    sink = -0.03 if up else rise * 0.80 - 0.03
+    script.key(
+        first,
+        replace(
+            rest,
+            shift=(-0.05 * sign if up else -0.04 * sign, level + sink, z + (0.42 if up else 0.34) * reach),
+            pelvis=(-0.06 * sign, -0.04 * sign, 0.06 + 0.6 * bend),
+            spine=(0.0, 0.0, bend),
+            gaze=(0.0, -0.4),
+        ),
+    )
+    script.key(
+        script.about(0.40),
+        replace(
+            rest,
+            shift=(0.075 * sign, level + (0.30 * rise if up else rise - 0.03), z + (0.86 if up else 0.9) * reach),
+            pelvis=(0.0, 0.03 * sign, 0.06 + (0.7 * bend if up else 0.0)),
+            spine=(0.0, 0.0, bend if up else 0.04),
+            gaze=(0.0, -0.3),
+        ),
+    )
+    (x, _, foot), yaw = script.feet[other]
+    script.step(
+        other, (x, high, foot + reach), yaw, script.now - 0.14, second, pitch_on=-0.04 if up else 0.2, swing=swing
+    )
+    script.key(
+        0.75 * second,
+        replace(rest, shift=(0.085 * sign, rest.shift[1] + high - 0.02, z + reach), spine=(0.0, 0.0, 0.03)),
+    )
+    script.key(0.25 * second + 0.12)
+    script.key(script.about(0.35), replace(rest, shift=(0.0, rest.shift[1] + high, z + reach)))

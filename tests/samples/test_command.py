@@ -1,0 +1,96 @@
+"""`marey samples`: files with their truth beside them, and refusals in one sentence."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marey
+from marey.cli import main as cli_main
+from marey.samples import sample, sample_names
+
+
+@pytest.fixture(autouse=True)
+def _with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    import warnings
+
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(warnings, "filters", warnings.filters[:])
+    if "samples" not in cli_main.COMMANDS:
+        monkeypatch.setattr(cli_main, "COMMANDS", (*cli_main.COMMANDS, "samples"))
+
+
+def run(*arguments: object) -> int:
+    return cli_main.main(["samples", *map(str, arguments)])
+
+
+def test_list_names_every_sample_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path / "out", "--list") == 0
+    out = capsys.readouterr().out
+    for name in sample_names():
+        assert f"{name}: " in out
+    assert "(0.6 to 2 m/s)" in out
+    assert "(-70 to 70 degrees/s)" in out
+    assert "(left|right)" in out
+    assert not (tmp_path / "out").exists()
+    assert run("--list", "--json", "-n", "walk") == 0
+    (walk,) = json.loads(capsys.readouterr().out)
+    assert walk["name"] == "walk"
+    assert [p["name"] for p in walk["parameters"]] == ["speed", "turn_rate", "seconds", "variation"]
+
+
+@pytest.mark.parametrize("suffix", ["bvh", "glb", "npz"])
+def test_a_sample_is_written_with_its_truth(tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = ("--param", "speed=1.6", "--param", "turn_rate=20", "--param", "seconds=2")
+    assert run(tmp_path, "-n", "walk", *settings, "--seed", 3, "--fps", 50, "--format", suffix, "--truth") == 0
+    assert "walk" in capsys.readouterr().out
+    wanted = sample("walk", rng=3, fps=50.0, speed=1.6, turn_rate=np.radians(20), seconds=2.0)
+    read = marey.load(tmp_path / f"walk.{suffix}")
+    assert np.abs(read.world().positions - wanted.motion.world().positions).max() < 1e-5
+    np.testing.assert_array_equal(read.contacts.mask, wanted.motion.contacts.mask)
+    assert read.labels.names == ("turn_left", "walk")
+    truth = json.loads((tmp_path / "walk.truth.json").read_text())
+    np.testing.assert_allclose(truth["phase_strides"], wanted.phase, atol=1e-6)
+    assert truth["parameters"]["speed"] == 1.6
+
+
+def test_json_tells_targets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, "-n", "reach", "-n", "stand", "--json") == 0
+    reach, stand = json.loads(capsys.readouterr().out)
+    assert reach["targets"][0]["joint"] == "RightHand"
+    assert stand["targets"] == []
+    assert Path(reach["file"]).exists()
+
+
+def test_all_of_them_are_written(tmp_path: Path) -> None:
+    assert run(tmp_path, "--fps", 10, "--format", "npz") == 0
+    assert {path.stem for path in tmp_path.glob("*.npz")} == set(sample_names())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-n", "wlk"), "no sample is called 'wlk'; similar: 'walk'"),
+        (("-n", "walk", "--param", "speed=9"), "speed must lie between 0.6 and 2 m/s, got 9"),
+        (("-n", "walk", "--param", "turn_rate=90"), "turn_rate must lie between -70 and 70 degrees/s, got 90"),
+        (("-n", "walk", "--param", "sped=1"), "has no parameter 'sped'"),
+        (("-n", "walk", "--param", "speed"), "--param expects NAME=VALUE, got 'speed'"),
+        (("--param", "speed=1"), "--param goes with --name"),
+        (("-n", "walk", "--fps", "0"), "fps must be a positive number"),
+    ],
+)
+def test_wrong_use_is_told_in_one_sentence(
+    tmp_path: Path, arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path / "out", *arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.strip().splitlines()) == 1
+    assert not list(tmp_path.glob("out/*"))
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert run(tmp_path / "file", "-n", "walk") == 2
+    assert "cannot be made a folder" in capsys.readouterr().err
