@@ -1,0 +1,210 @@
+"""`marey contacts`: what it prints and writes, and with which exit code."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import marey
+from marey.cli import main as cli
+from marey.samples import sample
+from tests.clean.puppets import unmarked
+
+POINTS = ["left_heel", "left_ball", "right_heel", "right_ball"]
+
+
+@pytest.fixture(autouse=True)
+def _command(monkeypatch):
+    if "contacts" not in cli.COMMANDS:
+        monkeypatch.setattr(cli, "COMMANDS", (*cli.COMMANDS, "contacts"))
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*arguments):
+        code = cli.main(["contacts", *map(str, arguments)])
+        out = capsys.readouterr()
+        assert "Traceback" not in out.err
+        return code, out.out, out.err
+
+    return call
+
+
+@pytest.fixture
+def clip(tmp_path):
+    path = tmp_path / "walk.bvh"
+    marey.save(unmarked(sample("walk").motion), path)
+    (tmp_path / "walk.marey.json").unlink(missing_ok=True)
+    return path
+
+
+def test_help_has_an_example(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    assert "Example:" in out
+
+
+def test_a_table_of_intervals(run, clip):
+    code, out, err = run(clip)
+    assert (code, err) == (0, "")
+    assert "floor at 0.000 m" in out
+    for name in POINTS:
+        assert f"  {name}" in out
+    assert not clip.with_suffix(".marey.json").exists()
+
+
+def test_json_has_the_figures(run, clip):
+    code, out, _ = run(clip, "--json", "--hands")
+    report = json.loads(out)
+    assert code == 0
+    assert list(report["points"])[:4] == POINTS
+    assert "left_wrist" in report["points"]
+    truth = sample("walk").motion.contacts
+    assert len(report["points"]["left_ball"]["intervals"]) == len(truth.intervals("left_ball"))
+    assert report["floor_m"] == pytest.approx(0.0, abs=1e-4)
+    assert report["raised_m"] == report["written"] == []
+
+
+def test_write_makes_the_sidecar_and_load_reads_it(run, clip):
+    code, out, _ = run(clip, "--write", "--json")
+    spans = json.loads(out)["points"]["left_ball"]["intervals"]
+    assert code == 0
+    assert [list(span) for span in marey.load(clip).contacts.intervals("left_ball")] == spans
+
+
+def test_contacts_that_may_be_edited_by_hand_are_not_overwritten(run, clip):
+    side = clip.with_suffix(".marey.json")
+    assert run(clip, "--write", "--edit-friendly")[0] == 0
+    text = side.read_text()
+    edited = json.loads(text)
+    edited["contacts"]["intervals"]["left_ball"] = [[3, 9]]
+    side.write_text(json.dumps(edited))
+    code, _, err = run(clip, "--write")
+    assert code == 2
+    assert "perhaps edited by hand; --replace finds them anew" in err
+    code, out, _ = run(clip, "--show", "--json")
+    assert code == 0
+    assert json.loads(out)["points"]["left_ball"]["intervals"] == [[3, 9]]
+    assert run(clip, "--write", "--replace", "--edit-friendly")[0] == 0
+    assert json.loads(side.read_text()) == json.loads(text)
+
+
+def test_the_edit_friendly_form_has_a_line_for_each_point_and_says_the_same(run, clip):
+    code, out, _ = run(clip, "--edit-friendly")
+    assert code == 0
+    lines = [line for line in out.splitlines() if line.strip().startswith('"left_ball"')]
+    assert len(lines) == 2  # its definition and its intervals
+    assert max(map(len, out.splitlines())) <= 120
+    run(clip, "--write")
+    assert json.loads(out) == json.loads(clip.with_suffix(".marey.json").read_text())
+
+
+def test_points_of_the_sidecar_are_kept(run, clip):
+    run(clip, "--write")
+    side = clip.with_suffix(".marey.json")
+    content = json.loads(side.read_text())
+    content["contacts"]["points"]["left_heel"]["offset"] = [0.0, -0.07, -0.03]
+    side.write_text(json.dumps(content))
+    assert run(clip, "--write", "--replace")[0] == 0
+    assert marey.load(clip).contacts.points[0].offset.tolist() == [0.0, -0.07, -0.03]
+
+
+def test_a_copy_with_its_sidecar(run, clip, tmp_path):
+    out_path = tmp_path / "copy.glb"
+    code, out, _ = run(clip, "-o", out_path, "--edit-friendly")
+    assert code == 0
+    assert str(out_path) in out
+    assert marey.load(out_path).contacts.names == tuple(POINTS)
+    code, _, err = run(clip, "-o", clip)
+    assert code == 2
+    assert "is the input; write to another name" in err
+
+
+def test_stairs_name_their_supports_and_planes_can_be_given(run, tmp_path):
+    path = tmp_path / "stairs.bvh"
+    marey.save(unmarked(sample("stairs").motion), path)
+    code, out, _ = run(path)
+    assert code == 0
+    assert "feet also stand 0.17" in out
+    raised = json.loads(run(path, "--json")[1])
+    planes = [part for height in raised["raised_m"] for part in ("--plane", height)]
+    assert json.loads(run(path, "--json", *planes)[1])["points"].keys() == raised["points"].keys()
+    floor_only = json.loads(run(path, "--json", "--floor-only")[1])
+    assert floor_only["points"]["left_ball"]["share"] < raised["points"]["left_ball"]["share"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--plane", "high"], "expected a height such as 0.45"),
+        (["--plane", "1,2"], "expected a height such as 0.45"),
+        (["--plane", "0.2", "--floor-only"], "contradict each other"),
+        (["--show", "--hands"], "--show detects and writes nothing"),
+        (["--show"], "has no contacts; without --show they are detected"),
+        (["--replace"], "--replace goes with --write"),
+        (["--write", "--trim-rest"], "needs a file of its own: -o OUT"),
+        (["--write", "-o", "x.bvh"], "give one of them"),
+        (["--enter-speed", "2"], "expected 0 < enter_speed <= keep_speed"),
+        (["--gap", "-1"], "gap must be a number of 0 or more"),
+        (["--floor", "-2", "--floor-only"], "nothing touches the floor at -2.000 m"),
+    ],
+)
+def test_wrong_use_is_told_in_a_sentence(run, clip, options, told):
+    code, _, err = run(clip, *options)
+    assert code == 2
+    assert told in err
+
+
+def test_bad_input_is_told_in_a_sentence(run, clip, tmp_path):
+    walk = unmarked(sample("walk").motion)
+    one = tmp_path / "one.npz"
+    marey.save(walk[0], one)
+    code, _, err = run(one)
+    assert code == 2
+    assert "at least 4 frames, got 1" in err
+    box = tmp_path / "box.bvh"
+    box.write_text(
+        "HIERARCHY\nROOT Box\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n"
+        "End Site\n{\nOFFSET 0 1 0\n}\n}\n"
+        "MOTION\nFrames: 5\nFrame Time: 0.1\n" + "0 0 0\n" * 5
+    )
+    code, _, err = run(box)
+    assert code == 2
+    assert "role 'left_foot' was not found" in err
+    code, _, err = run(tmp_path / "none.bvh")
+    assert code == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"frames": 12}, "annotations are for 12 frames"),
+        ({"contacts": {"points": {"left_heel": {"joint": "Nose"}}}}, "Nose"),
+        (
+            {"contacts": {"points": {"a": {"joint": "Hips"}}, "intervals": {"a": [[5, 99999]]}}},
+            "does not fit a motion of",
+        ),
+        ({"contacts": {"points": {}, "intervals": {"a": [[5, 9]]}}}, "contact point 'a' not"),
+        ({"contacts": [1, 2]}, "malformed annotations"),
+    ],
+)
+def test_contact_files_that_do_not_fit_are_refused(run, clip, change, told):
+    content = {"format": "marey.sidecar", "version": 1, "files": [clip.name], **change}
+    clip.with_suffix(".marey.json").write_text(json.dumps(content))
+    code, _, err = run(clip)
+    assert code == 2
+    assert told in err
+
+
+def test_no_rest_is_told_in_a_sentence(run, tmp_path):
+    from dataclasses import replace
+
+    walk = unmarked(sample("walk").motion)
+    root = walk.root_positions + np.arange(len(walk))[:, None] * np.array([0.05, 0.0, 0.0])
+    path = tmp_path / "flying.npz"
+    marey.save(replace(walk, root_positions=root), path)
+    code, _, err = run(path)
+    assert code == 2
+    assert "no foot comes to rest" in err

@@ -1,0 +1,156 @@
+"""Contacts of recorded motion, against what can be counted without them."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import marey
+from marey.clean import detect_contacts, find_contacts, point_paths
+from marey.maths import filters
+
+# Clips of one subject that walk and run from end to end.
+WALKS = ("11", "13", "15", "17", "19", "21", "23", "25", "27", "29", "31", "33")
+RUNS = ("35", "37", "39", "41", "43", "45", "48", "49", "51", "53", "55", "57")
+
+
+def load(data_folder, name, **options):
+    path = data_folder / "cmu" / name
+    if not path.is_file():
+        pytest.skip(f"no {path}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return marey.load(path, trim_rest=True, **options)
+
+
+def steps(motion):
+    """(frame, side that stands) wherever one ankle passes the other along the way."""
+    positions, roles = motion.world().positions, motion.skeleton.roles
+    way = np.gradient(filters.gaussian(positions[:, roles["hips"]], 0.25 * motion.fps), axis=0)[:, [0, 2]]
+    way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
+    apart = (positions[:, roles["left_foot"]] - positions[:, roles["right_foot"]])[:, [0, 2]]
+    ahead = filters.gaussian(np.einsum("fc,fc->f", apart, way), 0.03 * motion.fps)
+    for f in np.flatnonzero(np.sign(ahead[1:]) != np.sign(ahead[:-1])) + 1:
+        yield int(f), "right" if ahead[f] > ahead[f - 1] else "left"
+
+
+@dataclass
+class Tally:
+    n_steps: int
+    n_planted: int
+    stances: np.ndarray
+    speed: float
+
+
+def tally(data_folder, names):
+    """Steps with just one plant of the ball, whole stances of the foot in seconds, mean speed of planted balls."""
+    n_steps, n_planted, stances, speeds = 0, 0, [], []
+    for name in names:
+        motion = load(data_folder, f"016/16_{name}.bvh")
+        contacts = detect_contacts(motion).contacts
+        slack = 0.06 * motion.fps
+        for frame, side in steps(motion):
+            spans = [(a, b) for a, b in contacts.intervals(f"{side}_ball") if a - slack <= frame < b + slack]
+            n_steps += 1
+            n_planted += len(spans) == 1
+        paths = point_paths(motion, contacts.points)
+        speed = np.linalg.norm(np.gradient(paths, axis=0), axis=2) * motion.fps
+        for side in ("left", "right"):
+            heel, ball = contacts.index(f"{side}_heel"), contacts.index(f"{side}_ball")
+            speeds += speed[contacts.mask[:, ball], ball].tolist()
+            edges = np.flatnonzero(np.diff(np.r_[0, contacts.mask[:, [heel, ball]].any(axis=1), 0])).reshape(-1, 2)
+            stances += [(b - a) / motion.fps for a, b in edges if a > 0 and b < len(motion)]
+    return Tally(n_steps, n_planted, np.array(stances), float(np.mean(speeds)))
+
+
+def test_walks_have_one_plant_for_each_step(data_folder):
+    walks = tally(data_folder, WALKS)
+    assert walks.n_steps > 50
+    assert walks.n_planted >= 0.98 * walks.n_steps
+    within = (walks.stances >= 0.45) & (walks.stances <= 0.85)
+    assert within.mean() >= 0.9
+    assert 0.4 <= walks.stances.min() <= walks.stances.max() <= 0.9
+    assert walks.speed < 0.2
+
+
+def test_runs_have_one_plant_for_each_step(data_folder):
+    runs = tally(data_folder, RUNS)
+    assert runs.n_steps > 40
+    assert runs.n_planted >= 0.98 * runs.n_steps
+    within = (runs.stances >= 0.09) & (runs.stances <= 0.30)
+    assert within.mean() >= 0.9
+    assert runs.speed < 0.22  # a running ball never quite rests
+
+
+def test_planted_balls_are_slow(data_folder):
+    assert tally(data_folder, WALKS + RUNS).speed < 0.2
+
+
+def spans(motion, name, **options):
+    contacts = detect_contacts(motion, **options).contacts
+    return np.array(contacts.intervals(name)) / motion.fps
+
+
+def test_stairs_have_two_treads_on_either_side(data_folder):
+    """Up and over twice; the file says 120 Hz, the strides say 60."""
+    motion = load(data_folder, "143/143_17.bvh", fps=60)
+    found = find_contacts(motion)
+    assert found.raised == pytest.approx((0.19, 0.39), abs=0.02)
+    for side in ("left", "right"):
+        assert 6 <= len(found.contacts.intervals(f"{side}_ball")) <= 8
+    assert found.contacts.mask.any(axis=1).mean() > 0.97
+
+
+def test_a_step_up_and_a_step_down_are_found(data_folder):
+    for name in ("083/83_25.bvh", "083/83_09.bvh"):
+        found = find_contacts(load(data_folder, name))
+        assert found.raised == pytest.approx((0.14,), abs=0.02)
+        for point in ("left_ball", "right_ball"):
+            assert len(found.contacts.intervals(point)) == 2
+
+
+def test_who_sits_keeps_the_feet_on_the_floor(data_folder):
+    found = find_contacts(load(data_folder, "143/143_18.bvh", fps=60))
+    assert found.raised == ()
+    assert found.contacts.mask.mean(axis=0).min() > 0.85
+
+
+def test_a_forward_jump_has_one_flight(data_folder):
+    motion = load(data_folder, "016/16_05.bvh")
+    for name in ("left_ball", "right_ball"):
+        (start, leave), (land, stop) = spans(motion, name)
+        assert 0.4 < land - leave < 0.7
+        assert (start, stop) == (0, len(motion) / motion.fps)
+
+
+def test_a_cartwheel_leaves_the_floor_and_comes_back(data_folder):
+    motion = load(data_folder, "049/49_06.bvh")
+    feet = detect_contacts(motion).contacts.mask
+    feet_joints = [motion.skeleton.roles[f"{side}_foot"] for side in ("left", "right")]
+    upside_down = (motion.world().positions[:, feet_joints, 1] > motion.travel[:, 1:2]).all(axis=1)
+    assert upside_down.any()
+    assert not feet[upside_down].any()
+    assert feet[: len(motion) // 4].any(axis=1).all()
+    assert feet[-len(motion) // 5 :].any(axis=1).mean() > 0.9
+
+
+def test_kicks_are_in_the_air_and_the_other_foot_stands(data_folder):
+    motion = load(data_folder, "144/144_05.bvh")
+    found = find_contacts(motion)
+    ball = motion.world().positions[:, motion.skeleton.roles["right_ball"], 1]
+    assert found.raised == ()
+    assert not found.contacts.mask[ball > found.floor + 0.1, 3].any()
+    assert len(found.contacts.intervals("right_ball")) == 13  # before, between and after twelve kicks
+
+
+def test_a_skeleton_without_a_standing_rest_pose(data_folder):
+    path = data_folder / "bandai-namco" / "dataset-2_walk_normal_001.bvh"
+    if not path.is_file():
+        pytest.skip(f"no {path}")
+    motion = marey.load(path)
+    found = find_contacts(motion)
+    assert found.floor == pytest.approx(0.042, abs=0.01)
+    for side in ("left", "right"):
+        assert 7 <= len(found.contacts.intervals(f"{side}_heel")) <= 10
+        assert 7 <= len(found.contacts.intervals(f"{side}_ball")) <= 10
