@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from marey.core import Motion
 
 Command = Callable[..., Any]
 
@@ -15,6 +18,40 @@ class _NameOrIndex(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str | int:
         return int(value) if isinstance(value, str) and value.isdigit() else str(value)
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]
+    """A time in seconds (``1.2``) or a frame (``36f``): a float or an int."""
+
+    name = "seconds or frame"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | int:
+        """The number behind the text; wrong use where there is none."""
+        if isinstance(value, int | float):
+            return value
+        try:
+            number: float | int = int(value[:-1]) if value.endswith("f") else float(value)
+        except ValueError:
+            number = -1
+        if not 0 <= number < float("inf"):
+            self.fail(f"expected seconds such as 1.2, or a frame such as 36f, got {value!r}", param, ctx)
+        return number
+
+
+def frames_between(motion: Motion, begin: float | int | None, end: float | int | None) -> tuple[int, int]:
+    """The half-open frames from --from to --to; a time in seconds includes the frame that is nearest to it."""
+    from marey.errors import InvalidValue
+
+    start = 0 if begin is None else begin if isinstance(begin, int) else round(begin * motion.fps)
+    stop = len(motion) if end is None else end if isinstance(end, int) else round(end * motion.fps) + 1
+    last = f"{motion.name!r}, which lasts {motion.duration:.2f} s or {len(motion)} frames"
+    if start >= len(motion):
+        raise InvalidValue(f"--from is beyond the end of {last}")
+    if stop > len(motion):
+        raise InvalidValue(f"--to is beyond the end of {last}")
+    if start >= stop:
+        raise InvalidValue(f"--from has to come before --to, got frames {start} to {stop} of {last}")
+    return start, stop
 
 
 def reading(function: Command) -> Command:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from marey.cli.options import reading, reading_options
-
-if TYPE_CHECKING:
-    from marey.core import Motion
+from marey.cli.options import Moment, frames_between, reading, reading_options
 
 # Each kind with what it shows and an example.
 KINDS = {
@@ -51,23 +48,6 @@ def _listed() -> str:
     return "\n".join(lines)
 
 
-class _Moment(click.ParamType):  # type: ignore[type-arg]
-    """A time in seconds (``1.2``) or a frame (``36f``): a float or an int."""
-
-    name = "seconds or frame"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float | int:
-        if isinstance(value, int | float):
-            return value
-        try:
-            number: float | int = int(value[:-1]) if value.endswith("f") else float(value)
-        except ValueError:
-            number = -1
-        if not 0 <= number < float("inf"):
-            self.fail(f"expected seconds such as 1.2, or a frame such as 36f, got {value!r}", param, ctx)
-        return number
-
-
 def _show_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         click.echo(_listed())
@@ -80,8 +60,8 @@ def _show_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.argument("kind")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("-o", "--output", metavar="OUT", help="The figure to write, .png or .svg.  [required]")
-@click.option("--from", "begin", type=_Moment(), help="Where to begin: seconds (1.2) or a frame (36f).")
-@click.option("--to", "end", type=_Moment(), help="Where to end, likewise; a frame given here is left out.")
+@click.option("--from", "begin", type=Moment(), help="Where to begin: seconds (1.2) or a frame (36f).")
+@click.option("--to", "end", type=Moment(), help="Where to end, likewise; a frame given here is left out.")
 @click.option("--poses", type=int, help="filmstrip: how many poses.  [default: as many as have room]")
 @click.option("--front", is_flag=True, help="filmstrip: add the poses from the front.")
 @click.option("--joints", help="joints: roles, joints, or knee, elbow, hip, ankle, wrist; separated by commas.")
@@ -123,7 +103,7 @@ def command(
 
     check_suffix(output)
     motions = [load_motion(path, trim_rest=trim_rest, **how) for path in files]
-    cuts = [_frames(motion, begin, end) for motion in motions]
+    cuts = [frames_between(motion, begin, end) for motion in motions]
     if kind == "path":
         starts, stops = [a for a, _ in cuts], [b for _, b in cuts]
         plot.path(motions, output, start=starts, stop=stops, align=options["align"])
@@ -164,19 +144,3 @@ def _check(kind: str, files: tuple[str, ...], output: str | None, options: dict[
             raise InvalidValue(f"--{option} means nothing for {kind}; it is for {owner}")
     if len(files) > 1 and kind not in _SEVERAL:
         raise InvalidValue(f"{kind} shows one motion, got {len(files)} files; {' and '.join(_SEVERAL)} show several")
-
-
-def _frames(motion: Motion, begin: float | int | None, end: float | int | None) -> tuple[int, int]:
-    """The half-open frames between two moments; a time in seconds includes the frame that is nearest to it."""
-    from marey.errors import InvalidValue
-
-    start = 0 if begin is None else begin if isinstance(begin, int) else round(begin * motion.fps)
-    stop = len(motion) if end is None else end if isinstance(end, int) else round(end * motion.fps) + 1
-    last = f"{motion.name!r}, which lasts {motion.duration:.2f} s or {len(motion)} frames"
-    if start >= len(motion):
-        raise InvalidValue(f"--from is beyond the end of {last}")
-    if stop > len(motion):
-        raise InvalidValue(f"--to is beyond the end of {last}")
-    if start >= stop:
-        raise InvalidValue(f"--from has to come before --to, got frames {start} to {stop} of {last}")
-    return start, stop

@@ -1,0 +1,425 @@
+"""`marey edit`: one motion in, one edited motion out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.options import Moment, frames_between, reading, reading_options
+from marey.errors import InvalidValue, ParseError, UnwritableFile
+
+if TYPE_CHECKING:
+    from marey.core import Motion, Skeleton
+
+Command = Callable[..., Any]
+# Metres by which a hand or foot may miss before the exit code says so.
+_MISSED = 1e-3
+
+
+@click.group("edit")
+def command() -> None:
+    """Edit a motion: its rate, side, length, timing, path, posture or body.
+
+    Contacts and labels come along, and what was done is noted in OUT's sidecar. Times are seconds (1.2) or frames
+    (36f).
+
+    \b
+    Example:
+      marey edit resample walk.bvh walk30.bvh --rate 30
+      marey edit mirror walk.bvh mirrored.bvh
+      marey edit warp walk.bvh duck.bvh --move hips@1.5=0,-0.3,0 --hold 0.3
+      marey edit path walk.bvh curved.bvh --along curve.csv
+    """
+
+
+def _editing(function: Command) -> Command:
+    """IN, OUT, and how to read IN."""
+    for add in (
+        click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion."),
+        reading,
+        click.argument("output", metavar="OUT"),
+        click.argument("source", metavar="IN"),
+    ):
+        function = add(function)
+    return function
+
+
+def _span(function: Command) -> Command:
+    """--from and --to."""
+    function = click.option("--to", "end", type=Moment(), help="Where to end, likewise; a frame is left out.")(function)
+    return click.option("--from", "begin", type=Moment(), help="Where to begin: seconds or a frame.")(function)
+
+
+def _load(options: dict[str, Any], *paths: str, output: str) -> list[Motion]:
+    from marey.io import load_motion
+
+    for path in paths:
+        if Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
+            raise UnwritableFile("is an input; write to another name", path=output)
+    trim = options.pop("trim_rest")
+    how = reading_options(options)
+    return [load_motion(path, trim_rest=trim, **how) for path in paths]
+
+
+def _write(motion: Motion, output: str) -> int:
+    """Save, tell, and return the exit code: 1 where a target was out of reach."""
+    from marey.io import save
+
+    save(motion, output)
+    step = motion.source.provenance[-1]
+    click.echo(f"{output}: {step['op']}, {len(motion)} frames at {motion.fps:.6g} Hz")
+    if step.get("replanted") is False and step["op"] in ("path", "retarget"):
+        click.echo("feet were not planted again", err=True)
+    missed = max(dict(step.get("residue") or {}).values(), default=0.0)  # the library's warning has told of it
+    return 1 if missed > _MISSED else 0
+
+
+def _seconds(motion: Motion, moment: float | int) -> float:
+    return moment / motion.fps if isinstance(moment, int) else moment
+
+
+def _frame(motion: Motion, moment: float | int) -> int:
+    return moment if isinstance(moment, int) else round(moment * motion.fps)
+
+
+@command.command("resample")
+@_editing
+@click.option("--rate", type=float, required=True, help="The new frames per second.")
+@click.option("--no-filter", is_flag=True, help="On the way down, take poses as they are: fast movement aliases.")
+def _resample(source: str, output: str, rate: float, no_filter: bool, **options: Any) -> int:
+    """Change the frame rate: slerp and straight lines, band-limited on the way down.
+
+    \b
+    Example:
+      marey edit resample walk.bvh walk30.bvh --rate 30
+    """
+    from marey.edit import resample
+
+    (motion,) = _load(options, source, output=output)
+    return _write(resample(motion, rate, band_limited=not no_filter), output)
+
+
+@command.command("mirror")
+@_editing
+def _mirror(source: str, output: str, **options: Any) -> int:
+    """Exchange left and right, as a mirror at x = 0 shows it.
+
+    \b
+    Example:
+      marey edit mirror walk.bvh mirrored.bvh
+    """
+    from marey.edit import mirror
+
+    (motion,) = _load(options, source, output=output)
+    return _write(mirror(motion), output)
+
+
+@command.command("crop")
+@_editing
+@_span
+def _crop(source: str, output: str, begin: Any, end: Any, **options: Any) -> int:
+    """Keep a stretch.
+
+    \b
+    Example:
+      marey edit crop walk.bvh step.bvh --from 1.2 --to 2.3
+      marey edit crop walk.bvh step.bvh --from 36f --to 69f
+    """
+    from marey.edit import crop
+
+    (motion,) = _load(options, source, output=output)
+    return _write(crop(motion, *frames_between(motion, begin, end)), output)
+
+
+@command.command("cycle")
+@_editing
+@_span
+@click.option("--repeats", type=int, default=1, show_default=True, help="How many cycles to write out.")
+def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, **options: Any) -> int:
+    """Make a loop of a stretch: the frame at --to is joined to the one at --from, the seam spread over the cycle.
+
+    \b
+    Example:
+      marey edit cycle walk.bvh loop.bvh --from 0.8 --to 1.9 --repeats 4
+    """
+    from marey.edit import cycle
+
+    (motion,) = _load(options, source, output=output)
+    start, stop = frames_between(motion, begin, end)
+    if not isinstance(end, int):  # a moment in seconds names the closing frame itself
+        stop -= 1
+    return _write(cycle(motion, start, stop, repeats=repeats), output)
+
+
+@command.command("timewarp")
+@_editing
+@click.option("--key", "keys", multiple=True, required=True, metavar="NOW=THEN", help="What happens NOW is to be THEN.")
+def _timewarp(source: str, output: str, keys: tuple[str, ...], **options: Any) -> int:
+    """Change the timing by keys; between them time runs smoothly, and never backwards.
+
+    \b
+    Example:
+      marey edit timewarp kick.bvh later.bvh --key 1.0=1.4 --key 1.6=2.0
+    """
+    from marey.edit import timewarp
+
+    (motion,) = _load(options, source, output=output)
+    pairs = []
+    for key in keys:
+        now, equals, then = key.partition("=")
+        if not equals:
+            raise click.BadParameter(f"expected NOW=THEN such as 1.0=1.4, got {key!r}", param_hint="--key")
+        pairs.append(tuple(_seconds(motion, Moment().convert(part.strip(), None, None)) for part in (now, then)))
+    return _write(timewarp(motion, [(a, b) for a, b in pairs]), output)
+
+
+def _key_parts(text: str, option: str) -> tuple[str, float | int, list[float]]:
+    """``right_foot@1.2=0,0.2,0`` as name, moment and three numbers."""
+    name, at, rest = text.partition("@")
+    moment, equals, numbers = rest.partition("=")
+    try:
+        values = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        values = []
+    if not (name and at and equals and len(values) == 3):
+        raise click.BadParameter(
+            f"expected NAME@TIME=X,Y,Z such as left_hand@1.2=0,0.2,0, got {text!r}", param_hint=option
+        )
+    return name.strip(), Moment().convert(moment.strip(), None, None), values
+
+
+@command.command("warp")
+@_editing
+@click.option("--move", multiple=True, metavar="NAME@TIME=X,Y,Z", help="Move a hand, a foot or the hips by metres.")
+@click.option(
+    "--reach", multiple=True, metavar="NAME@TIME=X,Y,Z", help="Put a hand, a foot or the hips there, in world metres."
+)
+@click.option("--turn", multiple=True, metavar="JOINT@TIME=X,Y,Z", help="Turn a joint by a rotation vector in degrees.")
+@click.option(
+    "--axes",
+    type=click.Choice(["figure", "world", "joint"]),
+    default="figure",
+    show_default=True,
+    help="Of --move and --turn: the figure's left, up, forwards; the world's; the joint's own (--turn).",
+)
+@click.option("--hold", type=float, default=0.0, show_default=True, help="Seconds for which each key stays so.")
+@click.option("--ease", type=float, default=0.5, show_default=True, help="Seconds from and back to the motion.")
+@click.option("--smooth", type=click.Choice(["1", "2"]), default="1", show_default=True, help="Continuous derivatives.")
+@click.option(
+    "--orientation",
+    type=click.Choice(["world", "limb"]),
+    help="What hands and feet keep.  [default: feet world, hands limb]",
+)
+@click.option("--free-feet", is_flag=True, help="Let the feet go along when the hips are moved or turned.")
+@click.option("--max-stretch", type=float, default=0.0, show_default=True, help="Share by which limbs may be scaled.")
+def _warp(
+    source: str,
+    output: str,
+    move: tuple[str, ...],
+    reach: tuple[str, ...],
+    turn: tuple[str, ...],
+    axes: str,
+    hold: float,
+    ease: float,
+    smooth: str,
+    orientation: str | None,
+    free_feet: bool,
+    max_stretch: float,
+    **options: Any,
+) -> int:
+    """Displace joints, hands, feet or hips at keys; away from them the motion stays as it is.
+
+    Exit code 1 where a target is out of reach.
+
+    \b
+    Example:
+      marey edit warp walk.bvh duck.bvh --move hips@1.5=0,-0.3,0 --turn spine@1.5=40,0,0 --hold 0.3
+      marey edit warp kick.bvh high.bvh --turn right_upper_leg@6.675=-15,0,0 --ease 0.35
+      marey edit warp reach.bvh further.bvh --reach right_hand@2.1=0.3,1.4,0.6
+    """
+    from math import radians
+
+    from marey.edit import MoveKey, TurnKey, warp
+
+    if not (move or reach or turn):
+        raise InvalidValue("nothing to do; give --move, --reach or --turn, as in --move left_hand@1.2=0,0.2,0")
+    if axes == "joint" and move:
+        raise InvalidValue("--axes joint means nothing for --move; choose figure or world")
+    (motion,) = _load(options, source, output=output)
+    keys: list[TurnKey | MoveKey] = []
+    for text in move:
+        name, moment, values = _key_parts(text, "--move")
+        keys.append(MoveKey(name, _seconds(motion, moment), offset=values, axes=axes, hold=hold))
+    for text in reach:
+        name, moment, values = _key_parts(text, "--reach")
+        keys.append(MoveKey(name, _seconds(motion, moment), target=values, hold=hold))
+    for text in turn:
+        name, moment, values = _key_parts(text, "--turn")
+        keys.append(TurnKey(name, _seconds(motion, moment), [radians(v) for v in values], axes=axes, hold=hold))
+    made = warp(
+        motion,
+        keys,
+        ease=ease,
+        continuity=int(smooth),
+        orientation=orientation,
+        hold_feet=not free_feet,
+        max_stretch=max_stretch,
+    )
+    return _write(made, output)
+
+
+@command.command("path")
+@_editing
+@click.option("--along", required=True, metavar="CSV", help="The new path: lines of x,z in metres.")
+@click.option("--stretch", is_flag=True, help="Cover the whole path with longer or shorter steps.")
+@click.option("--no-replant", is_flag=True, help="Leave the feet where the path carries them.")
+def _path(source: str, output: str, along: str, stretch: bool, no_replant: bool, **options: Any) -> int:
+    """Bend the travelled path to another curve; posture and steps follow.
+
+    \b
+    Example:
+      marey edit path walk.bvh curved.bvh --along curve.csv
+    """
+    from marey.edit import edit_path
+
+    (motion,) = _load(options, source, output=output)
+    return _write(edit_path(motion, _read_path(along), stretch=stretch, replant=not no_replant), output)
+
+
+def _read_path(path: str) -> list[list[float]]:
+    """Rows of a CSV file of x,z; a first line without numbers is a heading."""
+    from marey.io.files import read_bytes
+
+    rows = []
+    text = read_bytes(Path(path)).decode("utf-8-sig", errors="replace")
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            x, z = (float(part) for part in line.replace(";", ",").split(","))
+        except ValueError:
+            if number == 1:
+                continue
+            raise ParseError(f"expected x,z in metres, got {line.strip()!r}", path=path, line=number) from None
+        rows.append([x, z])
+    if len(rows) < 2:
+        raise ParseError(f"a path needs at least 2 lines of x,z, got {len(rows)}", path=path)
+    return rows
+
+
+@command.command("retarget")
+@_editing
+@click.option(
+    "--onto", metavar="FILE", help="A file with the skeleton to animate, or the word figure for the samples' own."
+)
+@click.option("--map", "map_file", metavar="JSON", help="A map saved earlier, instead of --onto.")
+@click.option("--save-map", metavar="JSON", help="Write the map, to be used again.")
+@click.option(
+    "--pose", type=Moment(), help="IN's reference: a moment at which it stands on flat feet.  [default: rest pose]"
+)
+@click.option("--onto-pose", type=Moment(), help="The same for the file of --onto.")
+@click.option(
+    "--hands", type=click.Choice(["together", "targets"]), help="Keep the hands as close, or in their places."
+)
+@click.option("--no-replant", is_flag=True, help="Leave the feet where the turned legs put them.")
+def _retarget(
+    source: str,
+    output: str,
+    onto: str | None,
+    map_file: str | None,
+    save_map: str | None,
+    pose: Any,
+    onto_pose: Any,
+    hands: str | None,
+    no_replant: bool,
+    **options: Any,
+) -> int:
+    """Let another skeleton of the same roles perform the motion.
+
+    \b
+    Example:
+      marey edit retarget walk.bvh figure.bvh --onto figure
+      marey edit retarget walk.bvh hero.glb --onto hero_rest.glb --save-map hero.json
+      marey edit retarget run.bvh hero_run.glb --map hero.json
+    """
+    from marey.edit import RetargetMap, retarget
+
+    if (onto is None) == (map_file is None):
+        raise InvalidValue("say on what: --onto FILE or --map JSON, and one of them only")
+    if map_file is not None and (pose is not None or onto_pose is not None):
+        raise InvalidValue("a map holds its reference poses already; leave --pose and --onto-pose out")
+    (motion,) = _load(options, source, output=output)
+    if map_file is not None:
+        known = RetargetMap.load(map_file)
+    else:
+        body = _body(str(onto))
+        known = RetargetMap.build(
+            motion,
+            body,
+            pose=None if pose is None else _frame(motion, pose),
+            target_pose=None if onto_pose is None else _frame_of(body, onto_pose),
+        )
+    made = retarget(motion, known, hands=hands, replant=not no_replant)
+    if save_map is not None:
+        known.save(save_map)
+    return _write(made, output)
+
+
+def _body(onto: str) -> Skeleton | Motion:
+    if onto == "figure":
+        from marey.samples import figure_skeleton
+
+        return figure_skeleton()
+    from marey.io import load_motion
+
+    return load_motion(onto)
+
+
+def _frame_of(body: Skeleton | Motion, moment: float | int) -> int:
+    from marey.core import Motion
+
+    if not isinstance(body, Motion):
+        raise InvalidValue("--onto figure stands in its rest pose; leave --onto-pose out")
+    return _frame(body, moment)
+
+
+@command.command("connect")
+@click.argument("first", metavar="IN1")
+@click.argument("second", metavar="IN2")
+@click.argument("output", metavar="OUT")
+@reading
+@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
+@click.option("--gap", type=float, default=0.5, show_default=True, help="Seconds to fill between them.")
+@click.option("--no-align", is_flag=True, help="Leave IN2 where it is.")
+def _connect(first: str, second: str, output: str, gap: float, no_align: bool, **options: Any) -> int:
+    """Put IN2 after IN1 and fill the gap by interpolation.
+
+    \b
+    Example:
+      marey edit connect walk.bvh run.bvh both.bvh --gap 0.4
+    """
+    from marey.edit import connect
+
+    one, two = _load(options, first, second, output=output)
+    return _write(connect(one, two, gap=gap, align=not no_align), output)
+
+
+@command.command("deseam")
+@_editing
+@click.option("--at", type=Moment(), required=True, help="The first frame after the jump: seconds or a frame.")
+@click.option("--frames", type=int, help="Fade the jump out over so many frames.")
+@click.option("--half-life", type=float, help="Fade it by inertia, halved in so many seconds.  [default: 0.1]")
+def _deseam(source: str, output: str, at: Any, frames: int | None, half_life: float | None, **options: Any) -> int:
+    """Take out a jump: what comes after it starts from where the motion was going.
+
+    \b
+    Example:
+      marey edit deseam cut.bvh smooth.bvh --at 2.1 --half-life 0.1
+    """
+    from marey.edit import deseam
+
+    (motion,) = _load(options, source, output=output)
+    return _write(deseam(motion, _frame(motion, at), frames=frames, half_life=half_life), output)

@@ -1,0 +1,34 @@
+"""Edits of single motions: rate, side, length, timing, path, posture and body.
+
+Every function takes a motion and gives a new one; contacts and labels come along, and the last step of
+``source.provenance`` says what was done.
+"""
+
+from marey.edit.connect import connect
+from marey.edit.crop import crop
+from marey.edit.cycle import cycle
+from marey.edit.deseam import deseam
+from marey.edit.mirror import mirror
+from marey.edit.path import edit_path, travelled_path
+from marey.edit.resample import resample
+from marey.edit.retarget import retarget
+from marey.edit.retarget_map import RetargetMap
+from marey.edit.timewarp import timewarp
+from marey.edit.warp import MoveKey, TurnKey, warp
+
+__all__ = [
+    "MoveKey",
+    "RetargetMap",
+    "TurnKey",
+    "connect",
+    "crop",
+    "cycle",
+    "deseam",
+    "edit_path",
+    "mirror",
+    "resample",
+    "retarget",
+    "timewarp",
+    "travelled_path",
+    "warp",
+]

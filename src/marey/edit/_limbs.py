@@ -1,0 +1,213 @@
+"""Putting hands and feet where an edit wants them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.kinematics import World, forward_kinematics
+from marey.core.limb import find_hinge, solve_limb
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.edit._figure import left_axis
+from marey.errors import InvalidValue
+from marey.maths import ease, ease_in, quat
+
+HANDS = ("left_hand", "right_hand")
+FEET = ("left_foot", "right_foot")
+# Metres by which a target is missed when it is out of reach; and the knee angle from which softened limbs are damped.
+_MISSED = 1e-6
+_DAMPED_FROM = np.deg2rad(150.0)
+_ABOVE = {"hand": ("upper_arm", "forearm"), "foot": ("upper_leg", "lower_leg")}
+
+
+class Limb(NamedTuple):
+    """Joint indices: hip or shoulder, knee or elbow, ankle or wrist; and the role of the last."""
+
+    hip: int
+    knee: int
+    ankle: int
+    role: str
+
+
+def limb_of(skeleton: Skeleton, role: str) -> Limb:
+    """The limb that ends in ``left_hand``, ``right_hand``, ``left_foot`` or ``right_foot``."""
+    side, part = role.split("_")
+    hip, knee = (skeleton.roles[f"{side}_{name}"] for name in _ABOVE[part])
+    ankle = skeleton.roles[role]
+    rest = skeleton.rest_positions
+    for a, b in ((hip, knee), (knee, ankle)):
+        if float(np.linalg.norm(rest[b] - rest[a])) < 1e-6:
+            raise InvalidValue(f"{skeleton.names[a]!r} and {skeleton.names[b]!r} are one point, so {role} cannot reach")
+    return Limb(hip, knee, ankle, role)
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """A motion's arrays while an edit works on them; `finished` makes a motion of them again."""
+
+    skeleton: Skeleton
+    root: Floats
+    rotations: Floats
+    offsets: Floats | None
+
+    @classmethod
+    def of(cls, motion: Motion) -> Draft:
+        """Copies of the motion's arrays."""
+        bones = None if motion.bone_offsets is None else motion.bone_offsets.copy()
+        return cls(motion.skeleton, motion.root_positions.copy(), motion.rotations.copy(), bones)
+
+    def finished(self, motion: Motion) -> Motion:
+        """`motion` with the arrays of the draft."""
+        return replace(
+            motion,
+            root_positions=settle(self.root),
+            rotations=settle(self.rotations),
+            bone_offsets=None if self.offsets is None else settle(self.offsets),
+        )
+
+    def world(self, frames: Ints | None = None) -> World:
+        """All frames, or some, in the world."""
+        at = slice(None) if frames is None else frames
+        bones = None if self.offsets is None else self.offsets[at]
+        return forward_kinematics(self.skeleton, self.root[at], self.rotations[at], bones)
+
+    def reach(
+        self,
+        limb: Limb,
+        frames: Ints,
+        targets: Floats,
+        orientations: Floats | None = None,
+        *,
+        hinge: Floats,
+        certainty: Floats | None = None,
+        max_stretch: float = 0.0,
+        soften: float = 0.0,
+        exact: Ints | None = None,
+    ) -> Floats:
+        """Put the limb's end at `targets` (n, 3) on `frames` (n,), in place; the metres that were missed, (n,).
+
+        Parameters
+        ----------
+        orientations : (n, 4) of the end in the world; None keeps its local rotation.
+        hinge : (3,) of the knee, as `hinge_of` gives it.
+        certainty : (n,) from 0 to 1. A knee that bends backwards in the source is bent forwards to meet a target; where
+            this is below 1, as much is taken back, so that an edit which begins there does not begin with a jump.
+        max_stretch : as in `solve_limb`.
+        soften : frames. A limb that runs out of reach would snap straight; so many frames around, its knee is damped
+            (Kovar 3.14) and stops short of the target instead.
+        exact : frames at which a target within reach is met all the same.
+        """
+        if not len(frames):
+            return np.zeros(0)
+        solved = self._solved(limb, frames, targets, orientations, hinge, max_stretch)
+        turns, scale = list(solved[:3]), solved[3]
+        if soften > 0.0 and solved[4].max() > _MISSED:
+            share = _softness(solved[4] > _MISSED, frames, soften, exact)
+            damped = self._solved(limb, frames, targets, orientations, hinge, max_stretch, _DAMPED_FROM)
+            turns = [quat.slerp(a, b, share) for a, b in zip(turns, damped[:3], strict=True)]
+            scale = scale + share * (damped[3] - scale)
+        if certainty is not None and (certainty < 1.0).any():
+            same = self._solved(limb, frames, None, orientations, hinge, 0.0)
+            joints = (limb.hip, limb.knee, limb.ankle)
+            back = [quat.inv_mul(q, self.rotations[frames, j]) for q, j in zip(same[:3], joints, strict=True)]
+            turns = [quat.mul(q, quat.power(b, 1.0 - certainty)) for q, b in zip(turns, back, strict=True)]
+        for joint, turned in zip((limb.hip, limb.knee, limb.ankle), turns, strict=True):
+            before = self.rotations[frames, joint]
+            self.rotations[frames, joint] = np.where(quat.dot(before, turned)[:, None] < 0.0, -turned, turned)
+        if max_stretch > 0.0 and (scale != 1.0).any():
+            self._stretch(limb, frames, scale)
+        return np.asarray(np.linalg.norm(self.world(frames).positions[:, limb.ankle] - targets, axis=1))
+
+    def _solved(
+        self,
+        limb: Limb,
+        frames: Ints,
+        targets: Floats | None,
+        orientations: Floats | None,
+        hinge: Floats,
+        max_stretch: float,
+        damping_from: float | None = None,
+    ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Local rotations of hip, knee and ankle, scale and residue; without targets, for where the end is now."""
+        world = self.world(frames)
+        at, turned = world.positions, world.rotations
+        hip, knee, ankle = limb[:3]
+        if targets is None:
+            targets = at[:, ankle]
+            orientations = None if orientations is None else turned[:, ankle]
+        parents = self.skeleton.parents
+        over_hip = turned[:, parents[hip]] if hip else np.broadcast_to(quat.identity(), (len(frames), 4))
+        # Rigs may have twist joints between; they go along as part of the knee's and the ankle's rotation.
+        to_knee = quat.inv_mul(turned[:, hip], turned[:, parents[knee]])
+        to_ankle = quat.inv_mul(turned[:, knee], turned[:, parents[ankle]])
+        pose = solve_limb(
+            at[:, hip],
+            over_hip,
+            self.rotations[frames, hip],
+            quat.mul(to_knee, self.rotations[frames, knee]),
+            quat.mul(to_ankle, self.rotations[frames, ankle]),
+            quat.inv_rotate(turned[:, hip], at[:, knee] - at[:, hip]),
+            quat.inv_rotate(turned[:, knee], at[:, ankle] - at[:, knee]),
+            hinge,
+            targets,
+            orientations,
+            damping_from=damping_from,
+            max_stretch=max_stretch,
+        )
+        return (
+            pose.hip,
+            quat.inv_mul(to_knee, pose.knee),
+            quat.inv_mul(to_ankle, pose.ankle),
+            pose.scale,
+            pose.residue,
+        )
+
+    def _stretch(self, limb: Limb, frames: Ints, scale: Floats) -> None:
+        if self.offsets is None:
+            self.offsets = np.broadcast_to(self.skeleton.offsets, (len(self.root), *self.skeleton.offsets.shape)).copy()
+        chain = self.skeleton.chain(limb.ankle)
+        for joint in chain[chain.index(limb.hip) + 1 :]:
+            self.offsets[frames, joint] *= scale[:, None]
+
+
+def _softness(missed: Bools, frames: Ints, width: float, exact: Ints | None) -> Floats:
+    """(n,) from 1 where a target is out of reach, or nearly so in time, to 0 `width` frames further off."""
+    out = frames[missed]
+    after = np.clip(np.searchsorted(out, frames), 0, len(out) - 1)
+    apart = np.minimum(np.abs(frames - out[after]), np.abs(frames - out[np.maximum(after - 1, 0)]))
+    share = ease(apart / width - 1.0)
+    if exact is not None:
+        for frame in exact[np.isin(exact, frames[~missed])]:
+            share = share * ease_in(np.abs(frames - frame) / width)
+    return np.asarray(share)
+
+
+def hinge_of(motion: Motion, world: World, limb: Limb) -> Floats:
+    """(3,) the limb's hinge in the hip's frame, from the motion; of a limb that never bends, from how people bend."""
+    at, turned = world.positions, world.rotations
+    upper = quat.inv_rotate(turned[:, limb.hip], at[:, limb.knee] - at[:, limb.hip])
+    lower = quat.inv_rotate(turned[:, limb.knee], at[:, limb.ankle] - at[:, limb.knee])
+    bend = quat.inv_mul(turned[:, limb.hip], turned[:, limb.knee])
+    # Knees fold backwards and elbows forwards.
+    left = left_axis(motion.skeleton, at[:1])[0]
+    forwards = np.array([-left[2], 0.0, left[0]]) * (-1.0 if limb.role.endswith("foot") else 1.0)
+    up = at[0, limb.hip] - at[0, limb.knee]
+    axis = np.cross(up, forwards)
+    if float(np.linalg.norm(axis)) < 1e-3 * float(np.linalg.norm(up)):
+        axis = left
+    fallback = quat.inv_rotate(turned[0, limb.hip], axis)
+    return find_hinge(upper.mean(axis=0), lower.mean(axis=0), bend, fallback=fallback)
+
+
+def foot_plants(motion: Motion, side: str) -> Bools | None:
+    """(F,) whether any point of a foot touches the floor; None where the motion says nothing about it."""
+    contacts = motion.contacts
+    foot = motion.skeleton.roles.get(f"{side}_foot")
+    if contacts is None or foot is None:
+        return None
+    columns = [k for k, point in enumerate(contacts.points) if foot in motion.skeleton.chain(point.joint)]
+    return np.asarray(contacts.mask[:, columns].any(axis=1)) if columns else None

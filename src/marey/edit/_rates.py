@@ -1,0 +1,105 @@
+"""Velocities at the ends of clips, and offsets between poses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from marey.core._arrays import Floats, settle
+from marey.core.motion import Motion
+from marey.edit._figure import to_rotvec_rate, with_travel
+from marey.maths import quat
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pose:
+    """One pose and how fast it changes.
+
+    root, root_rate : (3,) metres and m/s, of the hips: they are what travels, whichever joint carries them.
+    rotations, turn_rate : (J, 4), and (J, 3) rad/s in each joint's own axes.
+    offsets, offset_rate : (J, 3) metres and m/s.
+    """
+
+    root: Floats
+    root_rate: Floats
+    rotations: Floats
+    turn_rate: Floats
+    offsets: Floats
+    offset_rate: Floats
+
+    def ahead(self, seconds: float) -> Pose:
+        """The pose that these rates lead to."""
+        return Pose(
+            self.root + seconds * self.root_rate,
+            self.root_rate,
+            quat.mul(self.rotations, quat.exp(seconds * self.turn_rate)),
+            self.turn_rate,
+            self.offsets + seconds * self.offset_rate,
+            self.offset_rate,
+        )
+
+
+def pose_at(motion: Motion, frame: int, before: int, after: int) -> Pose:
+    """The pose at `frame`, with rates from frame `before` to frame `after` (equal frames: at rest)."""
+    offsets = _offsets_of(motion)
+    seconds = (after - before) / motion.fps
+    per_second = 0.0 if after == before else 1.0 / seconds
+    travel = motion.travel
+    turn = quat.log(quat.inv_mul(motion.rotations[before], motion.rotations[after]))
+    return Pose(
+        travel[frame],
+        (travel[after] - travel[before]) * per_second,
+        motion.rotations[frame],
+        turn * per_second,
+        offsets[frame],
+        (offsets[after] - offsets[before]) * per_second,
+    )
+
+
+def _offsets_of(motion: Motion) -> Floats:
+    if motion.bone_offsets is not None:
+        return motion.bone_offsets
+    return np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Offset:
+    """What leads from one pose to another, and from its rates to the other's.
+
+    root (3,), turns (J, 3) rotation vectors in the joints' own axes, offsets (J, 3); and their rates.
+    """
+
+    root: Floats
+    root_rate: Floats
+    turns: Floats
+    turns_rate: Floats
+    offsets: Floats
+    offsets_rate: Floats
+
+
+def offset_between(start: Pose, end: Pose) -> Offset:
+    """The offset that, added to `start`, gives `end` with its rates."""
+    turns = quat.log(quat.inv_mul(start.rotations, end.rotations))
+    carried = quat.inv_rotate(quat.exp(turns), start.turn_rate)
+    return Offset(
+        end.root - start.root,
+        end.root_rate - start.root_rate,
+        turns,
+        to_rotvec_rate(turns, end.turn_rate - carried),
+        end.offsets - start.offsets,
+        end.offset_rate - start.offset_rate,
+    )
+
+
+def added(motion: Motion, frames: slice, root: Floats, turns: Floats, offsets: Floats) -> Motion:
+    """The motion with offsets added on some frames: (n, 3) to the hips' path, (n, J, 3) and (n, J, 3)."""
+    travel, rotations = motion.travel.copy(), motion.rotations.copy()
+    travel[frames] += root
+    rotations[frames] = quat.mul(rotations[frames], quat.exp(turns))
+    bones = None
+    if motion.bone_offsets is not None:
+        bones = motion.bone_offsets.copy()
+        bones[frames] += offsets
+    turned = replace(motion, rotations=settle(rotations), bone_offsets=None if bones is None else settle(bones))
+    return with_travel(turned, travel)

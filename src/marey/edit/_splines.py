@@ -1,0 +1,56 @@
+"""Curves through keys: monotone slopes, and Hermite pieces that are C1 (cubic) or C2 (quintic)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marey.core._arrays import Floats
+
+
+def monotone_slopes(x: Floats, y: Floats) -> Floats:
+    """(N, ...) slopes at the keys x (N,), increasing, of values y (N, ...), so that no cubic overshoots a key.
+
+    The weighted harmonic mean of the neighbouring chords where they agree in sign, else 0 (Fritsch and Butland); the
+    chord itself at the ends. Equal neighbours are joined by a level piece.
+    """
+    width = np.diff(x).reshape(-1, *[1] * (y.ndim - 1))
+    chord = np.diff(y, axis=0) / width
+    slopes = np.empty_like(y)
+    slopes[0], slopes[-1] = chord[0], chord[-1]
+    before, after = chord[:-1], chord[1:]
+    share = (2.0 * width[1:] + width[:-1]) / (3.0 * (width[1:] + width[:-1]))
+    same = before * after > 0.0
+    safe_before, safe_after = np.where(same, before, 1.0), np.where(same, after, 1.0)
+    slopes[1:-1] = np.where(same, 1.0 / (share / safe_before + (1.0 - share) / safe_after), 0.0)
+    return slopes
+
+
+def hermite(x: Floats, y: Floats, slopes: Floats, at: Floats, continuity: int = 1) -> Floats:
+    """(T, ...) values at times `at` (T,) of the curve with values and slopes (N, ...) at keys x (N,).
+
+    Cubic pieces with continuity 1; with 2 quintic ones whose second derivative is 0 at every key. Beyond the ends the
+    curve goes on straight.
+    """
+    piece = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 2)
+    tail = [1] * (y.ndim - 1)
+    width = (x[piece + 1] - x[piece]).reshape(-1, *tail)
+    t = ((at - x[piece]) / (x[piece + 1] - x[piece])).reshape(-1, *tail)
+    u = np.clip(t, 0.0, 1.0)
+    if continuity == 1:
+        rise, out, into = u * u * (3.0 - 2.0 * u), u * (1.0 - u) ** 2, -(u**2) * (1.0 - u)
+    else:
+        rise = u**3 * (10.0 - 15.0 * u + 6.0 * u * u)
+        out = u - 6.0 * u**3 + 8.0 * u**4 - 3.0 * u**5
+        into = -4.0 * u**3 + 7.0 * u**4 - 3.0 * u**5
+    start, end = y[piece], y[piece + 1]
+    value = start + (end - start) * rise + width * (slopes[piece] * out + slopes[piece + 1] * into)
+    # Sums of the basis miss a key by rounding; a key's own value is given back as it is.
+    value = np.where(u <= 0.0, start, np.where(u >= 1.0, end, value))
+    beyond = np.where(t < 0.0, slopes[piece] * t, np.where(t > 1.0, slopes[piece + 1] * (t - 1.0), 0.0)) * width
+    return np.asarray(value + beyond)
+
+
+def fading_slope(t: Floats, length: float) -> Floats:
+    """t (1 - t / length)^2: slope 1 at t = 0, level 0 from `length` on; adds a velocity that fades."""
+    share = np.clip(t / length, 0.0, 1.0)
+    return np.asarray(t * (1.0 - share) ** 2)

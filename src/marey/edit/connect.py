@@ -1,0 +1,141 @@
+"""Two clips, one after the other, and made-up frames between them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from marey.core._arrays import Floats, settle
+from marey.core.labels import Labels
+from marey.core.motion import Motion
+from marey.edit._figure import check_same_body, place, rooted, with_travel
+from marey.edit._notes import checked_number, joined_contacts, recorded, shifted_labels
+from marey.edit._rates import Offset, Pose, offset_between, pose_at
+from marey.edit._splines import fading_slope
+from marey.errors import InvalidValue
+from marey.maths import ease_in, quat, rigid2d
+
+# Velocities at the ends fade over this long, in seconds: over a long gap they would swing the limbs about.
+_FADE = 0.3
+
+
+def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = True) -> Motion:
+    """`first`, then `gap` seconds of interpolation, then `second`.
+
+    The root's path between is a Hermite curve that meets the velocities of both sides. Joints go from pose to pose
+    along one rotation, eased, and take up and give back the angular velocities at both ends.
+
+    Parameters
+    ----------
+    gap : seconds from the last frame of the first to the first frame of the second, rounded to whole frames, of which
+        at least one step is left.
+    align : carry the second across the floor, so that it faces the way the first was going to and starts where the
+        velocities of both lead to. False leaves it where it is.
+
+    Both need one skeleton and one rate. Contacts and labels are those of both; between, nothing touches the floor.
+    """
+    if abs(first.fps - second.fps) > 1e-6 * first.fps:
+        raise InvalidValue(f"connect needs one rate, got {first.fps:g} and {second.fps:g} Hz; resample one first")
+    check_same_body(first.skeleton, second.skeleton, "connect")
+    steps = max(1, round(checked_number(gap, "gap in seconds") * first.fps))
+    one, two = rooted(first), rooted(second, first.skeleton)
+    seconds = steps / one.fps
+    rigid = rigid2d.identity()
+    if align:
+        rigid = _alignment(one, two, seconds)
+        two = two.moved(rigid)
+    start = _last(one)
+    end = _first(two)
+    between = _filled(start, end, offset_between(_resting(start), end), np.arange(1, steps) / one.fps, seconds)
+    stretched = one.bone_offsets is not None or two.bone_offsets is not None
+    n_first, n_second = len(one), len(two)
+    made = replace(
+        one,
+        root_positions=settle(np.concatenate([one.root_positions, between[0], two.root_positions])),
+        rotations=settle(quat.unroll(np.concatenate([one.rotations, between[1], two.rotations]))),
+        bone_offsets=settle(np.concatenate([_bones(one), between[2], _bones(two)])) if stretched else None,
+        contacts=joined_contacts([(one.contacts, n_first), (None, steps - 1), (two.contacts, n_second)]),
+        labels=Labels((*one.labels, *shifted_labels(two.labels, n_first + steps - 1))),
+    )
+    made = with_travel(made, np.concatenate([one.travel, between[0], two.travel]))
+    return recorded(
+        made,
+        "connect",
+        other=second.name,
+        other_provenance=[dict(step) for step in second.source.provenance],
+        gap=seconds,
+        start=n_first,
+        stop=n_first + steps - 1,
+        aligned=rigid.tolist() if align else None,
+    )
+
+
+def _last(motion: Motion) -> Pose:
+    n = len(motion)
+    return pose_at(motion, n - 1, max(n - 2, 0), n - 1)
+
+
+def _first(motion: Motion) -> Pose:
+    return pose_at(motion, 0, 0, min(1, len(motion) - 1))
+
+
+def _resting(pose: Pose) -> Pose:
+    """The pose at rest: the interpolation starts from it and adds the velocity by itself."""
+    return replace(
+        pose,
+        root_rate=np.zeros(3),
+        turn_rate=np.zeros_like(pose.turn_rate),
+        offset_rate=np.zeros_like(pose.offset_rate),
+    )
+
+
+def _alignment(one: Motion, two: Motion, seconds: float) -> Floats:
+    """The transform of the second that puts its first frame where the first clip is going."""
+    here = place(one.skeleton, one.world(), len(one) - 1)
+    there = place(two.skeleton, two[:1].world(), 0)
+    turn = rigid2d.between(np.array([there[0], 0.0, 0.0]), np.array([here[0], 0.0, 0.0]))
+    speeds = np.stack([_floor_speed(one, -1), rigid2d.apply_vector(turn, _floor_speed(two, 0))])
+    goal = np.array([here[0], *(here[1:] + seconds * speeds.mean(axis=0))])
+    return rigid2d.between(there, goal)
+
+
+def _floor_speed(motion: Motion, end: int) -> Floats:
+    """(2,) m/s of the hips in x, z over a tenth of a second at one end."""
+    n = min(len(motion) - 1, max(1, round(0.1 * motion.fps)))
+    if n < 1:
+        return np.zeros(2)
+    path = (motion[-n - 1 :] if end else motion[: n + 1]).travel[:, [0, 2]]
+    return np.asarray((path[-1] - path[0]) * motion.fps / n)
+
+
+def _filled(start: Pose, end: Pose, way: Offset, t: Floats, seconds: float) -> tuple[Floats, Floats, Floats]:
+    """Places of the hips, rotations and bone offsets at times t (n,) between two poses."""
+    u = t / seconds
+    fade = min(seconds, _FADE)
+    out, into = fading_slope(t, fade), -fading_slope(seconds - t, fade)
+    rise = ease_in(u)
+
+    def eased(value: Floats, rate_out: Floats, rate_in: Floats) -> Floats:
+        share, leaving, arriving = (w.reshape(-1, *[1] * value.ndim) for w in (rise, out, into))
+        return np.asarray(share * value + leaving * rate_out + arriving * rate_in)
+
+    root = start.root + eased(way.root, start.root_rate, end.root_rate)
+    # Across the floor the velocities count over the whole gap, or the figure would slow down in it.
+    wide_out, wide_in = fading_slope(t, seconds), -fading_slope(seconds - t, seconds)
+    level = [0, 2]
+    root[:, level] = (
+        start.root[level]
+        + rise[:, None] * way.root[level]
+        + wide_out[:, None] * start.root_rate[level]
+        + wide_in[:, None] * end.root_rate[level]
+    )
+    turns = eased(way.turns, start.turn_rate, way.turns_rate)
+    offsets = start.offsets + eased(way.offsets, start.offset_rate, end.offset_rate)
+    return root, quat.mul(start.rotations, quat.exp(turns)), offsets
+
+
+def _bones(motion: Motion) -> Floats:
+    if motion.bone_offsets is not None:
+        return motion.bone_offsets
+    return np.broadcast_to(motion.skeleton.offsets, (len(motion), len(motion.skeleton), 3))

@@ -1,0 +1,253 @@
+"""Left for right: the motion as a mirror shows it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from marey.core._arrays import Floats, Ints, settle
+from marey.core.contacts import ContactPoint, Contacts
+from marey.core.labels import Label, Labels
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.edit._figure import left_axis
+from marey.edit._notes import other_side, recorded
+from marey.errors import JointNotFound
+from marey.maths import quat
+
+_MIRROR = np.array([-1.0, 1.0, 1.0])
+# Reflecting the space in x = 0 keeps w and x of a quaternion and turns y and z round.
+_MIRROR_TURN = np.array([1.0, 1.0, -1.0, -1.0])
+# A rest pose is symmetric when no bone's mirror image lies further from its partner than this (cosine of 30 degrees).
+_ALIKE = 0.866
+
+
+def mirror(motion: Motion) -> Motion:
+    """The motion reflected in the plane x = 0, with left and right joints exchanged.
+
+    Joints are paired by role, others by name and place in the tree; what has no partner stays on its own. Contacts and
+    labels change sides with the body: ``left_heel`` becomes ``right_heel``, ``turn-left`` ``turn-right``. A mirror of
+    a mirror is the original.
+
+    Where the rest pose is symmetric, left and right joints have mirrored axes and local rotations are reflected as
+    they are. Where it is not, as in rigs whose bones all lie along one axis, the axes of left and right may differ by
+    quarter turns; `axis_changes` says how these are told from bones and poses.
+    """
+    skeleton = motion.skeleton
+    partner = partners(skeleton)
+    if not (partner != np.arange(len(partner))).any():
+        raise JointNotFound(
+            f"no joint of {motion.name!r} has a partner on the other side; name some with skeleton.with_roles(...), "
+            'as {"left_hand": "JointName", "right_hand": "JointName"}'
+        )
+    fix = axis_changes(motion, partner)  # joint p's new world rotation is the reflection of its partner's, times fix[p]
+    above = fix[skeleton.parents]
+    above[0] = quat.identity()
+    rotations = _rotations(motion, partner, fix, above)
+    contacts = motion.contacts
+    made = replace(
+        motion,
+        root_positions=settle(motion.root_positions * _MIRROR),
+        rotations=settle(rotations),
+        bone_offsets=_offsets(motion, partner, above),
+        contacts=None if contacts is None else _contacts(contacts, partner, fix),
+        labels=Labels(tuple(Label(other_side(label.name), label.start, label.stop) for label in motion.labels)),
+    )
+    return recorded(made, "mirror")
+
+
+def _rotations(motion: Motion, partner: Ints, fix: Floats, above: Floats) -> Floats:
+    """(F, J, 4) the mirrored local rotations."""
+    parents = motion.skeleton.parents
+    if np.array_equal(partner[parents[1:]], parents[partner[1:]]):
+        reflected = (motion.rotations * _MIRROR_TURN)[:, partner]
+        return quat.mul(quat.inv_mul(above, reflected), fix)
+    # Where the two sides are built differently, only the world has something to reflect.
+    world = quat.mul((motion.world().rotations * _MIRROR_TURN)[:, partner], fix)
+    local = world.copy()
+    local[:, 1:] = quat.inv_mul(world[:, parents[1:]], world[:, 1:])
+    return quat.unroll(local)
+
+
+def partners(skeleton: Skeleton) -> Ints:
+    """(J,) for each joint the one on the other side; its own index where there is none."""
+    roles, n = skeleton.roles, len(skeleton)
+    partner = np.full(n, -1)
+    for role, joint in roles.items():
+        other = other_side(role)
+        if other != role and other in roles:
+            partner[joint] = roles[other]
+    # Upwards: what carries a left limb only is the partner of what carries the right one only.
+    parents = skeleton.parents
+    for joint in range(n - 1, 0, -1):
+        other = partner[joint]
+        a, b = parents[joint], parents[other] if other >= 0 else -1
+        if (
+            other >= 0
+            and a != b
+            and a >= 0
+            and b >= 0
+            and partner[a] < 0
+            and partner[b] < 0
+            and not _above(parents, a, b)
+        ):
+            partner[a], partner[b] = b, a
+    _pair_others(skeleton, partner)
+    lonely = partner < 0
+    partner[lonely] = np.flatnonzero(lonely)
+    return settle(partner)
+
+
+def _above(parents: Ints, a: int, b: int) -> bool:
+    """Whether one of two joints hangs from the other."""
+    for low, high in ((a, b), (b, a)):
+        joint = low
+        while joint > high:
+            joint = parents[joint]
+        if joint == high:
+            return True
+    return False
+
+
+def _pair_others(skeleton: Skeleton, partner: Ints) -> None:
+    """Pair, in place, what roles do not tell: fingers, twist joints, end sites, by name, else by order."""
+    children, names = skeleton.children, skeleton.names
+    for joint in range(len(skeleton)):
+        other = joint if partner[joint] < 0 else int(partner[joint])
+        if other < joint:
+            continue
+        mine = [c for c in children[joint] if partner[c] < 0]
+        theirs = [c for c in children[other] if partner[c] < 0]
+        if other == joint:  # of one parent in the middle: only names tell which children face each other
+            for c in mine:
+                d = next((d for d in mine if d > c and _names_face(names[c], names[d])), None)
+                if d is not None and partner[c] < 0:
+                    partner[c], partner[d] = d, c
+            continue
+        for c in mine:
+            found = next((d for d in theirs if _names_face(names[c], names[d])), None)
+            if found is None and len(mine) == len(theirs):
+                found = theirs[mine.index(c)]
+            if found is not None and partner[found] < 0:
+                partner[c], partner[found] = found, c
+
+
+def _names_face(one: str, other: str) -> bool:
+    """Whether two names differ in their side alone: LeftThumb and RightThumb, hand.L and hand.R."""
+    a, b = one.lower(), other.lower()
+    if a != b and (a.replace("left", "right") == b or b.replace("left", "right") == a):
+        return True
+    apart = [{x, y} for x, y in zip(a, b, strict=False) if x != y]
+    return len(a) == len(b) and apart == [{"l", "r"}]
+
+
+def axis_changes(motion: Motion, partner: Ints) -> Floats:
+    """(J, 4) the turn from each joint's axes to the reflected axes of its partner; none where the rest is symmetric.
+
+    Elsewhere it is the quarter turn that takes a joint's bones to the reflected bones of its partner. Where bones leave
+    several to choose from, as one along the joint's axis does, the one that makes the mean rotations of left and right,
+    each against its parent, mirror images of each other; for the hips, the axis that lies across the body.
+    """
+    skeleton = motion.skeleton
+    n = len(skeleton)
+    fix = quat.identity(n)
+    if _is_symmetric(skeleton, partner):
+        return fix
+    mean = quat.average(motion.rotations, axis=0)
+    hips = skeleton.roles["hips"]
+    above_hips = set(skeleton.chain(hips)[:-1])
+    quarters = _quarter_turns()
+    for joint in range(n):
+        other = int(partner[joint])
+        if joint in above_hips or other < joint:
+            continue
+        # In the middle one axis is reflected: to reflect x and then axis k is a half turn about the third.
+        choices = quarters if other != joint else np.eye(4)[[0, 3, 2]]
+        if joint == hips:
+            score = _across(motion, hips)
+        else:
+            above = fix[skeleton.parents[other]]
+            score = np.abs(quat.mul(quat.inv_mul(above, mean[joint] * _MIRROR_TURN), choices) @ mean[other])
+        fix[other] = choices[int(np.argmax(score - _misfit(skeleton, partner, joint, choices)))]
+        if other != joint:
+            fix[joint] = quat.inv(fix[other]) * _MIRROR_TURN
+    return fix
+
+
+def _across(motion: Motion, joint: int) -> Floats:
+    """(3,) how far each of a joint's axes lies across the body."""
+    world = motion.world()
+    axes = quat.to_matrix(world.rotations[:, joint])
+    left = left_axis(motion.skeleton, world.positions)
+    return np.asarray(np.abs(np.einsum("fk,fkc->fc", left, axes)).mean(axis=0))
+
+
+def _misfit(skeleton: Skeleton, partner: Ints, joint: int, choices: Floats) -> Floats:
+    """(C,) how far each choice leaves the partner's bones from this joint's reflected ones: 20 for one turned round."""
+    total = np.zeros(len(choices))
+    for child in skeleton.children[joint]:
+        wanted = skeleton.offsets[child] * _MIRROR
+        given = quat.rotate(choices, skeleton.offsets[partner[child]])
+        size = float(np.linalg.norm(wanted) * np.linalg.norm(skeleton.offsets[partner[child]]))
+        if size > 1e-6:
+            total += 10.0 * (1.0 - given @ wanted / size)
+    return total
+
+
+def _is_symmetric(skeleton: Skeleton, partner: Ints) -> bool:
+    hips = set(skeleton.chain(skeleton.roles.get("hips", 0)))
+    for joint, other in enumerate(partner.tolist()):
+        a, b = skeleton.offsets[joint] * _MIRROR, skeleton.offsets[other]
+        size = float(np.linalg.norm(a) * np.linalg.norm(b))
+        if joint not in hips and joint <= other and size > 1e-6 and float(a @ b) < _ALIKE * size:
+            # A short stub on the middle line, such as a spine joint a little aside, has no direction to speak of.
+            if joint == other and size < 1e-4:
+                continue
+            return False
+    return True
+
+
+def _quarter_turns() -> Floats:
+    """(24, 4) the rotations that take coordinate axes to coordinate axes."""
+    half = np.sqrt(0.5)
+    quarters = [np.array([half, *row]) for row in half * np.concatenate([np.eye(3), -np.eye(3)])]
+    found = [quat.identity()]
+    for one in found:
+        for quarter in quarters:
+            new = quat.mul(quarter, one)
+            if all(abs(float(new @ old)) < 0.99 for old in found):
+                found.append(new)
+    # Clean zeros and halves, so that mirroring twice brings every digit back.
+    exact = np.array([0.0, 0.5, half, 1.0])
+    turns = np.stack(found)
+    return np.asarray(np.sign(turns) * exact[np.abs(np.abs(turns)[..., None] - exact).argmin(axis=-1)])
+
+
+def _offsets(motion: Motion, partner: Ints, above: Floats) -> Floats | None:
+    """Moving offsets change sides as what they add to the rest, so that each side keeps its own bones."""
+    if motion.bone_offsets is None:
+        return None
+    rest = motion.skeleton.offsets
+    carried = list(motion.skeleton.chain(motion.skeleton.roles.get("hips", 0)))
+    base = rest.copy()
+    base[carried] = 0.0  # there the offset is the figure's own place in the world
+    added = (motion.bone_offsets - base) * _MIRROR
+    return settle(base + quat.inv_rotate(above, added[:, partner]))
+
+
+def _contacts(contacts: Contacts, partner: Ints, fix: Floats) -> Contacts:
+    """Each point's flags go to the point of the other side, which is made where it is missing."""
+    known = {point.name: point for point in contacts.points}
+    points = []
+    for point in contacts.points:
+        name = other_side(point.name)
+        joint = int(partner[point.joint])
+        points.append(known.get(name) or ContactPoint(name, joint, quat.inv_rotate(fix[joint], point.offset * _MIRROR)))
+    # In the order that the motion had, where it had both.
+    order = [
+        next((k for k, p in enumerate(points) if p.name == point.name), i) for i, point in enumerate(contacts.points)
+    ]
+    if sorted(order) != list(range(len(points))):
+        order = list(range(len(points)))
+    return Contacts(tuple(points[k] for k in order), settle(contacts.mask[:, order]))

@@ -1,0 +1,205 @@
+"""The travelled path bent to another curve; posture and steps follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.motion import Motion
+from marey.edit._figure import moved_by
+from marey.edit._limbs import FEET, Draft, foot_plants, hinge_of, limb_of
+from marey.edit._notes import checked_number, recorded
+from marey.edit._replant import replanted, with_contacts
+from marey.edit._splines import hermite
+from marey.errors import InvalidValue
+from marey.maths import ease_in, filters, quat, rigid2d
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# Steps along a curve, and points nearer than this to one another count as one; metres.
+_STEP, _SAME = 0.01, 0.001
+# The direction of a path is that of a chord this far to both sides, metres: about a step, so that it does not jitter.
+_CHORD = 0.25
+# A motion that travels less than this has no path to bend, metres.
+_LEAST = 0.1
+# Seconds in which a foot leaves the transform of one plant for that of the body, and takes up the next.
+_SWING = 0.4
+# Seconds around a foot out of reach in which a leg is damped, so that it does not snap straight.
+_SOFTEN = 0.1
+
+
+def travelled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
+    """(F, 2) x and z in metres, where the hips go without their sway: smoothed by a Gaussian of `smooth` seconds."""
+    sigma = checked_number(smooth, "smooth in seconds") * motion.fps
+    return settle(filters.gaussian(motion.travel[:, [0, 2]], sigma))
+
+
+def edit_path(
+    motion: Motion, path: ArrayLike, *, stretch: bool = False, smooth: float = 0.4, replant: bool = True
+) -> Motion:
+    """The motion along another path, from its beginning; the figure turns with the path's direction.
+
+    Each frame is carried from its place on the travelled path to the place as far along the new one. While a foot
+    stands, one transform holds for it, so that it does not slide; legs are solved to it, and cleanup then pins every
+    plant. On its own path a motion stays as it is.
+
+    Parameters
+    ----------
+    path : (N, 2) x and z in metres, N >= 2; a smooth curve goes through the points. It has to be as long as the
+        travel, unless stretched.
+    stretch : let the travel cover the whole new path; steps become longer or shorter with it.
+    smooth : seconds, as in `travelled_path`.
+    replant : False leaves the feet where the bent path carries them.
+
+    Contacts are found first where the motion has none.
+    """
+    given = frozen(path, "path", (None, 2))
+    old_points = travelled_path(motion, smooth=smooth)
+    old = _curve(old_points, "the travelled path")
+    if old is None or old.length < _LEAST:
+        raise InvalidValue(
+            f"{motion.name!r} travels {0.0 if old is None else old.length:.3g} m, which is no path that could be bent"
+        )
+    new = _curve(given, "path")
+    if new is None:
+        raise InvalidValue(f"a path needs two points or more that differ, got {len(given)}")
+    factor = new.length / old.length if stretch else 1.0
+    if old.length * factor > new.length * (1.0 + 1e-6) + 1e-6:
+        raise InvalidValue(
+            f"the motion travels {old.length:.3g} m, but the path is {new.length:.3g} m long; lengthen it or "
+            "stretch the motion"
+        )
+    # Frames that stand between two points of the curve pass from one to the other.
+    along = np.interp(np.arange(len(motion)), old.knots, old.along)
+    there = new.frames(along * factor)
+    here = old.frames(along)
+    transforms = rigid2d.compose(there, rigid2d.invert(here))
+    record: dict[str, Any] = {"path": given.tolist(), "stretch": bool(stretch), "smooth": float(smooth)}
+    if np.array_equal(there, here):
+        return recorded(motion, "path", **record, replanted=False)
+    source = with_contacts(motion) if replant else motion
+    bent = moved_by(source, transforms)
+    done = False
+    if replant:
+        bent = _held(source, bent, transforms)
+        bent, done = replanted(bent)
+    return recorded(bent, "path", **record, replanted=done)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Curve:
+    """A smooth curve through points, sampled every centimetre.
+
+    knots : (N,) which of the given points it goes through.
+    along : (N,) metres from the beginning to each of them.
+    distance, points : (S,) and (S, 2) samples.
+    """
+
+    knots: Any
+    along: Floats
+    distance: Floats
+    points: Floats
+
+    @property
+    def length(self) -> float:
+        return float(self.distance[-1])
+
+    def at(self, along: Floats) -> Floats:
+        """(T, 2) the places so many metres along; beyond the ends straight on."""
+        inside = np.clip(along, 0.0, self.length)
+        place = np.stack([np.interp(inside, self.distance, self.points[:, k]) for k in (0, 1)], axis=-1)
+        reach = min(_CHORD, self.length)
+        first = self._direction(0.0, reach)
+        last = self._direction(self.length - reach, self.length)
+        return np.asarray(
+            place + np.minimum(along, 0.0)[:, None] * first + np.maximum(along - self.length, 0.0)[:, None] * last
+        )
+
+    def _direction(self, start: float, end: float) -> Floats:
+        """(2,) unit, from one place inside the curve to another."""
+        ends = [np.interp([start, end], self.distance, self.points[:, k]) for k in (0, 1)]
+        chord = np.array([ends[0][1] - ends[0][0], ends[1][1] - ends[1][0]])
+        return np.asarray(chord / max(float(np.linalg.norm(chord)), 1e-9))
+
+    def frames(self, along: Floats) -> Floats:
+        """(T, 3) rigid2d: place and direction so many metres along."""
+        ahead = self.at(along + _CHORD) - self.at(along - _CHORD)
+        place = self.at(along)
+        return np.concatenate([np.arctan2(ahead[:, 0], ahead[:, 1])[:, None], place], axis=1)
+
+
+def _curve(points: Floats, what: str) -> _Curve | None:
+    """The curve through points (N, 2), or None where they are one place."""
+    knots = [0]
+    for k in range(1, len(points)):
+        if float(np.linalg.norm(points[k] - points[knots[-1]])) >= _SAME:
+            knots.append(k)
+    if len(knots) < 2:
+        return None
+    through = points[knots]
+    x = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(through, axis=0), axis=1))])
+    if x[-1] > 1e6:
+        raise InvalidValue(f"{what} is {x[-1]:.3g} m long; expected metres")
+    fine = np.linspace(0.0, x[-1], max(2, int(np.ceil(x[-1] / _STEP)) + 1))
+    fine = np.union1d(fine, x)
+    samples = hermite(x, through, _through_slopes(x, through), fine)
+    distance = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(samples, axis=0), axis=1))])
+    return _Curve(np.array(knots), distance[np.searchsorted(fine, x)], distance, samples)
+
+
+def _through_slopes(x: Floats, y: Floats) -> Floats:
+    """Slopes of the parabola through each point and its neighbours (Bessel); the chord's at the ends."""
+    chord = np.diff(y, axis=0) / np.diff(x)[:, None]
+    if len(x) == 2:
+        return np.concatenate([chord, chord])
+    width = np.diff(x)[:, None]
+    middle = (width[1:] * chord[:-1] + width[:-1] * chord[1:]) / (width[1:] + width[:-1])
+    return np.concatenate([2.0 * chord[:1] - middle[:1], middle, 2.0 * chord[-1:] - middle[-1:]])
+
+
+def _held(source: Motion, bent: Motion, transforms: Floats) -> Motion:
+    """`bent` with each foot that stands carried by one transform, and the legs solved to it."""
+    skeleton = source.skeleton
+    before = source.world()
+    draft = Draft.of(bent)
+    frames = np.arange(len(source))
+    for role in FEET:
+        planted = foot_plants(source, role.split("_")[0])
+        if planted is None or not planted.any():
+            continue
+        limb = limb_of(skeleton, role)
+        places, yaws = _carried(before.positions[:, limb.ankle], transforms, planted, source.fps)
+        draft.reach(
+            limb,
+            frames,
+            places,
+            quat.mul(rigid2d.to_quat(np.stack([yaws, yaws, yaws], axis=-1)), before.rotations[:, limb.ankle]),
+            hinge=hinge_of(source, before, limb),
+            soften=_SOFTEN * source.fps,
+        )
+    return draft.finished(bent)
+
+
+def _carried(path: Floats, transforms: Floats, planted: Any, fps: float) -> tuple[Floats, Floats]:
+    """Where a foot goes, (F, 3), and its turn, (F,): by its plant's transform, and between plants by the body's."""
+    places = rigid2d.apply(transforms, path)
+    yaws = transforms[:, 0].copy()
+    shift, turn = np.zeros_like(places), np.zeros_like(yaws)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], planted, [False]])))
+    reach = max(1.0, _SWING * fps)
+    starts, stops = edges[::2], edges[1::2]
+    frames = np.arange(len(path))
+    for k, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+        own = transforms[(start + stop - 1) // 2]
+        gap_before = reach if k == 0 else min(reach, float(start - stops[k - 1] + 1))
+        gap_after = reach if k + 1 == len(starts) else min(reach, float(starts[k + 1] - stop + 1))
+        share = np.minimum(
+            1.0 - ease_in((start - frames) / gap_before), 1.0 - ease_in((frames - (stop - 1)) / gap_after)
+        )
+        shift += share[:, None] * (rigid2d.apply(own, path) - places)
+        turn += share * rigid2d.wrap_angle(own[0] - yaws)
+    return places + shift, yaws + turn

@@ -1,0 +1,252 @@
+"""The motion of one figure on another."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, settle
+from marey.core.contacts import ContactPoint, Contacts
+from marey.core.kinematics import World
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.core.source import Source
+from marey.edit._limbs import HANDS, Draft, hinge_of, limb_of
+from marey.edit._notes import recorded
+from marey.edit._replant import replanted, with_contacts
+from marey.edit.retarget_map import RetargetMap
+from marey.errors import InvalidValue, MareyWarning, UnknownName
+from marey.maths import ease, quat
+
+# Hands are together up to this share of an arm's length from each other, and apart from twice that on.
+_TOGETHER = 0.5
+# Metres by which a hand may miss its place before it is told.
+_MISSED = 1e-3
+
+
+def retarget(
+    motion: Motion,
+    target: Skeleton | Motion | RetargetMap,
+    *,
+    pose: int | None = None,
+    target_pose: int | None = None,
+    hands: str | None = None,
+    replant: bool = True,
+) -> Motion:
+    """The motion performed by another skeleton of the same roles.
+
+    Each joint turns in the world, against a pose in which both figures stand alike, as its counterpart does; the bend
+    of a spine or neck is spread over as many joints as the target has. The path of the hips is scaled by leg length,
+    heights such that soles that stood on the floor stand on it. Feet are then planted again, unless the target has the
+    very bones of the source. Changes of bone length over time stay behind.
+
+    Some files have a rest pose that is no pose: all bones lie along one axis. For these name a frame in which the
+    figure stands upright (mid-stance of a walk will do; arms may be anywhere): ``retarget(clip, skeleton, pose=40)``.
+    For such a target give a motion of it: ``retarget(walk, clip, target_pose=40)``.
+
+    Parameters
+    ----------
+    target : a skeleton, a motion of it, or a map made earlier by `RetargetMap.build` (or loaded), which then holds
+        the poses as well.
+    pose, target_pose : reference frames of `motion` and of `target`, as in `RetargetMap.build`; rest poses by default.
+    hands : ``"together"``: where the source's hands are close to each other, the target's are as close, in proportion;
+        ``"targets"``: hands are where the source's are in a scene scaled like the path, as on a rail or a table. Else
+        arms just turn alike.
+    replant : False leaves the feet where the turned legs put them.
+
+    Contacts go to the points of the same name; a `MareyWarning` tells of those that have none. Hands that cannot reach
+    are told in the provenance, ``residue`` in metres.
+    """
+    if hands not in (None, "together", "targets"):
+        raise UnknownName(f"hands must be 'together', 'targets' or None, got {hands!r}")
+    if isinstance(target, RetargetMap):
+        if pose is not None or target_pose is not None:
+            raise InvalidValue("a map holds its reference poses already; leave pose and target_pose out")
+        known = target
+        if known.source_names != motion.skeleton.names:
+            raise InvalidValue(
+                f"the map is for a source of {len(known.source_names)} joints from {known.source_names[0]!r} on, but "
+                f"{motion.name!r} has other joints; build a map for it"
+            )
+    else:
+        known = RetargetMap.build(motion, target, pose=pose, target_pose=target_pose)
+    body = known.target
+    same = body.fits(motion.skeleton) and bool(np.array_equal(body.offsets[1:], motion.skeleton.offsets[1:]))
+    source = with_contacts(motion) if replant and not same else motion
+    made = _mapped(source, known, same)
+    residue: dict[str, float] = {}
+    if hands is not None:
+        made, residue = _with_hands(source, made, known, hands)
+    for name, metres in residue.items():
+        if metres > _MISSED:
+            warnings.warn(f"{name} cannot reach its place and misses it by {metres:.3g} m", MareyWarning, stacklevel=2)
+    done = False
+    if replant and not same:
+        made, done = replanted(made)
+    return recorded(
+        made, "retarget", target=list(body.names), scale=known.scale, hands=hands, replanted=done, residue=residue
+    )
+
+
+def _mapped(motion: Motion, known: RetargetMap, same: bool) -> Motion:
+    """Rotations, path and annotations on the target."""
+    world = motion.world()
+    body = known.target
+    turned = _turned(world.rotations, known)
+    root, bones = motion.root_positions, motion.bone_offsets
+    if not same:
+        root, bones = _root(motion, world, known, turned), None
+    return replace(
+        motion,
+        skeleton=body,
+        root_positions=settle(root) if root.flags.owndata else root,
+        rotations=settle(quat.unroll(_local(body, turned))),
+        bone_offsets=bones,
+        contacts=motion.contacts if same else _contacts(motion, known, turned),
+        source=motion.source if same else _source(motion.source),
+    )
+
+
+def _turned(source: Floats, known: RetargetMap) -> Floats:
+    """(F, T, 4) world rotations of the target from those of the source (F, S, 4)."""
+    body = known.target
+    against = quat.mul_inv(source, known.source_turns)
+    change: dict[int, Floats] = {}
+    for ours, theirs in known.chains:
+        n, m = len(theirs) - 1, len(ours) - 1
+        for i in range(1, n + 1):
+            # The i-th of n joints turns as the source's chain does the same share of the way up.
+            low, rest = divmod(i * m, n)
+            if rest == 0:
+                change.setdefault(theirs[i], against[:, ours[low]])
+            else:
+                change.setdefault(theirs[i], quat.slerp(against[:, ours[low]], against[:, ours[low + 1]], rest / n))
+    turned = np.empty((len(source), len(body), 4))
+    for joint, parent in enumerate(body.parents.tolist()):
+        if joint in change:
+            turned[:, joint] = quat.mul(change[joint], known.target_turns[joint])
+        elif parent < 0:
+            turned[:, joint] = known.target_turns[joint]
+        else:
+            keep = quat.inv_mul(known.target_turns[parent], known.target_turns[joint])
+            turned[:, joint] = quat.mul(turned[:, parent], keep)
+    return turned
+
+
+def _floor(motion: Motion) -> float:
+    """Metres: what the motion says, else what its feet say, else 0."""
+    if motion.source.floor is not None:
+        return motion.source.floor
+    from marey.clean import find_floor
+
+    try:
+        return find_floor(motion)
+    except InvalidValue:
+        return 0.0
+
+
+def _root(motion: Motion, world: World, known: RetargetMap, turned: Floats) -> Floats:
+    """(F, 3) joint 0 of the target, so that its hips go along the scaled path."""
+    body = known.target
+    floor = _floor(motion)
+    hips = world.positions[:, motion.skeleton.roles["hips"]] * known.scale
+    height = world.positions[:, motion.skeleton.roles["hips"], 1] - floor - known.source_stand
+    hips[:, 1] = known.scale * height + known.target_stand + floor
+    chain = body.chain(body.roles["hips"])
+    for parent, joint in itertools.pairwise(chain):
+        hips -= quat.rotate(turned[:, parent], body.offsets[joint])
+    return hips
+
+
+def _source(source: Source) -> Source:
+    """Where it came from, without what speaks of the source's own joints."""
+    return replace(source, file_names=(), file_offsets=None, channels=None, channel_values=None)
+
+
+def _contacts(motion: Motion, known: RetargetMap, turned: Floats) -> Contacts | None:
+    """Flags of the source on the points of the same name, or on those that correspond."""
+    contacts = motion.contacts
+    if contacts is None:
+        return None
+    from marey.clean import contact_points
+
+    body = known.target
+    posed = replace(
+        motion,
+        skeleton=body,
+        rotations=_local(body, turned),
+        bone_offsets=None,
+        contacts=None,
+        source=_source(motion.source),
+    )
+    hands = any(role in body.roles for role in HANDS)
+    points = {point.name: point for point in contact_points(body, hands=hands, standing=posed)}
+    partner = {ours[-1]: theirs[-1] for ours, theirs in known.chains}
+    found, columns = [], []
+    for k, point in enumerate(contacts.points):
+        new = points.get(point.name)
+        if new is None and point.joint in partner:
+            joint = partner[point.joint]
+            offset = quat.rotate(known.source_turns[point.joint], point.offset) * known.scale
+            new = ContactPoint(point.name, joint, quat.inv_rotate(known.target_turns[joint], offset))
+        if new is None:
+            warnings.warn(
+                f"contact point {point.name!r} has no counterpart on the target and is left out",
+                MareyWarning,
+                stacklevel=4,
+            )
+            continue
+        found.append(new)
+        columns.append(k)
+    return Contacts(tuple(found), settle(contacts.mask[:, columns]))
+
+
+def _local(body: Skeleton, turned: Floats) -> Floats:
+    local = turned.copy()
+    local[:, 1:] = quat.inv_mul(turned[:, body.parents[1:]], turned[:, 1:])
+    return local
+
+
+def _with_hands(source: Motion, made: Motion, known: RetargetMap, how: str) -> tuple[Motion, dict[str, float]]:
+    """Hands put where the source's are, or as near to each other; and the metres by which each misses."""
+    ours, theirs = source.world(), made.world()
+    wrists = [source.skeleton.roles[role] for role in HANDS]
+    limbs = [limb_of(made.skeleton, role) for role in HANDS]
+    now = np.stack([theirs.positions[:, limb.ankle] for limb in limbs], axis=1)
+    was = ours.positions[:, wrists]
+    if how == "targets":
+        floor = np.array([0.0, _floor(source), 0.0])
+        wanted = (was - floor) * known.scale + floor
+        weight = np.ones(len(made))
+    else:
+        arm = _arm_length(source.skeleton)
+        apart = was[:, 1] - was[:, 0]
+        weight = ease(np.linalg.norm(apart, axis=1) / (_TOGETHER * arm) - 1.0)
+        middle, half = now.mean(axis=1), 0.5 * known.scale * apart
+        wanted = np.stack([middle - half, middle + half], axis=1)
+    goals = now + weight[:, None, None] * (wanted - now)
+    draft = Draft.of(made)
+    frames = np.flatnonzero(weight > 0.0)
+    residue: dict[str, float] = {}
+    for k, limb in enumerate(limbs):
+        missed = draft.reach(
+            limb,
+            frames,
+            goals[frames, k],
+            theirs.rotations[frames, limb.ankle],
+            hinge=hinge_of(made, theirs, limb),
+            certainty=weight[frames],
+        )
+        residue[limb.role] = float(missed.max(initial=0.0))
+    return draft.finished(made), residue
+
+
+def _arm_length(skeleton: Skeleton) -> float:
+    lengths: Any = skeleton.bone_lengths
+    limb = limb_of(skeleton, HANDS[0])
+    chain = skeleton.chain(limb.ankle)
+    return float(sum(lengths[j] for j in chain[chain.index(limb.hip) + 1 :]))

@@ -1,0 +1,309 @@
+"""How the joints of one skeleton correspond to those of another, in a value that can be saved."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.kinematics import forward_kinematics
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.edit._figure import facing
+from marey.errors import InvalidValue, ParseError, UnknownVersion
+from marey.maths import quat
+
+FORMAT, VERSION = "marey.retarget", 1
+# Each limb bone points from one role to the next; this is what two rest poses are compared by.
+_BONES = {
+    "upper_arm": "forearm",
+    "forearm": "hand",
+    "hand": "fingertips",
+    "upper_leg": "lower_leg",
+    "lower_leg": "foot",
+    "ball": "toe_tip",
+}
+_SIDES = ("left", "right")
+# A reference stands when legs point down and the head is above the hips, by this cosine.
+_UPRIGHT = 0.7
+# Bones shorter than this, in metres, have no direction.
+_SHORT = 1e-4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RetargetMap:
+    """What `retarget` needs to know about a pair of skeletons.
+
+    source_names : the joints of the source.
+    target : the skeleton to animate.
+    chains : pairs of joint chains (source, target) that turn alike, hips first; a chain's turn is spread over the
+        other's joints where their numbers differ. Each chain starts with the joint that it hangs from.
+    source_turns : (S, 4) world rotations of the source in its reference pose, facing +Z.
+    target_turns : (T, 4) world rotations of the target in the same pose.
+    scale : leg length of the target over that of the source.
+    source_stand, target_stand : metres from the soles to the hips in that pose.
+    """
+
+    source_names: tuple[str, ...]
+    target: Skeleton
+    chains: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    source_turns: Floats
+    target_turns: Floats
+    scale: float
+    source_stand: float
+    target_stand: float
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "source_turns", frozen(self.source_turns, "source_turns", (len(self.source_names), 4)))
+        put(self, "target_turns", frozen(self.target_turns, "target_turns", (len(self.target), 4)))
+        for name in ("scale", "source_stand", "target_stand"):
+            value = float(getattr(self, name))
+            if not (np.isfinite(value) and value > 0.0):
+                raise InvalidValue(f"{name} of a retarget map must be a positive number, got {value}")
+            put(self, name, value)
+        for source, target in self.chains:
+            for joint, n in (
+                (max(source, default=0), len(self.source_names)),
+                (max(target, default=0), len(self.target)),
+            ):
+                if not 0 <= joint < n:
+                    raise InvalidValue(f"a retarget map names joint {joint} of a skeleton of {n} joints")
+
+    @classmethod
+    def build(
+        cls,
+        source: Skeleton | Motion,
+        target: Skeleton | Motion,
+        *,
+        pose: int | None = None,
+        target_pose: int | None = None,
+    ) -> RetargetMap:
+        """Pair two skeletons by their roles, and by name where joints without a role have the same.
+
+        Parameters
+        ----------
+        source, target : skeletons, or motions of them.
+        pose, target_pose : a frame of `source` and of `target`, which then are motions, that serves as reference: the
+            figure stands upright on flat feet, arms anywhere. The rest pose by default. Needed where the rest pose is
+            no pose, as in files whose bones all lie along one axis.
+        """
+        ours = _Reference(source, pose, "source")
+        theirs = _Reference(target, target_pose, "target")
+        chains = _chains(ours.skeleton, theirs.skeleton)
+        turns = _aligned(ours, theirs, chains)
+        from marey.clean.points import leg_length
+
+        posed = theirs.posed(turns)
+        return cls(
+            ours.skeleton.names,
+            theirs.skeleton,
+            chains,
+            ours.turns,
+            turns,
+            leg_length(theirs.skeleton) / leg_length(ours.skeleton),
+            ours.stand(ours.places, ours.turns),
+            theirs.stand(posed, turns),
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the map as JSON."""
+        from marey.io.files import write_bytes
+
+        target = self.target
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "source": list(self.source_names),
+            "target": {
+                "names": list(target.names),
+                "parents": target.parents.tolist(),
+                "offsets": target.offsets.tolist(),
+                "roles": dict(target.role_map),
+            },
+            "chains": [
+                {"from": [self.source_names[j] for j in a], "to": [target.names[j] for j in b]} for a, b in self.chains
+            ],
+            "source_turns": self.source_turns.tolist(),
+            "target_turns": self.target_turns.tolist(),
+            "scale": self.scale,
+            "source_stand": self.source_stand,
+            "target_stand": self.target_stand,
+        }
+        write_bytes(Path(path), [json.dumps(content, indent=1, ensure_ascii=False).encode(), b"\n"])
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> RetargetMap:
+        """Read what `save` wrote."""
+        from marey.io.files import read_bytes
+
+        try:
+            content: Any = json.loads(read_bytes(Path(path)))
+        except (ValueError, RecursionError) as error:
+            raise ParseError(f"not valid JSON: {getattr(error, 'msg', error)}", path=path) from None
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise ParseError(f'expected an object with "format": "{FORMAT}"', path=path)
+        if content.get("version") != VERSION:
+            raise UnknownVersion(
+                f"version {content.get('version')!r} of {FORMAT} is not known; this program reads {VERSION}", path=path
+            )
+        try:
+            told = content["target"]
+            target = Skeleton(tuple(told["names"]), told["parents"], told["offsets"], told.get("roles") or {})
+            names = tuple(content["source"])
+            return cls(
+                names,
+                target,
+                tuple(
+                    (tuple(names.index(n) for n in each["from"]), tuple(target.index(n) for n in each["to"]))
+                    for each in content["chains"]
+                ),
+                content["source_turns"],
+                content["target_turns"],
+                content["scale"],
+                content["source_stand"],
+                content["target_stand"],
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ParseError(f"malformed retarget map ({type(error).__name__}: {error})", path=path) from None
+
+
+class _Reference:
+    """A skeleton in its reference pose, facing +Z."""
+
+    def __init__(self, given: Skeleton | Motion, frame: int | None, which: str) -> None:
+        self.motion = given if isinstance(given, Motion) else None
+        self.skeleton = given.skeleton if isinstance(given, Motion) else given
+        self.skeleton.roles["hips"]  # raises, and says how to name it
+        local, offsets = quat.identity((1, len(self.skeleton))), None
+        if frame is not None:
+            if self.motion is None:
+                raise InvalidValue(f"a reference frame of the {which} needs a motion, got a skeleton alone")
+            chosen = self.motion[frame]
+            local, offsets = chosen.rotations.copy(), chosen.bone_offsets
+        world = forward_kinematics(self.skeleton, np.zeros((1, 3)), local, offsets)
+        half = -0.5 * facing(self.skeleton, world.positions)[0]
+        yaw = np.array([np.cos(half), 0.0, np.sin(half), 0.0])
+        self.turns: Floats = quat.mul(yaw, world.rotations[0])
+        self.places: Floats = quat.rotate(yaw, world.positions[0])
+        self._check(frame, which)
+
+    def _check(self, frame: int | None, which: str) -> None:
+        roles = self.skeleton.roles
+        lines = [(f"{side}_foot", f"{side}_upper_leg") for side in _SIDES]
+        lines += [("hips", "head")] if "head" in roles else []
+        for low, high in lines:
+            line = self.places[roles[high]] - self.places[roles[low]]
+            if line[1] < _UPRIGHT * float(np.linalg.norm(line)):
+                what = "the rest pose" if frame is None else f"frame {frame}"
+                name = "pose" if which == "source" else "target_pose"
+                raise InvalidValue(
+                    f"{what} of the {which} does not stand upright ({high} is not above {low}), so rotations cannot be "
+                    f"compared with it; give {name}=, a frame in which the figure stands on flat feet"
+                )
+
+    def posed(self, turns: Floats) -> Floats:
+        """(J, 3) where the joints are with these world rotations (J, 4)."""
+        skeleton = self.skeleton
+        places = np.zeros((len(skeleton), 3))
+        for j, parent in enumerate(skeleton.parents[1:].tolist(), start=1):
+            places[j] = places[parent] + quat.rotate(turns[parent], skeleton.offsets[j])
+        return places
+
+    def soles(self) -> dict[str, tuple[int, Floats]]:
+        """Heels and balls of both feet: joint and local offset."""
+        from marey.clean import contact_points
+
+        return {p.name: (p.joint, p.offset) for p in contact_points(self.skeleton, standing=self.motion)}
+
+    def stand(self, places: Floats, turns: Floats) -> float:
+        """Metres from the lowest sole up to the hips."""
+        heights = [places[j] + quat.rotate(turns[j], offset) for j, offset in self.soles().values()]
+        return float(places[self.skeleton.roles["hips"]][1] - min(point[1] for point in heights))
+
+
+def _chains(source: Skeleton, target: Skeleton) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
+    """Hips, spine, neck and head as chains; each role of a limb by itself; other joints by name."""
+    found: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((source.roles["hips"],) * 2, (target.roles["hips"],) * 2)]
+    trunks = [_trunk(source), _trunk(target)]
+    for part in (0, 1):
+        ours, theirs = trunks[0][part], trunks[1][part]
+        if len(ours) > 1 and len(theirs) > 1:
+            found.append((ours, theirs))
+    for role, joint in source.roles.items():
+        if role.startswith(_SIDES) and role in target.roles:
+            found.append(((joint, joint), (target.roles[role],) * 2))
+    used = [{j for pair in found for j in pair[side]} for side in (0, 1)]
+    ends = source.is_end_site
+    for joint, name in enumerate(source.names):
+        if joint not in used[0] and not ends[joint] and name in target.names:
+            other = target.names.index(name)
+            if other not in used[1]:
+                found.append(((joint, joint), (other, other)))
+    return tuple(found)
+
+
+def _trunk(skeleton: Skeleton) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The spine from the hips on, and what leads from its end to the head."""
+    roles = skeleton.roles
+    spine = (roles["hips"], *roles.spine)
+    top = roles.get("head", roles.get("neck"))
+    chain = () if top is None else skeleton.chain(top)
+    if spine[-1] not in chain:
+        return spine, ()
+    return spine, tuple(chain[chain.index(spine[-1]) :])
+
+
+def _aligned(ours: _Reference, theirs: _Reference, chains: Any) -> Floats:
+    """(T, 4) world rotations of the target when its limbs point where the source's do in its reference pose.
+
+    Trunk, shoulders and head are taken to be posed alike when both stand; bones of arms and legs are turned onto the
+    source's. Feet are compared by their soles, as ankles are not equally high in all rigs.
+    """
+    skeleton, roles = theirs.skeleton, theirs.skeleton.roles
+    of_joint = {target[-1]: source[-1] for source, target in chains if len(target) == 2 and target[0] == target[1]}
+    role_of = {joint: role for role, joint in roles.items()}
+    soles = ours.soles(), theirs.soles()
+    change = quat.identity(len(skeleton))  # each joint's turn against the reference
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        if parent >= 0:
+            change[joint] = change[parent]
+        role = role_of.get(joint, "")
+        side, _, part = role.partition("_")
+        if joint not in of_joint or side not in _SIDES:
+            continue
+        if part == "foot":
+            change[joint] = quat.identity()
+            directions = [_sole(ref, points, side) for ref, points in zip((ours, theirs), soles, strict=True)]
+        else:
+            directions = [_bone(ref, side, part) for ref in (ours, theirs)]
+        if directions[0] is not None and directions[1] is not None:
+            change[joint] = quat.mul(
+                quat.between(quat.rotate(change[joint], directions[1]), directions[0]), change[joint]
+            )
+    return settle(quat.mul(change, theirs.turns))
+
+
+def _bone(ref: _Reference, side: str, part: str) -> Floats | None:
+    """(3,) from a role's joint to the next along the limb."""
+    roles = ref.skeleton.roles
+    end = roles.get(f"{side}_{_BONES.get(part, part)}")
+    if part not in _BONES or end is None:
+        return None
+    bone = ref.places[end] - ref.places[roles[f"{side}_{part}"]]
+    return bone if float(np.linalg.norm(bone)) > _SHORT else None
+
+
+def _sole(ref: _Reference, points: dict[str, tuple[int, Floats]], side: str) -> Floats | None:
+    """(3,) from heel to ball."""
+    if f"{side}_ball" not in points or f"{side}_heel" not in points:
+        return None
+    heel, ball = (
+        ref.places[j] + quat.rotate(ref.turns[j], o) for j, o in (points[f"{side}_heel"], points[f"{side}_ball"])
+    )
+    return np.asarray(ball - heel)

@@ -1,0 +1,77 @@
+"""Another timing, by keyed correspondences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.motion import Motion
+from marey.edit._notes import recorded, retimed_contacts, retimed_labels
+from marey.edit._splines import hermite, monotone_slopes
+from marey.errors import InvalidValue
+
+_MOST_SECONDS = 24 * 3600.0
+
+
+def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
+    """The motion with other timing: what happened at the first time of each key happens at the second, in seconds.
+
+    Times between keys follow a monotone cubic, so that time never stops nor runs back; before the first key and after
+    the last it runs on as it was, at speed 1. The beginning is frame 0 of the result, so a first key (0.5, 0.2) cuts
+    nothing off: it runs 0.5 s in 0.2 s. Contacts and labels move with the time.
+
+    Parameters
+    ----------
+    keys : (seconds now, seconds then) at least one; both columns must increase. (0, 0) is added unless keyed.
+    """
+    pairs = frozen(np.array(sorted(map(tuple, keys)), dtype=np.float64).reshape(-1, 2), "keys", (None, 2))
+    if not len(pairs):
+        raise InvalidValue("a time warp needs at least one key (seconds now, seconds then)")
+    if pairs[0, 0] > 0.0:
+        pairs = np.concatenate([np.zeros((1, 2)), pairs])
+    if pairs[0, 0] < 0.0 or pairs[-1, 0] > motion.duration + 1e-9:
+        raise InvalidValue(f"keys must lie within the motion's 0 to {motion.duration:g} s, got {pairs[:, 0].tolist()}")
+    steps = np.diff(pairs, axis=0)
+    if (steps <= 0.0).any():
+        k = int(np.argmax((steps <= 0.0).any(axis=1)))
+        raise InvalidValue(
+            f"time must run forwards, but the keys go from ({pairs[k, 0]:g}, {pairs[k, 1]:g}) to "
+            f"({pairs[k + 1, 0]:g}, {pairs[k + 1, 1]:g}) s; both times of a key must exceed those of the one before"
+        )
+    if pairs[0, 0] == 0.0 and pairs[0, 1] != 0.0:
+        raise InvalidValue(f"the motion begins at 0 s, got a key that moves its beginning to {pairs[0, 1]:g} s")
+    if pairs[-1, 0] < motion.duration - 1e-9:  # beyond the last key time runs on as it was
+        rest = motion.duration - pairs[-1, 0]
+        pairs = np.concatenate([pairs, pairs[-1:] + rest])
+    old, new = pairs.T
+    if new[-1] > _MOST_SECONDS:
+        raise InvalidValue(f"the result would last {new[-1]:g} s")
+    fps = motion.fps
+    n_frames = int(np.floor(new[-1] * fps + 1e-6)) + 1
+    slopes = monotone_slopes(new, old)
+    at = np.clip(hermite(new, old, slopes, np.arange(n_frames) / fps), 0.0, motion.duration)
+
+    def new_of_old(frames: Floats) -> Floats:
+        return fps * _inverted(new, old, slopes, frames / fps)
+
+    taken = motion.at(at)
+    made = replace(
+        taken,
+        contacts=retimed_contacts(motion.contacts, new_of_old, n_frames),
+        labels=retimed_labels(motion.labels, len(motion), new_of_old, n_frames),
+    )
+    return recorded(made, "timewarp", keys=pairs.tolist())
+
+
+def _inverted(x: Floats, y: Floats, slopes: Floats, values: Floats) -> Floats:
+    """Where the increasing curve takes these values, by bisection: (N,)."""
+    span = float(x[-1] - x[0]) + 1.0
+    low, high = np.full(len(values), x[0] - span), np.full(len(values), x[-1] + span)
+    for _ in range(80):
+        middle = 0.5 * (low + high)
+        under = hermite(x, y, slopes, middle) < values
+        low, high = np.where(under, middle, low), np.where(under, high, middle)
+    return settle(0.5 * (low + high))

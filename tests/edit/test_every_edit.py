@@ -1,0 +1,85 @@
+"""What holds for every edit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import marey
+from marey import edit
+from marey.core import Labels
+from marey.edit import MoveKey, TurnKey
+from tests.core.skeletons import MIXAMO
+from tests.edit.helpers import last_step, skeleton_of, walk
+
+ARC = np.stack([2.0 * (1 - np.cos(np.linspace(0, 3, 50))), 2.0 * np.sin(np.linspace(0, 3, 50))], axis=1)
+EDITS = {
+    "resample": lambda m: edit.resample(m, 24),
+    "mirror": edit.mirror,
+    "crop": lambda m: edit.crop(m, 5, 100),
+    "cycle": lambda m: edit.cycle(m, 10, 80, repeats=2),
+    "connect": lambda m: edit.connect(m, m[30:], gap=0.3),
+    "deseam": lambda m: edit.deseam(m, 60),
+    "warp": lambda m: edit.warp(m, [MoveKey("right_foot", 1.0, (0, 0.1, 0)), TurnKey("head", 2.0, (0, 0.3, 0))]),
+    "timewarp": lambda m: edit.timewarp(m, [(1.0, 1.4)]),
+    "path": lambda m: edit.edit_path(m, ARC),
+    "retarget": lambda m: edit.retarget(m, skeleton_of(MIXAMO)),
+}
+every = pytest.mark.parametrize("op", EDITS)
+
+
+@every
+def test_it_says_what_was_done(op):
+    motion = walk()
+    made = EDITS[op](motion)
+    assert len(made.source.provenance) == len(motion.source.provenance) + 1
+    assert last_step(made)["op"] == op
+    assert made.source.provenance[:-1] == motion.source.provenance
+
+
+@every
+def test_notes_have_the_length_of_the_motion(op):
+    made = EDITS[op](walk())
+    assert len(made.contacts) == len(made)
+    assert made.contacts.names == ("left_heel", "left_ball", "right_heel", "right_ball")
+    assert made.contacts.mask.any()
+    assert made.labels.names in (("left_part", "walk"), ("right_part", "walk"))
+
+
+@every
+def test_motions_without_notes_pass(op):
+    made = EDITS[op](replace(walk(), contacts=None, labels=Labels()))
+    assert not len(made.labels)
+    assert np.isfinite(made.world().positions).all()
+
+
+@every
+def test_rotations_stay_continuous_in_sign(op):
+    made = EDITS[op](walk())
+    assert (np.einsum("fjk,fjk->fj", made.rotations[1:], made.rotations[:-1]) > 0.0).all()
+
+
+@every
+def test_it_can_be_saved_and_read_again(op, tmp_path):
+    made = EDITS[op](walk())
+    marey.save(made, tmp_path / "made.bvh")
+    again = marey.load(tmp_path / "made.bvh")
+    assert np.abs(again.world().positions - made.world().positions).max() < 1e-4
+    assert np.array_equal(again.contacts.mask, made.contacts.mask)
+    assert again.labels == made.labels
+    assert last_step(again) == last_step(made)
+
+
+@every
+def test_files_of_others_too(op, data_folder, tmp_path):
+    """A BVH file keeps its rows for joints that were not changed; an edit must not be undone by that."""
+    motion = marey.load(data_folder / "cmu" / "016" / "16_15.bvh", trim_rest=True)[20:400]
+    if op == "warp":
+        made = edit.warp(motion, [TurnKey("head", 1.0, (0, 0.3, 0))])
+    else:
+        made = EDITS[op](motion)
+    marey.save(made, tmp_path / "made.bvh")
+    again = marey.load(tmp_path / "made.bvh")
+    assert np.abs(again.world().positions - made.world().positions).max() < 1e-4

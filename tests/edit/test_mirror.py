@@ -1,0 +1,159 @@
+"""Left for right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import marey
+from marey.core import ContactPoint, Contacts, Label, Labels, Motion, Skeleton
+from marey.edit import mirror
+from marey.edit._notes import other_side
+from marey.edit.mirror import axis_changes, partners
+from marey.errors import JointNotFound
+from marey.maths import quat
+from tests.core.skeletons import MIXAMO, RIGS, UE
+from tests.edit.helpers import keeps_bones, last_step, same, same_notes, skeleton_of, walk
+
+FLIP = np.array([-1.0, 1.0, 1.0])
+
+
+def random_motion(skeleton: Skeleton, n: int = 12, seed: int = 0) -> Motion:
+    rng = np.random.default_rng(seed)
+    turns = rng.normal(size=(n, len(skeleton), 3)) * 0.6
+    return Motion(skeleton, rng.normal(size=(n, 3)), quat.exp(turns), 30.0)
+
+
+def test_twice_is_the_original():
+    motion = walk()
+    again = mirror(mirror(motion))
+    assert same(again, motion, 1e-9)
+    assert same_notes(again, motion)
+    assert [p.offset.tolist() for p in again.contacts.points] == [p.offset.tolist() for p in motion.contacts.points]
+
+
+def test_it_is_the_reflection_on_a_symmetric_figure():
+    motion = walk()
+    made, partner = mirror(motion), partners(motion.skeleton)
+    assert np.allclose(made.world().positions[:, partner] * FLIP, motion.world().positions, atol=1e-12)
+    assert keeps_bones(made)
+    assert last_step(made) == {"op": "mirror"}
+
+
+@pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.label)
+def test_every_rig_comes_back(rig):
+    motion = random_motion(skeleton_of(rig))
+    assert same(mirror(mirror(motion)), motion, 1e-9)
+
+
+@pytest.mark.parametrize("rig", [MIXAMO, UE], ids=lambda rig: rig.label)
+def test_fingers_and_twist_joints_have_partners(rig):
+    skeleton = skeleton_of(rig)
+    partner = partners(skeleton)
+    assert np.array_equal(partner[partner], np.arange(len(skeleton)))
+    for joint, other in enumerate(partner):
+        name = skeleton.names[joint]
+        if "Left" in name:
+            assert skeleton.names[other] == name.replace("Left", "Right")
+        if name.endswith("_l"):
+            assert skeleton.names[other] == name[:-1] + "r"
+
+
+def test_contacts_and_labels_change_sides():
+    motion = walk()
+    made = mirror(motion)
+    for part in ("heel", "ball"):
+        for side, other in (("left", "right"), ("right", "left")):
+            now = made.contacts.mask[:, made.contacts.index(f"{side}_{part}")]
+            assert np.array_equal(now, motion.contacts.mask[:, motion.contacts.index(f"{other}_{part}")])
+    assert Label("right_part", 10, 50) in made.labels.items
+    # The flags are true of the mirrored feet: what is planted stands still.
+    from marey.clean import point_paths
+
+    paths = point_paths(made, made.contacts.points)
+    for k, name in enumerate(made.contacts.names):
+        for start, stop in made.contacts.intervals(name):
+            assert np.ptp(paths[start:stop, k], axis=0).max() < 1e-6
+
+
+def test_a_point_without_a_partner_goes_to_the_other_side():
+    motion = walk()
+    only = Contacts((motion.contacts.points[0],), motion.contacts.mask[:, :1])
+    made = mirror(replace(motion, contacts=only))
+    assert made.contacts.names == ("right_heel",)
+    assert motion.skeleton.names[made.contacts.points[0].joint] == "RightFoot"
+    assert same_notes(mirror(made), replace(motion, contacts=only))
+
+
+def test_bones_that_move_change_sides_too():
+    motion = walk()
+    offsets = np.broadcast_to(motion.skeleton.offsets, (len(motion), len(motion.skeleton), 3)).copy()
+    offsets[:, motion.skeleton.roles["left_foot"], 1] *= 1.05
+    stretched = replace(motion, bone_offsets=offsets)
+    made, partner = mirror(stretched), partners(motion.skeleton)
+    assert np.allclose(made.world().positions[:, partner] * FLIP, stretched.world().positions, atol=1e-12)
+    assert same(mirror(made), stretched, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("left_heel", "right_heel"),
+        ("walk-turn-left", "walk-turn-right"),
+        ("Left kick", "Right kick"),
+        ("LEFT", "RIGHT"),
+        ("leftover", "leftover"),
+        ("upright", "upright"),
+        ("kick", "kick"),
+    ],
+)
+def test_names_change_sides_by_whole_words(name, other):
+    assert other_side(name) == other
+    assert other_side(other) == name
+
+
+def test_rigs_whose_bones_lie_along_one_axis(data_folder):
+    clips = sorted((data_folder / "bandai-namco").glob("*.bvh"))
+    assert clips
+    for clip in clips:  # walks, runs, turns, and a punch in which left and right never look alike
+        motion = marey.load(clip)
+        made, partner = mirror(motion), partners(motion.skeleton)
+        assert np.abs(made.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.001
+        assert same(mirror(made), motion, 1e-9)
+        # Axes of joints are told the same way in every clip: those of the left are those of the right, turned round.
+        changes = axis_changes(motion, partner)
+        for role in ("upper_arm", "forearm", "hand", "lower_leg", "foot"):
+            assert np.abs(changes[motion.skeleton.roles[f"left_{role}"]]).argmax() == 1
+
+
+def test_recorded_figures_are_not_quite_symmetric(data_folder):
+    motion = marey.load(data_folder / "cmu" / "016" / "16_15.bvh", trim_rest=True)
+    made, partner = mirror(motion), partners(motion.skeleton)
+    assert np.abs(made.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.05
+    assert same(mirror(made), motion, 1e-9)
+    assert keeps_bones(made)
+
+
+def test_a_figure_without_sides_is_refused():
+    stick = Skeleton(("a", "b"), np.array([-1, 0]), np.array([[0.0, 0, 0], [0.0, 1, 0]]))
+    motion = Motion(stick, np.zeros((2, 3)), quat.identity((2, 2)), 30.0)
+    with pytest.raises(JointNotFound, match=r"no joint of '' has a partner on the other side.*with_roles"):
+        mirror(motion)
+
+
+def test_one_frame_and_no_notes():
+    motion = replace(walk()[3], contacts=None, labels=Labels())
+    assert same(mirror(mirror(motion)), motion, 1e-9)
+
+
+def test_a_custom_point_is_swapped_by_its_name():
+    motion = walk()
+    roles = motion.skeleton.roles
+    points = tuple(ContactPoint(f"{s}_knee", roles[f"{s}_lower_leg"], np.zeros(3)) for s in ("left", "right"))
+    mask = np.zeros((len(motion), 2), dtype=bool)
+    mask[:5, 0] = True
+    made = mirror(replace(motion, contacts=Contacts(points, mask)))
+    assert made.contacts.intervals("right_knee") == ((0, 5),)
+    assert made.contacts.intervals("left_knee") == ()

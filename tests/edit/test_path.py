@@ -1,0 +1,113 @@
+"""The travelled path bent to another curve."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import marey
+from marey.edit import edit_path, travelled_path
+from marey.errors import InvalidValue
+from marey.maths import rigid2d
+from tests.edit.helpers import keeps_bones, last_step, same, same_notes, slide, walk
+
+
+def arc(radius: float, length: float, n: int = 40) -> np.ndarray:
+    """From the origin along +Z, bending to +X."""
+    angle = np.linspace(0.0, length / radius, n)
+    return np.stack([radius * (1.0 - np.cos(angle)), radius * np.sin(angle)], axis=1)
+
+
+def distance_to(path, curve):
+    """(F,) metres from each place to the nearest of a dense curve."""
+    return np.linalg.norm(path[:, None] - curve[None], axis=-1).min(axis=1)
+
+
+@pytest.mark.parametrize("turn_rate", [0.0, 0.5])
+def test_its_own_path_changes_nothing(turn_rate):
+    motion = walk(3.0, turn_rate)
+    made = edit_path(motion, travelled_path(motion))
+    assert same(made, motion, 1e-9)
+    assert same_notes(made, motion)
+    assert last_step(made)["op"] == "path"
+
+
+def test_a_path_carried_elsewhere_carries_the_motion():
+    motion = walk()
+    rigid = np.array([0.7, 2.0, -1.0])
+    path = rigid2d.apply(rigid, travelled_path(motion))
+    made = edit_path(motion, path, replant=False)
+    assert np.abs(made.world().positions - motion.moved(rigid).world().positions).max() < 1e-6
+
+
+@pytest.mark.parametrize("radius", [1.5, 3.0])
+def test_it_follows_the_curve_and_keeps_its_feet(radius):
+    motion = walk(4.0, 0.0)
+    made = edit_path(motion, arc(radius, 8.0), replant=True)
+    dense = arc(radius, 8.0, 4000)
+    # The hips sway about the path by as much as they did.
+    assert distance_to(made.travel[:, [0, 2]], dense).max() < 0.06
+    loose = edit_path(motion, arc(radius, 8.0), replant=False)
+    assert slide(made) < 0.05 * slide(loose) + 1e-6
+    assert np.array_equal(made.contacts.mask, motion.contacts.mask)
+    assert made.labels == motion.labels
+    speed = [np.linalg.norm(np.diff(m.travel[:, [0, 2]], axis=0), axis=1).sum() for m in (motion, made)]
+    assert speed[1] == pytest.approx(speed[0], rel=0.03)
+    assert keeps_bones(loose)
+
+
+def test_posture_follows():
+    motion = walk(3.0, 0.0)
+    made = edit_path(motion, arc(2.0, 6.0), replant=False)
+    others = np.arange(1, len(motion.skeleton))
+    assert np.array_equal(made.rotations[:, others], motion.rotations[:, others])
+    assert np.allclose(made.travel[:, 1], motion.travel[:, 1])
+
+
+def test_stretching_covers_the_whole_path():
+    motion = walk(3.0, 0.0)
+    length = float(np.linalg.norm(np.diff(travelled_path(motion), axis=0), axis=1).sum())
+    for factor in (0.8, 1.2):
+        path = np.array([[0.0, 0.0], [0.0, factor * length]])
+        made = edit_path(motion, path, stretch=True, replant=False)
+        assert np.linalg.norm(travelled_path(made)[-1] - path[-1]) < 0.05
+
+
+def test_contacts_are_found_where_there_are_none():
+    made = edit_path(replace(walk(), contacts=None), arc(3.0, 8.0))
+    assert made.contacts is not None
+    assert made.contacts.mask.any()
+
+
+def test_a_recorded_walk(data_folder):
+    motion = marey.detect_contacts(marey.load(data_folder / "cmu" / "016" / "16_15.bvh", trim_rest=True))
+    made = edit_path(motion, arc(3.0, 6.0))
+    assert distance_to(travelled_path(made), arc(3.0, 6.0, 4000)).max() < 0.06
+    assert slide(made) < slide(motion) + 0.005
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ([[0, 0]], "a path needs two points or more that differ, got 1"),
+        ([[0, 0], [0, 0]], "a path needs two points or more that differ"),
+        ([[0, 0], [0, 1]], r"the motion travels 3.. m, but the path is 1 m long; lengthen it or stretch"),
+        ([[0, 0, 0], [0, 1, 0]], r"path must have shape \(any, 2\)"),
+        ([[0, 0], [0, np.nan]], "path must be finite"),
+        ([[0, 0], [0, 1e9]], "expected metres"),
+    ],
+)
+def test_wrong_paths(path, told):
+    with pytest.raises(InvalidValue, match=told.replace("3.. m", r"3\.\d+ m")):
+        edit_path(walk(), path)
+
+
+def test_who_does_not_travel_has_no_path():
+    from marey.samples import sample
+
+    still = walk()[:2]
+    with pytest.raises(InvalidValue, match="travels 0.* m, which is no path that could be bent"):
+        edit_path(still, [[0, 0], [0, 5]])
+    assert len(sample("walk", seconds=1.0).motion) > 2

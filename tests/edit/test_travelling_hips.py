@@ -1,0 +1,93 @@
+"""Rigs whose joint 0 stays at the origin while the hips travel by offsets of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.core import Motion, Skeleton
+from marey.edit import MoveKey, connect, cycle, deseam, edit_path, mirror, resample, retarget, travelled_path, warp
+from marey.edit._figure import rooted
+from marey.maths import quat
+from tests.edit.helpers import same, walk
+
+
+def carried(motion: Motion, start: np.ndarray | None = None) -> Motion:
+    """The same figure under a joint that never moves; the rest offset of the hips is where they start."""
+    skeleton = motion.skeleton
+    offsets = np.concatenate([np.zeros((1, 3)), skeleton.offsets])
+    offsets[1] = motion.root_positions[0] if start is None else start
+    body = Skeleton(("Reference", *skeleton.names), np.concatenate([[-1], skeleton.parents + 1]), offsets)
+    bones = np.broadcast_to(offsets, (len(motion), *offsets.shape)).copy()
+    bones[:, 1] = motion.root_positions
+    turns = np.concatenate([quat.identity((len(motion), 1)), motion.rotations], axis=1)
+    contacts = motion.contacts
+    points = tuple(replace(point, joint=point.joint + 1) for point in contacts.points)
+    return replace(
+        motion,
+        skeleton=body,
+        root_positions=np.zeros((len(motion), 3)),
+        rotations=turns,
+        bone_offsets=bones,
+        contacts=replace(contacts, points=points),
+    )
+
+
+def body_of(motion: Motion) -> np.ndarray:
+    """(F, J, 3) joints from the hips on."""
+    return motion.world().positions[:, motion.skeleton.roles["hips"] :]
+
+
+ARC = np.stack([2.0 * (1 - np.cos(np.linspace(0, 3, 50))), 2.0 * np.sin(np.linspace(0, 3, 50))], axis=1)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda m: mirror(m),
+        lambda m: resample(m, 30),
+        lambda m: cycle(m, 20, 90, repeats=2),
+        lambda m: connect(m, m[20:], gap=0.4),
+        lambda m: deseam(connect(m[:80], m[120:], gap=0.0), 80),
+        lambda m: edit_path(m, ARC, replant=False),
+        lambda m: warp(m, [MoveKey("hips", 1.5, offset=(0, -0.2, 0)), MoveKey("left_hand", 1.0, offset=(0, 0.1, 0))]),
+        lambda m: retarget(m, walk().skeleton, replant=False),
+    ],
+    ids=["mirror", "resample", "cycle", "connect", "deseam", "path", "warp", "retarget"],
+)
+def test_edits_do_the_same_as_with_travelling_roots(edit):
+    plain = walk()
+    made, twin = edit(carried(plain)), edit(plain)
+    assert np.abs(made.travel - twin.travel).max() < 1e-6
+    # A turn that joint 0 and the hips share is interpolated in two parts.
+    assert np.abs(body_of(made) - body_of(twin)).max() < 0.01
+
+
+def test_a_far_away_rest_offset_does_not_swing_the_figure_about():
+    motion, far = walk(), np.array([0.0, 1.0, -50.0])
+    made = connect(carried(motion, far), carried(motion.moved((2.5, 0.0, 0.0)), far), gap=0.5, align=False)
+    twin = connect(motion, motion.moved((2.5, 0.0, 0.0)), gap=0.5, align=False)
+    assert np.abs(made.travel - twin.travel).max() < 1e-6
+
+
+def test_roots_take_over_the_travel():
+    motion = carried(walk())
+    made = rooted(motion)
+    assert made.bone_offsets is None
+    assert np.abs(body_of(made) - body_of(motion)).max() < 1e-12
+    assert rooted(walk()) is not None
+    assert same(rooted(walk()), walk())
+
+
+def test_clips_whose_hips_start_elsewhere_are_one_figure():
+    motion = walk()
+    first, second = carried(motion), carried(motion, np.array([3.0, 1.0, -2.0]))
+    made = connect(first, second, gap=0.5)
+    assert np.abs(body_of(made) - body_of(connect(motion, motion, gap=0.5))).max() < 0.02
+
+
+def test_its_own_path_changes_nothing():
+    motion = carried(walk())
+    assert same(edit_path(motion, travelled_path(motion)), motion, 1e-9)
