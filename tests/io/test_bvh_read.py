@@ -622,3 +622,19 @@ def test_warnings_reach_the_user(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         marey.load(path)
+
+
+@pytest.mark.parametrize("block", [1, 3, 10, 64, 8192])
+def test_signs_are_continuous_across_blocks_of_frames(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    # Angles that wrap at 180 degrees, one joint at another time than the other.
+    turn = (np.arange(60) * 11.0 + 180.0) % 360.0 - 180.0
+    rows = [f"0 0 0 {a:g} 0 20 {b:g} 30 0" for a, b in zip(turn, np.roll(turn, 7), strict=True)]
+    text = bvh(frames="Frames: 60", rows=rows).encode()
+    paths = {}
+    for path in ("compiled", "plain"):
+        for module in (bvh_rows, bvh_read):
+            monkeypatch.setattr(module, "worthwhile", lambda work, break_even, path=path: path == "compiled")
+        monkeypatch.setattr(bvh_read, "_BLOCK", block)
+        paths[path] = read_bvh(text, "walk.bvh").rotations
+    assert ((paths["plain"][1:] * paths["plain"][:-1]).sum(axis=-1) > 0.0).all()
+    np.testing.assert_allclose(paths["plain"], paths["compiled"], atol=1e-14)

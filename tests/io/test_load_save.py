@@ -19,6 +19,8 @@ from marey.errors import (
 )
 from marey.io import files
 from marey.samples import straight_walk
+from tests.io.make_c3d import c3d_bytes
+from tests.io.test_asf_amc import AMC, ASF
 
 WALK = straight_walk(seconds=1.0)
 
@@ -176,3 +178,50 @@ def test_every_error_of_a_file_names_it(tmp_path: Path) -> None:
     with pytest.raises(FileError) as caught:
         marey.load(path)
     assert str(caught.value).startswith(str(path))
+
+
+def test_wrong_options_are_not_blamed_on_the_file(tmp_path: Path) -> None:
+    marey.save(WALK, tmp_path / "walk.bvh")
+    for options, message in (
+        ({"unit": "foo"}, "^unit must be one of"),
+        ({"up": "w"}, "^up must be one of"),
+        ({"fps": "a"}, "^fps must be a number"),
+        ({"fps": -5}, "^fps must lie between"),
+        ({"roles": {"left_paw": "LeftHand"}}, "^[^/]*left_paw"),
+    ):
+        with pytest.raises(InvalidValue, match=message):
+            marey.load(tmp_path / "walk.bvh", **options)
+
+
+def test_options_that_mean_nothing_for_markers_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "walk.c3d").write_bytes(c3d_bytes())
+    assert len(marey.load(tmp_path / "walk.c3d", fps=None, trim_rest=False)) > 0
+    for option in ({"fps": 60}, {"trim_rest": True}, {"roles": {}}):
+        with pytest.raises(InvalidValue, match="means nothing for a .c3d file, which holds markers"):
+            marey.load(tmp_path / "walk.c3d", **option)
+
+
+def test_a_skeleton_whose_name_does_not_fit_is_told(tmp_path: Path) -> None:
+    (tmp_path / "other.asf").write_text(ASF)
+    (tmp_path / "walk.amc").write_text(AMC)
+    with pytest.warns(
+        marey.errors.MareyWarning, match="the skeleton is that of other.asf, the only ASF file beside it"
+    ):
+        clip = marey.load(tmp_path / "walk.amc")
+    assert "skeleton from other.asf" in clip.source.evidence
+    (tmp_path / "walk.asf").write_text(ASF)
+    assert "skeleton from walk.asf" in marey.load(tmp_path / "walk.amc").source.evidence
+
+
+def test_a_name_that_is_too_long_is_a_typed_error(tmp_path: Path) -> None:
+    with pytest.raises(UnwritableFile, match="cannot be written"):
+        marey.save(replace(WALK, contacts=None), tmp_path / ("a" * 300 + ".glb"))
+
+
+@pytest.mark.parametrize("text", ["33.3", "120", "0.0001"])
+def test_a_rate_that_can_hardly_be_meant_is_told(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "walk.bvh"
+    marey.save(replace(WALK, contacts=None), path)
+    path.write_text(path.read_text().replace("Frame Time: 0.0166667", f"Frame Time: {text}"))
+    with pytest.warns(marey.errors.MareyWarning, match="Hz is hardly meant; fps= or --fps sets another"):
+        marey.load(path)

@@ -83,10 +83,18 @@ def test_hand_written_sidecar_with_the_least(tmp_path: Path) -> None:
             "ends at frame 400 of a motion of 61 frames",
         ),
         ({"labels": [{"name": "walk", "start": 9, "stop": 3}]}, "must have 0 <= start < stop"),
-        ({"labels": [{"start": 9, "stop": 30}]}, "malformed annotations"),
-        ({"labels": 5}, "malformed annotations"),
+        ({"labels": [{"start": 9, "stop": 30}]}, 'expected each of "labels" to be like'),
+        ({"labels": 5}, 'expected "labels" to be a list'),
         ({"roles": {"left_hand": "Nose"}}, "Nose"),
-        ({"roles": ["x"]}, "malformed annotations"),
+        ({"roles": ["x"]}, 'expected "roles" to be an object'),
+        ({"files": 5}, 'expected "files" to be a list'),
+        ({"frames": "61"}, 'expected "frames" to be a whole number'),
+        ({"floor": True}, 'expected "floor" to be a height'),
+        ({"contacts": {"points": {"a": {"joint": 3}}}}, 'expected contact point "a" to be like'),
+        (
+            {"contacts": {"points": {"a": {"joint": "Head"}}, "intervals": {"a": [5, 9]}}},
+            "a list of .start, stop. pairs",
+        ),
         ({"contacts": {"points": {"toe": {"joint": "Tow"}}}}, "joint 'Tow' not in skeleton"),
         (
             {"contacts": {"points": {"a": {"joint": "Head"}}, "intervals": {"b": [[0, 1]]}}},
@@ -97,7 +105,7 @@ def test_hand_written_sidecar_with_the_least(tmp_path: Path) -> None:
             "does not fit a motion of 61",
         ),
         ({"contacts": {"points": {"a": {"joint": "Head", "offset": [1]}}}}, "must have shape"),
-        ({"floor": "low"}, "malformed annotations"),
+        ({"floor": "low"}, 'expected "floor" to be a height'),
     ],
 )
 def test_bad_annotations_name_the_sidecar(tmp_path: Path, content: dict[str, Any], message: str) -> None:
@@ -162,7 +170,25 @@ def test_overwriting_a_file_replaces_or_removes_its_own_sidecar(tmp_path: Path) 
 def test_annotations_of_another_file_with_other_frames_are_left_aside(tmp_path: Path) -> None:
     saved(tmp_path, WALK)
     saved(tmp_path, PLAIN[:30], "walk.glb")
-    with pytest.warns(MareyWarning, match="not used: its annotations are for 61 frames"):
-        clip = marey.load(tmp_path / "walk.glb")
+    clip = marey.load(tmp_path / "walk.glb")
     assert clip.contacts is None
     assert marey.load(tmp_path / "walk.bvh").contacts is not None
+
+
+def test_a_hand_written_sidecar_of_another_file_is_neither_removed_nor_overwritten(tmp_path: Path) -> None:
+    saved(tmp_path)
+    side = put(tmp_path, labels=[{"name": "stride", "start": 3, "stop": 40}])
+    before = side.read_bytes()
+    saved(tmp_path, PLAIN[:30], "walk.glb")
+    assert side.read_bytes() == before
+    with pytest.raises(UnwritableFile, match="holds the annotations of walk.bvh, walk.glb; write to another name"):
+        saved(tmp_path, WALK[:30], "walk.npz")
+    assert side.read_bytes() == before
+
+
+def test_several_clips_in_a_file_have_no_sidecar(tmp_path: Path) -> None:
+    with pytest.warns(MareyWarning, match="contacts and labels are left out"):
+        marey.save([WALK, replace(WALK, name="again")], tmp_path / "walk.glb")
+    assert not (tmp_path / "walk.marey.json").exists()
+    put(tmp_path, labels=[{"name": "stride", "start": 3, "stop": 40}])
+    assert not marey.load(tmp_path / "walk.glb", clip="again").labels

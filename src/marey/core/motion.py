@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.core._arrays import Floats, as_type, checked_fps, frame_run, frozen, rebuilt, settle
-from marey.core.contacts import Contacts
 from marey.core.kinematics import World, forward_kinematics, joint_path
 from marey.core.labels import Labels
 from marey.core.skeleton import Skeleton
@@ -20,6 +19,8 @@ from marey.maths import quat, rigid2d
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from marey.core.contacts import Contacts
+
 # How far |q| may be from 1. Looser than rounding, tighter than anything that would bend a bone visibly.
 UNIT_TOLERANCE = 1e-6
 # A time this near to a frame's, in frames, is the frame's.
@@ -27,7 +28,7 @@ _ON_FRAME = 1e-9
 _TIMES = "times in seconds"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Motion:
     """F frames of a skeleton of J joints, sampled at a fixed rate.
 
@@ -55,12 +56,13 @@ class Motion:
 
     def __post_init__(self) -> None:
         n_joints = len(self.skeleton)
-        rotations = frozen(self.rotations, "rotations", (None, n_joints, 4))
+        rotations = frozen(self.rotations, "rotations", (None, n_joints, 4), finite=False)
         n_frames = len(rotations)
         if n_frames == 0:
             raise InvalidValue("a motion needs at least one frame")
         squares = np.einsum("fjk,fjk->fj", rotations, rotations)
-        if np.abs(squares - 1.0).max() > 2 * UNIT_TOLERANCE:
+        if not max(squares.max() - 1.0, 1.0 - squares.min()) <= 2 * UNIT_TOLERANCE:
+            frozen(rotations, "rotations", rotations.shape)  # says so where it is because they are not finite
             f, j = (int(i) for i in np.argwhere(np.abs(squares - 1.0) > 2 * UNIT_TOLERANCE)[0])
             raise InvalidValue(
                 f"rotations must be unit quaternions; frame {f} of {self.skeleton.names[j]!r} has length "

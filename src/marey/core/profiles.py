@@ -10,15 +10,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["PROFILES", "NameParts", "Profile", "joints_like", "read_names", "roles_by_words"]
 
 SIDES = ("left", "right")
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(NamedTuple):
     """The joint names of one rig: role -> normalised name, and further names that tell it from its likes."""
 
     name: str
@@ -137,8 +136,7 @@ _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 _SHARED_PREFIX = 0.6  # part of the joints that must start alike for the start to be a prefix
 
 
-@dataclass(frozen=True, slots=True)
-class NameParts:
+class NameParts(NamedTuple):
     """What the J names of a skeleton say.
 
     Attributes
@@ -193,8 +191,8 @@ def _strip_shared(tokens: list[list[str]]) -> str:
         first = Counter(words[0] for words in tokens if len(words) > 1)
         if not first:
             return removed
-        word, count = first.most_common(1)[0]
-        if count < max(3, _SHARED_PREFIX * len(tokens)) or word in _SIDE_WORDS:
+        word = max(first, key=lambda word: first[word])
+        if first[word] < max(3, _SHARED_PREFIX * len(tokens)) or word in _SIDE_WORDS:
             return removed
         removed += word
         for words in tokens:

@@ -228,15 +228,16 @@ def _best_profile(tree: JointTree, read: NameParts) -> tuple[Profile | None, dic
     index: dict[str, int] = {}
     for joint, key in enumerate(read.keys):
         index.setdefault(key, joint)
-    best: tuple[Profile | None, dict[str, int]] = (None, {})
-    most = 0
+    known: list[tuple[int, Profile, dict[str, int]]] = []
     for profile in PROFILES:
         found = {role: index[key] for role, key in profile.roles.items() if key in index}
-        score = len(found) + sum(mark in index or mark == read.prefix for mark in profile.marks)
-        known = score > most and all(role in found for role in _PROFILE_CORE)
-        if known and len(_sound(tree, found)) == len(found):
-            best, most = (profile, found), score
-    return best
+        if all(role in found for role in _PROFILE_CORE):
+            score = len(found) + sum(mark in index or mark == read.prefix for mark in profile.marks)
+            known.append((score, profile, found))
+    for _, profile, found in sorted(known, key=lambda entry: -entry[0]):
+        if len(_sound(tree, found)) == len(found):
+            return profile, found
+    return None, {}
 
 
 def _sound(tree: JointTree, named: dict[str, int]) -> dict[str, int]:

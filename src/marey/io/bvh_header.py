@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from marey.errors import ParseError
 from marey.io import limits
@@ -22,16 +22,15 @@ _KEYWORDS = (b"{", b"}", b"OFFSET", b"CHANNELS", b"JOINT", b"END", b"ENDSITE", b
 _COMMENTS = (b"#", b"//")
 
 _NAME = re.compile(rb"[^\r\n{}]*")
-# In Shift-JIS a brace may be the second half of a letter.
-_SHIFT_JIS_NAME = re.compile(rb"(?:[\x81-\x9f][\x40-\x7e\x80-\xfc]|[\xe0-\xfc][\x80-\xfc]|[^\r\n{}])*")
+# The next two are seldom needed, and compiled only then. In Shift-JIS a brace may be the second half of a letter.
+_SHIFT_JIS_NAME = rb"(?:[\x81-\x9f][\x40-\x7e\x80-\xfc]|[\xe0-\xfc][\x80-\xfc]|[^\r\n{}])*"
 # Half of all letters in Shift-JIS; in Windows-1252 signs that no name has, such as the per mille sign.
-_SHIFT_JIS = re.compile(rb"[\x81-\x89\x8b\x8d\x8f-\x99\x9b\x9d]")
+_SHIFT_JIS = rb"[\x81-\x89\x8b\x8d\x8f-\x99\x9b\x9d]"
 
 END_SITE = "End Site"
 _SHOWN = 5  # how many of many places a warning names
 
 
-@dataclass(slots=True)
 class Joint:
     """One joint or End Site as the file has it.
 
@@ -39,19 +38,16 @@ class Joint:
     `file_name` is what the file says, which for End Sites is ``End Site`` and what stands behind it.
     """
 
-    parent: int
-    is_end: bool
-    at: int
-    column: int
-    given: bytes
-    name: str = ""
-    file_name: str = ""
-    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    channels: tuple[str, ...] = ()
+    def __init__(self, parent: int, is_end: bool, at: int, column: int, given: bytes) -> None:
+        self.parent, self.is_end = parent, is_end
+        self.at, self.column = at, column
+        self.given = given
+        self.name = self.file_name = ""
+        self.offset = (0.0, 0.0, 0.0)
+        self.channels: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class Header:
+class Header(NamedTuple):
     """All trees of the file, each with parents before children; `n_columns` numbers make a row.
 
     `end` is the byte after the keyword MOTION. `evidence` tells how names were decoded, `warnings` what was odd.
@@ -60,16 +56,15 @@ class Header:
     trees: list[list[Joint]]
     n_columns: int
     end: int
-    evidence: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    evidence: list[str]
+    warnings: list[str]
 
 
 def parse_header(data: bytes, path: str) -> Header:
     """Parse everything up to MOTION."""
     parser = _Parser(data, path)
     parser.run()
-    header = Header(parser.trees, parser.n_columns, parser.at)
-    header.warnings += parser.oddities()
+    header = Header(parser.trees, parser.n_columns, parser.at, evidence=[], warnings=parser.oddities())
     _decode_names([joint for tree in header.trees for joint in tree], header.evidence)
     for tree in header.trees:
         renamed = _name_joints(tree)
@@ -206,7 +201,7 @@ class _Parser:
         """What stands on this line before a brace."""
         given = self.ahead(_NAME)
         if _encoding(given) != "utf-8":
-            given = self.ahead(_SHIFT_JIS_NAME)
+            given = self.ahead(re.compile(_SHIFT_JIS_NAME))
         self.at += len(given)
         return given.strip()
 
@@ -272,14 +267,18 @@ def _decode_names(joints: list[Joint], evidence: list[str]) -> None:
 
 def _encoding(text: bytes) -> str:
     """UTF-8; else Shift-JIS where it looks like it; else Windows-1252; else Latin-1, which always can."""
-    guesses = ("utf-8", "cp932", "cp1252") if _SHIFT_JIS.search(text) else ("utf-8", "cp1252")
-    for encoding in guesses:
-        try:
-            text.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        return encoding
-    return "latin-1"
+    if _is_in(text, "utf-8"):
+        return "utf-8"
+    guesses = ("cp932", "cp1252") if re.search(_SHIFT_JIS, text) else ("cp1252",)
+    return next((encoding for encoding in guesses if _is_in(text, encoding)), "latin-1")
+
+
+def _is_in(text: bytes, encoding: str) -> bool:
+    try:
+        text.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _name_joints(tree: list[Joint]) -> list[Joint]:

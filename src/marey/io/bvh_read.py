@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from pathlib import PurePath
 
 import numpy as np
 
@@ -16,14 +15,17 @@ from marey.errors import ParseError, UnknownName, similar
 from marey.io import limits
 from marey.io.bvh_header import END_SITE, Header, Joint, parse_header
 from marey.io.bvh_rows import parse_motion
+from marey.io.files import split_name
 from marey.io.rate import rate_from_text
 from marey.io.raw import RawMotion
 from marey.maths import euler, quat
 
 # From this many joint poses on, loading the compiled kernel costs less than plain NumPy takes.
 BREAK_EVEN = 1_000_000
+_BLOCK = 8192  # joint poses at a time: what is made of them stays in the processor's cache
 
 _AXES = "XYZ"
+_DEGREE = np.pi / 180.0
 # How text begins whose letters take several bytes, with its byte-order mark or with plain letters.
 _WIDE = (
     (rb"\xff\xfe\0\0|\0\0\xfe\xff", "utf-32"),
@@ -44,6 +46,7 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
     On a non-root joint position channels replace the OFFSET, and so they do on the root, as every tool that writes a
     root OFFSET other than zero expects.
     """
+    _keep_freed_memory()
     data = _as_bytes(data, path)
     header = parse_header(data, path)
     rows = parse_motion(data, header.end, header.n_columns, path)
@@ -52,12 +55,10 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
     warnings = [*header.warnings, *rows.warnings]
     tree = _choose_tree(header, root, path, warnings)
     limits.check_size(len(rows.values), len(tree), n_bytes, path)
-    if len(header.trees) > 1:
-        rows.values = _cut_out(rows.values, tree)
     rate, evidence = rate_from_text(rows.frame_time_text, fps, path, rows.frame_time_line)
     evidence += header.evidence
 
-    values = settle(rows.values)
+    values = settle(rows.values if len(header.trees) == 1 else _cut_out(rows.values, tree))
     file_offsets = np.array([joint.offset for joint in tree])
     if np.any(file_offsets[0]) and any(name.endswith("position") for name in tree[0].channels):
         evidence.append(f"OFFSET {_plain(tree[0].offset)} of the root is replaced by its position channels")
@@ -70,7 +71,7 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
         rotations=_rotations(values, tree),
         bone_offsets=bone_offsets,
         fps=rate,
-        name=PurePath(path).stem,
+        name=split_name(path)[0],
         source=Source(
             path=path,
             format="bvh",
@@ -85,8 +86,19 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
     )
 
 
+def _keep_freed_memory() -> None:
+    """Spare the first load of a process the time that goes into giving memory back and fetching it anew, page by page.
+
+    The C library on Linux keeps freed memory for the next arrays only once it has seen a large block freed, and then
+    such as are smaller. Elsewhere this does nothing. The block is never written to and so takes up no memory.
+    """
+    np.empty(1 << 24, dtype=np.uint8)
+
+
 def _as_bytes(data: bytes, path: str) -> bytes:
     """The same text in 8 bits without a byte-order mark: UTF-8, or whatever 8-bit encoding it has."""
+    if data[:4].isalnum():  # HIERARCHY
+        return data
     if data.startswith(codecs.BOM_UTF8):
         return data[len(codecs.BOM_UTF8) :]
     encoding = next((encoding for start, encoding in _WIDE if re.match(start, data, re.DOTALL)), None)
@@ -182,11 +194,20 @@ def _rotations(values: Floats, tree: list[Joint]) -> Floats:
     by_axes: dict[str, list[int]] = {}
     for j, turn in enumerate(turns):
         by_axes.setdefault("".join(_AXES[axis] for _, axis in turn), []).append(j)
+    columns = {}  # (axes, joints): one axis after another in memory
     for axes, group in by_axes.items():
-        columns = np.array([[column for column, _ in turns[j]] for j in group], dtype=np.int64)
-        angles = np.deg2rad(values[:, columns.reshape(len(group), -1)])
-        out[:, group] = euler.from_axes(angles, axes)
-    return quat.unroll(out)
+        lists = [[turns[j][k][0] for j in group] for k in range(len(axes))]
+        columns[axes] = np.array(lists, dtype=np.int64).reshape(len(axes), len(group))
+    step = max(1, _BLOCK // n_joints)
+    for start in range(0, n_frames, step):
+        block = slice(start, start + step)
+        for axes, group in by_axes.items():
+            angles = np.swapaxes(values[block, columns[axes]] * _DEGREE, 1, 2)
+            out[block, group] = euler.from_axes(angles, axes)
+        joined = out[max(start - 1, 0) : start + step]  # the frame before has its sign already
+        if np.einsum("fjk,fjk->fj", joined[1:], joined[:-1]).min(initial=0.0) < 0.0:
+            joined[:] = quat.unroll(joined)
+    return out
 
 
 def _plain(numbers: tuple[float, ...]) -> str:

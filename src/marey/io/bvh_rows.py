@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-from array import array
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from marey.core.compiled import worthwhile
 from marey.errors import ParseError
 from marey.io import limits
 from marey.io.bvh_header import line_of
+from marey.io.plain_numbers import parse_plain_rows
 from marey.io.text_numbers import LARGEST, complaint, number_fault, parse_numbers, shown
 
 # From this many bytes on, loading the compiled kernel costs less than NumPy's reader takes.
@@ -32,27 +32,25 @@ _PLAIN = b"0123456789.eE+- \t\r\n"
 _PADDING = b" \t\r\n\0\x1a"  # blanks, and what some programs fill the last block of a file with
 
 
-@dataclass(slots=True)
-class Rows:
+class Rows(NamedTuple):
     """values (F, C); the frame time as the file spells it, None where it does not, and its line."""
 
     values: Floats
     frame_time_text: str | None
     frame_time_line: int | None
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str]
 
 
-@dataclass(slots=True)
 class _Section:
     """Where the rows stand, from `start` to `stop`, and what the header says of them."""
 
-    data: bytes
-    path: str
-    start: int
-    stop: int
-    n_columns: int
-    n_announced: int | None
-    warnings: list[str]
+    def __init__(
+        self, data: bytes, path: str, start: int, n_columns: int, n_announced: int | None, warnings: list[str]
+    ) -> None:
+        self.data, self.path = data, path
+        self.start, self.stop = start, _content_end(data)
+        self.n_columns, self.n_announced = n_columns, n_announced
+        self.warnings = warnings
 
     def error(self, message: str, at: int) -> ParseError:
         return ParseError(message, path=self.path, line=line_of(self.data, at))
@@ -62,7 +60,7 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
     """Everything after the keyword MOTION, which ends at byte `start`."""
     warnings: list[str] = []
     n_announced, time, start = _preamble(data, start, warnings)
-    section = _Section(data, path, start, _content_end(data), n_columns, n_announced, warnings)
+    section = _Section(data, path, start, n_columns, n_announced, warnings)
     if n_columns == 0:
         raise ParseError("expected motion, got a hierarchy in which no joint has CHANNELS", path=path)
     if section.start >= section.stop:
@@ -103,9 +101,11 @@ def _preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re
             break
         at = match.end()
     count = frames[1] if frames is not None else None
-    if count is None or not re.fullmatch(rb"[+-]?\d{1,18}(\.0*)?", count):
-        if count is not None:
-            warnings.append(f"the number of frames is not a whole number: {shown(count)}")
+    if count is None:
+        return None, time, at
+    whole, _, decimals = count.lstrip(b"+-").partition(b".")
+    if not whole.isdigit() or len(whole) > 18 or decimals.strip(b"0"):
+        warnings.append(f"the number of frames is not a whole number: {shown(count)}")
         return None, time, at
     return int(float(count)), time, at
 
@@ -131,16 +131,25 @@ def _clean_rows(section: _Section) -> tuple[Floats, int]:
 
 
 def _plain_rows(section: _Section) -> tuple[Floats, int]:
-    """All rows or none: NumPy's reader stumbles over most that is odd, and the rest it is not shown."""
-    text = section.data[section.start : section.stop]
-    if not text.translate(None, _PLAIN):
-        try:
-            rows = np.loadtxt(io.BytesIO(text), comments=None, ndmin=2)
-        except ValueError:
-            rows = np.empty((0, 0))
-        if rows.shape[1] == section.n_columns:
-            return rows, section.stop
-    return np.empty((0, section.n_columns)), section.start
+    """All rows or none, by NumPy alone."""
+    data, start, stop = section.data, section.start, section.stop
+    n_rows = data.count(b"\n", start, stop) if section.n_announced is None else section.n_announced
+    rows = parse_plain_rows(data, start, stop, n_rows, section.n_columns)
+    if rows is None:
+        rows = _loaded_rows(data[start:stop])
+    if rows is not None and rows.shape[1] == section.n_columns:
+        return rows, stop
+    return np.empty((0, section.n_columns)), start
+
+
+def _loaded_rows(text: bytes) -> Floats | None:
+    """By NumPy's own reader, which takes exponents and any number of digits; what only it would take, it never sees."""
+    if text.translate(None, _PLAIN):
+        return None
+    try:
+        return np.loadtxt(io.BytesIO(text), comments=None, ndmin=2)
+    except ValueError:
+        return None
 
 
 def _compiled_rows(section: _Section) -> tuple[Floats, int]:
@@ -169,6 +178,8 @@ def _compiled_rows(section: _Section) -> tuple[Floats, int]:
 
 def _careful_rows(section: _Section, at: int, done: Floats) -> tuple[Floats, bool]:
     """The rows from byte `at` on, line by line, after the rows `done`; and whether they are all there is."""
+    from array import array  # seldom needed, as all of this
+
     numbers = array("d")
     ends: list[int] = []  # how many numbers there are up to the end of each line
     bad = None

@@ -13,10 +13,12 @@ from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
 from marey.core.roles import find_roles
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue, MareyWarning, ParseError
+from marey.errors import InvalidValue, JointNotFound, MareyWarning, ParseError
 from marey.io import axes, recognize
 from marey.io.raw import RawMotion
 
+# Rates beyond these are frame times in milliseconds, or rates in the place of frame times.
+_SLOWEST, _FASTEST = 1.0, 1000.0  # Hz
 # What a figure must have for the unit and the axes to be read off it.
 _BODY = ("hips", "head", "left_upper_leg", "left_foot", "right_upper_leg", "right_foot")
 
@@ -28,13 +30,18 @@ def to_motion(
     role_map: Mapping[str, str] | None = None,
 ) -> Motion:
     """The motion in our unit and axes; `unit`, `up` and `role_map` override what the file says or looks like."""
+    if raw.fps is not None and not _SLOWEST <= raw.fps <= _FASTEST:
+        raw.warnings.append(f"a rate of {raw.fps:.3g} Hz is hardly meant; fps= or --fps sets another")
     for text in raw.warnings:
         warnings.warn(f"{raw.source.path}: {text}", MareyWarning, stacklevel=4)
     evidence = list(raw.evidence)
+    # What the caller got wrong is not the file's fault, and is refused as it is.
+    given_up = None if up is None else axes.check_up(up)
+    given_unit = None if unit is None else recognize.parse_unit(unit)
     try:
         skeleton = _with_roles(Skeleton(raw.names, raw.parents, raw.offsets, role_map or {}), raw)
-        up_axis = _up(raw, skeleton, up, evidence)
-        metres = _unit(raw, skeleton, unit, evidence)
+        up_axis = _up(raw, skeleton, given_up, evidence)
+        metres = _unit(raw, skeleton, given_unit, evidence)
         offsets = axes.vectors_from_file(raw.offsets, up_axis) * metres
         bones = raw.bone_offsets
         if raw.fps is None:
@@ -48,15 +55,16 @@ def to_motion(
             bone_offsets=None if bones is None else settle(axes.vectors_from_file(bones, up_axis) * metres),
             source=replace(raw.source, unit=metres, up=up_axis, evidence=tuple(evidence)),
         )
+    except JointNotFound:  # in the role map, which the caller gave
+        raise
     except InvalidValue as error:
         raise ParseError(f"the file's motion is not usable: {error}", path=raw.source.path) from None
 
 
 def _up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str]) -> str:
     if up is not None:
-        checked = axes.check_up(up)
-        evidence.append(f"{checked.upper()} up as given")
-        return checked
+        evidence.append(f"{up.upper()} up as given")
+        return up
     if raw.up is not None:
         evidence.append(f"{raw.up.upper()} up by the format's definition")
         return raw.up
@@ -65,11 +73,10 @@ def _up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str])
     return str(guess.value)
 
 
-def _unit(raw: RawMotion, skeleton: Skeleton, unit: str | float | None, evidence: list[str]) -> float:
+def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list[str]) -> float:
     if unit is not None:
-        metres = recognize.parse_unit(unit)
-        evidence.append(f"unit {recognize.unit_name(metres)} as given")
-        return metres
+        evidence.append(f"unit {recognize.unit_name(unit)} as given")
+        return unit
     if raw.unit is not None:
         height = recognize.stature(skeleton)
         told = "" if height is None else f", which makes a figure {height * raw.unit:.2f} m tall"

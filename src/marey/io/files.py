@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from marey.errors import UnreadableFile, UnwritableFile
+from marey.errors import MareyError, UnreadableFile, UnwritableFile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".glb", ".npz")
+MARKER_SUFFIXES = (".c3d",)
+SIDECAR_SUFFIX = ".marey.json"  # in place of a file's own
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The whole file; a missing, unreadable or empty one is an `UnreadableFile` that says so."""
     try:
-        data = Path(path).read_bytes()
+        with open(os.fspath(path), "rb") as stream:
+            data = stream.read()
     except FileNotFoundError:
         raise UnreadableFile("no such file", path=path) from None
     except IsADirectoryError:
@@ -26,17 +34,24 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     return data
 
 
+def split_name(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """``("walk", ".bvh")`` for ``folder/walk.BVH``, as pathlib has it, which takes longer to import than this file."""
+    name, suffix = os.path.splitext(os.path.basename(os.path.normpath(path)))
+    return (name, suffix.lower()) if suffix != "." else (name + suffix, "")
+
+
 def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
     """Write under a temporary name beside the target, then rename: a failure leaves what was there before."""
-    import tempfile  # here and not above: readers need not wait for it
+    import tempfile  # here and not above: readers need not wait for these
+    from pathlib import Path
 
     target = Path(path)
-    if target.is_dir():
-        raise UnwritableFile("is a folder, expected a file name to write to", path=path)
-    if not target.parent.is_dir():
-        raise UnwritableFile(f"the folder {str(target.parent)!r} does not exist; make it first", path=path)
     temporary: str | None = None
     try:
+        if target.is_dir():
+            raise UnwritableFile("is a folder, expected a file name to write to", path=path)
+        if not target.parent.is_dir():
+            raise UnwritableFile(f"the folder {str(target.parent)!r} does not exist; make it first", path=path)
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".part", dir=target.parent)
         with os.fdopen(handle, "wb") as stream:
             for part in parts:
@@ -44,6 +59,8 @@ def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview
         os.chmod(temporary, _new_file_mode(target))
         os.replace(temporary, target)
         temporary = None
+    except MareyError:
+        raise
     except (OSError, ValueError) as error:
         raise UnwritableFile(f"cannot be written ({_reason(error)})", path=path) from None
     finally:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, ParseError, UnknownFormat
 from marey.io.canonical import to_motion
-from marey.io.files import read_bytes
+from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, SIDECAR_SUFFIX, read_bytes, split_name
+from marey.io.rate import check_rate
 from marey.io.raw import RawMotion
 from marey.io.rest import starts_with_rest_pose
-from marey.io.sidecar import annotate
+
+if TYPE_CHECKING:
+    from marey.core.markers import Markers
 
 StrPath = str | os.PathLike[str]
 
-MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".glb", ".npz")
-MARKER_SUFFIXES = (".c3d",)
 # Which options mean something for which format; anything else is refused rather than ignored.
 _OPTIONS = {
     "root": (".bvh",),
@@ -41,8 +39,12 @@ def load(path: StrPath, **options: Any) -> Any:
     >>> walk = marey.load("walk.bvh")                            # doctest: +SKIP
     >>> walk = marey.load("walk.bvh", unit="cm", trim_rest=True)   # doctest: +SKIP
     """
-    if _suffix(path) in MARKER_SUFFIXES:
-        return load_markers(path, **options)
+    suffix = _suffix(path)
+    if suffix in MARKER_SUFFIXES:
+        given = {option: value for option, value in options.items() if value is not None and value is not False}
+        for option in given.keys() - {"unit", "up"}:
+            raise InvalidValue(f"{option}= means nothing for a {suffix} file, which holds markers")
+        return load_markers(path, **given)
     return load_motion(path, **options)
 
 
@@ -78,9 +80,16 @@ def load_motion(
     for option, value in given.items():
         if value is not None and suffix in MOTION_SUFFIXES and suffix not in _OPTIONS[option]:
             raise InvalidValue(f"{option}= means nothing for a {suffix} file; it is for {', '.join(_OPTIONS[option])}")
+    if fps is not None:
+        fps = check_rate(fps)
     raw = _read(path, suffix, fps=fps, root=root, clip=clip, skeleton=skeleton)
     role_map = _role_map(roles)
-    motion = annotate(to_motion(raw, unit, up, role_map), path)
+    motion = to_motion(raw, unit, up, role_map)
+    has_sidecar = os.path.isfile(os.path.splitext(os.fspath(path))[0] + SIDECAR_SUFFIX)
+    if has_sidecar and len(clip_names(path)) == 1:  # of several clips it could not say which one it means
+        from marey.io.sidecar import annotate
+
+        motion = annotate(motion, path)
     if role_map:  # what the caller says counts for more than the sidecar
         motion = replace(motion, skeleton=motion.skeleton.with_roles(role_map))
     if trim_rest and starts_with_rest_pose(motion):
@@ -105,7 +114,7 @@ def clip_names(path: StrPath) -> tuple[str, ...]:
         from marey.io import glb_read
 
         return glb_read.clip_names(read_bytes(path), os.fspath(path))
-    return (Path(path).stem,)
+    return (split_name(path)[0],)
 
 
 def _read(
@@ -129,13 +138,20 @@ def _read(
 
         asf_path = find_asf(path) if skeleton is None else skeleton
         data = read_bytes(path)
-        return read_amc(data, name, read_asf(read_bytes(asf_path), os.fspath(asf_path)), fps=fps)
+        raw = read_amc(data, name, read_asf(read_bytes(asf_path), os.fspath(asf_path)), fps=fps)
+        raw.evidence.append(f"skeleton from {os.path.basename(os.fspath(asf_path))}")
+        if skeleton is None and not split_name(path)[0].startswith(split_name(asf_path)[0]):
+            raw.warnings.append(
+                f"the skeleton is that of {os.path.basename(os.fspath(asf_path))}, the only ASF file beside it, though "
+                "its name does not fit; skeleton= or --skeleton names another"
+            )
+        return raw
     if suffix == ".asf":
         from marey.io.amc import asf_motion
         from marey.io.asf import read_asf
 
         raw = asf_motion(read_asf(read_bytes(path), name), name)
-        raw.fps = fps or raw.fps
+        raw.fps = raw.fps if fps is None else fps
         return raw
     if suffix == ".glb":
         from marey.io.glb_read import read_glb
@@ -156,6 +172,8 @@ def _role_map(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
     """A role map as given or from its JSON file."""
     if roles is None or isinstance(roles, Mapping):
         return roles or {}
+    import json  # seldom needed, and not free to import
+
     try:
         content = json.loads(read_bytes(roles))
     except (ValueError, RecursionError) as error:
@@ -166,4 +184,4 @@ def _role_map(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
 
 
 def _suffix(path: StrPath) -> str:
-    return Path(path).suffix.lower()
+    return split_name(path)[1]

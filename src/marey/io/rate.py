@@ -14,6 +14,10 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.(?P<decimals>\d*))?|\.(?P<only>\d+))(?:[e
 
 def check_rate(fps: float) -> float:
     """A rate given by the user."""
+    try:
+        fps = float(fps)
+    except (TypeError, ValueError):
+        raise InvalidValue(f"fps must be a number of frames per second, got {fps!r}") from None
     if not (math.isfinite(fps) and 0 < fps <= 100_000):
         raise InvalidValue(f"fps must lie between 0 and 100000, got {fps:g}")
     return float(fps)

@@ -8,7 +8,7 @@ from marey.core._arrays import Floats, Ints
 from marey.core.source import Source
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class RawMotion:
     """A motion as the file has it.
 

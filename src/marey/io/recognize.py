@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from marey.core._arrays import Floats
-from marey.core.kinematics import forward_kinematics
-from marey.core.roles import Roles
+from marey.core.kinematics import forward_kinematics, joint_path
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 
@@ -32,8 +31,7 @@ _LEANING, _UPRIGHT = 0.6, 0.9
 _N_LOOKS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(NamedTuple):
     """What was concluded, and the sentence that says from what."""
 
     value: float | str
@@ -110,30 +108,30 @@ def recognize_up(skeleton: Skeleton, root_positions: Floats, rotations: Floats, 
         return Guess("y", "Y up assumed: no head and feet recognised", is_sure=False)
     last = len(rotations) - 1
     frames = sorted({round(last * k / (_N_LOOKS - 1)) for k in range(_N_LOOKS)})
-    posed = forward_kinematics(
-        skeleton,
-        root_positions[frames],
-        rotations[frames],
-        None if bone_offsets is None else bone_offsets[frames],
-    ).positions
-    moving, resting = _stance(posed, roles), _stance(skeleton.rest_positions[None], roles)
+    root, turns = root_positions[frames], rotations[frames]
+    bones = None if bone_offsets is None else bone_offsets[frames]
+    named = [roles[role] for role in ("head", "left_foot", "right_foot") if role in roles]
+    moving = _stance(np.stack([joint_path(skeleton, root, turns, joint, bones) for joint in named]))
+    resting = _stance(skeleton.rest_positions[named, None])
     axis, share = _nearest_axis(moving)
     rest_axis, rest_share = _nearest_axis(resting)
     told = f"{axis.upper()} up: over {len(frames)} frames feet to head point along it with a mean cosine of {share:.2f}"
     rest_speaks = rest_share >= _UPRIGHT and rest_axis != axis
     if share >= _LEANING and not rest_speaks:
         return Guess(axis, told)
-    if rest_speaks and (share < _LEANING or _floor_spread(posed, rest_axis) <= _floor_spread(posed, axis)):
+    if rest_speaks and share >= _LEANING:
+        posed = forward_kinematics(skeleton, root, turns, bones).positions
+        rest_speaks = _floor_spread(posed, rest_axis) <= _floor_spread(posed, axis)
+    if rest_speaks:
         return Guess(rest_axis, f"{rest_axis.upper()} up: the rest pose stands along it, though the frames do not")
     if share >= _LEANING:
         return Guess(axis, told + ", and its lowest points lie level")
     return Guess("y", "Y up assumed: the figure stands along no axis", is_sure=False)
 
 
-def _stance(positions: Floats, roles: Roles) -> Floats:
-    """(3,) mean direction from the feet to the head."""
-    feet = [roles[role] for role in ("left_foot", "right_foot") if role in roles]
-    line = positions[:, roles["head"]] - positions[:, feet].mean(axis=1)
+def _stance(paths: Floats) -> Floats:
+    """(3,) mean direction from the feet to the head, of which these are the paths: (head and feet, F, 3)."""
+    line = paths[0] - paths[1:].mean(axis=0)
     length = np.linalg.norm(line, axis=-1, keepdims=True)
     mean: Floats = np.where(length > 0, line / np.maximum(length, 1e-300), 0.0).mean(axis=0)
     return mean

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, UnknownFormat
+from marey.errors import InvalidValue, MareyWarning, UnknownFormat
 from marey.io import axes, recognize
 from marey.io.files import write_bytes
 from marey.io.sidecar import plan_sidecar, write_sidecar
@@ -50,6 +51,12 @@ def save(
         raise InvalidValue(f"a {suffix} file has no figure to leave out")
     if len(motions) == 1:
         plan_sidecar(motions[0], path)  # refuses before anything is written
+    elif any(motion.contacts is not None or motion.labels for motion in motions):
+        warnings.warn(
+            f"{os.fspath(path)}: contacts and labels are left out; a sidecar speaks of one motion, not of several",
+            MareyWarning,
+            stacklevel=2,
+        )
     write_bytes(path, _parts(motions, suffix, unit, up, rigid, figure))
     if len(motions) == 1:
         write_sidecar(motions[0], path)

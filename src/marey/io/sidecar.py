@@ -22,6 +22,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from glob import escape as glob_escape
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning, ParseError, UnknownVersion, UnwritableFile
-from marey.io.files import read_bytes, write_bytes
+from marey.io.files import MOTION_SUFFIXES, SIDECAR_SUFFIX, read_bytes, write_bytes
 
 FORMAT, VERSION = "marey.sidecar", 1
 _KEYS = {"format", "version", "files", "frames", "contacts", "labels", "roles", "floor", "provenance"}
@@ -37,13 +38,13 @@ _KEYS = {"format", "version", "files", "frames", "contacts", "labels", "roles", 
 
 def sidecar_path(path: str | os.PathLike[str]) -> Path:
     """``folder/walk.marey.json`` for ``folder/walk.bvh``."""
-    return Path(path).with_suffix(".marey.json")
+    return Path(path).with_suffix(SIDECAR_SUFFIX)
 
 
 def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     """The sidecar beside the file `path`, checked for form; None where there is none."""
     side = sidecar_path(path)
-    if not side.is_file():
+    if not os.path.isfile(side):
         return None
     try:
         content = json.loads(read_bytes(side))
@@ -57,6 +58,7 @@ def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
             f"version {content.get('version')!r} of {FORMAT} is not known; this program reads version {VERSION}",
             path=side,
         )
+    _check_form(content, side)
     unknown = sorted(set(content) - _KEYS)
     if unknown:
         warnings.warn(f"{side}: unknown entries are ignored: {', '.join(unknown)}", MareyWarning, stacklevel=3)
@@ -71,18 +73,71 @@ def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
     side = sidecar_path(path)
     n_frames = content.get("frames")
     if n_frames is not None and n_frames != len(motion):
-        files = content.get("files")
-        told = f"its annotations are for {n_frames} frames, but {Path(path).name} has {len(motion)}"
-        if isinstance(files, list) and Path(path).name not in files:
-            warnings.warn(f"{side}: not used: {told}", MareyWarning, stacklevel=3)
-            return motion
-        raise ParseError(f"{told}; correct or remove it", path=side)
+        if Path(path).name not in content.get("files", [Path(path).name]):
+            return motion  # it speaks of another file that happens to share the name
+        raise ParseError(
+            f"its annotations are for {n_frames} frames, but {Path(path).name} has {len(motion)}; correct or remove it",
+            path=side,
+        )
     try:
         return _annotated(motion, content)
     except InvalidValue as error:
         raise ParseError(str(error), path=side) from None
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ParseError(f"malformed annotations ({type(error).__name__}: {error})", path=side) from None
+
+
+def _check_form(content: Mapping[str, Any], side: Path) -> None:
+    """Every entry has the form that the example above shows; the first that has not is named."""
+
+    def expect(fits: bool, where: str, form: str, got: Any) -> None:
+        if not fits:
+            raise ParseError(f"expected {where} to be {form}, got {json.dumps(got)[:60]}", path=side)
+
+    def is_frame(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    def is_number(value: Any) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+
+    for key, kind, form in (
+        ("files", list, 'a list of file names such as ["walk.bvh"]'),
+        ("contacts", dict, 'an object with "points" and "intervals"'),
+        ("labels", list, 'a list such as [{"name": "walk", "start": 0, "stop": 90}]'),
+        ("roles", dict, 'an object such as {"left_hand": "Hand_L"}'),
+        ("provenance", list, "a list of objects"),
+    ):
+        expect(isinstance(content.get(key, kind()), kind), f'"{key}"', form, content.get(key))
+    expect(is_frame(content.get("frames", 0)), '"frames"', "a whole number", content.get("frames"))
+    expect(is_number(content.get("floor", 0)), '"floor"', "a height in metres", content.get("floor"))
+    for step in content.get("provenance", []):
+        expect(isinstance(step, dict), '"provenance"', "a list of objects", step)
+    for file in content.get("files", []):
+        expect(isinstance(file, str), '"files"', "a list of file names", file)
+    for role, joint in content.get("roles", {}).items():
+        expect(isinstance(joint, str), f'"roles": "{role}"', "a joint's name", joint)
+    for label in content.get("labels", []):
+        expect(
+            isinstance(label, dict)
+            and isinstance(label.get("name"), str)
+            and is_frame(label.get("start"))
+            and is_frame(label.get("stop")),
+            'each of "labels"',
+            'like {"name": "walk", "start": 0, "stop": 90}',
+            label,
+        )
+    points = content.get("contacts", {}).get("points", {})
+    expect(isinstance(points, dict), '"contacts": "points"', "an object, one entry for each point", points)
+    for name, point in points.items():
+        fits = isinstance(point, dict) and isinstance(point.get("joint"), str)
+        offset = point.get("offset", []) if fits else []
+        fits = fits and isinstance(offset, list) and all(is_number(x) for x in offset)
+        expect(fits, f'contact point "{name}"', 'like {"joint": "LeftFoot", "offset": [0, -0.08, 0]}', point)
+    intervals = content.get("contacts", {}).get("intervals", {})
+    expect(isinstance(intervals, dict), '"contacts": "intervals"', "an object, one entry for each point", intervals)
+    for name, spans in intervals.items():
+        fits = isinstance(spans, list) and all(
+            isinstance(span, list) and len(span) == 2 and all(is_frame(frame) for frame in span) for span in spans
+        )
+        expect(fits, f'contacts of "{name}"', "a list of [start, stop] pairs such as [[12, 80]]", spans)
 
 
 def _annotated(motion: Motion, content: Mapping[str, Any]) -> Motion:
@@ -93,7 +148,7 @@ def _annotated(motion: Motion, content: Mapping[str, Any]) -> Motion:
     if content.get("contacts"):
         points = [
             ContactPoint(str(name), skeleton.index(str(point["joint"])), point.get("offset", (0.0, 0.0, 0.0)))
-            for name, point in content["contacts"]["points"].items()
+            for name, point in content["contacts"].get("points", {}).items()
         ]
         contacts = Contacts.from_intervals(points, content["contacts"].get("intervals", {}), len(motion))
     labels = Labels(tuple(Label(item["name"], item["start"], item["stop"]) for item in content.get("labels") or ()))
@@ -157,16 +212,26 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str]) -> dict[str, Any]
     side, name = sidecar_path(path), Path(path).name
     said = annotations_of(motion)
     old = read_sidecar(path)
-    others = [file for file in (old or {}).get("files") or () if file != name and (side.parent / str(file)).is_file()]
+    others = [] if old is None else _other_owners(old, side, name)
     if old is not None and others:
         kept = {key: old[key] for key in _KEYS & set(old) - {"format", "version", "files", "frames"}}
         if not said:
-            return None if name not in old["files"] else {**old, "files": others}
+            return None if name not in old.get("files", ()) else {**old, "files": others}
         if json.dumps(kept, sort_keys=True) != json.dumps(said, sort_keys=True) or old.get("frames") != len(motion):
             raise UnwritableFile(
                 f"holds the annotations of {', '.join(map(str, others))}; write to another name than {name}",
                 path=side,
             )
     if not said:
-        return None if old is None else {}
+        is_stale = old is not None and name in old.get("files", [name])
+        return {} if is_stale else None
     return {"format": FORMAT, "version": VERSION, "files": [*others, name], "frames": len(motion), **said}
+
+
+def _other_owners(content: Mapping[str, Any], side: Path, name: str) -> list[str]:
+    """Files beside a sidecar that it speaks of, besides `name`; where it names none, all motion files of its stem."""
+    if "files" in content:
+        return [file for file in content["files"] if file != name and (side.parent / file).is_file()]
+    stem = side.name.removesuffix(SIDECAR_SUFFIX)
+    files = sorted(side.parent.glob(f"{glob_escape(stem)}.*"))
+    return [file.name for file in files if file.suffix.lower() in MOTION_SUFFIXES and file.name != name]

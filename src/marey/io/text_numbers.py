@@ -13,10 +13,11 @@ from marey.errors import InvalidValue
 LARGEST = 1e12
 
 _WORD = re.compile(rb"\S+")
-# A number ends with its word, or where a sign begins the next one.
-_NUMBER = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?=[+-]|\Z)")
 _PLAIN = re.compile(rb"[\s\d.eE+-]*")
-_NOT_FINITE = re.compile(rb"[+-]?(?:nan(?:\(\w*\))?|inf(?:inity)?|1\.#\w*)", re.IGNORECASE)
+# Only words that are odd are looked at so closely; these patterns are compiled when one is met.
+# A number ends with its word, or where a sign begins the next one.
+_NUMBER = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?=[+-]|\Z)"
+_NOT_FINITE = rb"(?i)[+-]?(?:nan(?:\(\w*\))?|inf(?:inity)?|1\.#\w*)"
 _FAST_FORMAT = 1e9  # with 8 decimals this still fits 64-bit integers
 
 
@@ -45,9 +46,9 @@ def parse_numbers(text: bytes) -> tuple[list[float], re.Match[bytes] | None]:
 
 def _numbers_of(word: bytes, largest: float) -> list[float] | None:
     """The numbers that a word is made of; None where it is made of anything else or a number is too large."""
-    numbers, at = [], 0
+    numbers, at, pattern = [], 0, re.compile(_NUMBER)
     while at < len(word):
-        match = _NUMBER.match(word, at)
+        match = pattern.match(word, at)
         if match is None or abs(number := float(match[0])) > largest:
             return None
         numbers.append(number)
@@ -63,11 +64,11 @@ def complaint(word: bytes) -> str:
 def number_fault(word: bytes) -> str | None:
     """The same for a word that is meant as a number; None for any other."""
     got = f"got {shown(word)}"
-    if _NOT_FINITE.fullmatch(word):
+    if re.fullmatch(_NOT_FINITE, word):
         return f"expected a finite number, {got}"
     if _numbers_of(word, np.inf) is not None:
         return f"expected a number within {LARGEST:g}, {got}"
-    if b"," in word and all(_NUMBER.fullmatch(part) for part in word.split(b",") if part):
+    if b"," in word and all(re.fullmatch(_NUMBER, part) for part in word.split(b",") if part):
         if b"." in word or word.count(b",") > 1:
             return f"expected blanks between numbers, {got}; replace ',' by ' '"
         return f"expected a decimal point, {got}; replace ',' by '.'"

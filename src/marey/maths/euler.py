@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marey.errors import InvalidValue
-from marey.maths._arrays import BoolArray, FloatArray, with_tail
+from marey.maths._arrays import BoolArray, FloatArray, in_blocks, with_tail
 from marey.maths.rigid2d import wrap_angle
 
 __all__ = ["ORDERS", "continuous", "from_axes", "from_euler", "to_euler"]
@@ -123,30 +123,47 @@ def _check_order(order: str, where: str) -> tuple[int, int, int, float]:
 
 
 def _product(angles: FloatArray, axes: str) -> FloatArray:
-    cosine, sine = np.cos(0.5 * angles), np.sin(0.5 * angles)
-    out = np.zeros(angles.shape[:-1] + (4,))
-    out[..., 0] = 1.0
-    if axes:
-        out[..., 0] = cosine[..., 0]
-        out[..., 1 + "XYZ".index(axes[0])] = sine[..., 0]
-    parts = [np.ascontiguousarray(out[..., n]) for n in range(4)]
-    for n, letter in enumerate(axes[1:], start=1):
-        parts = _turned_about(parts, "XYZ".index(letter), cosine[..., n], sine[..., n])
-    for n, part in enumerate(parts):
-        out[..., n] = part
-    return out
+    def kernel(out: FloatArray, angles: FloatArray) -> None:
+        parts: list[FloatArray | None] = [np.ones(angles.shape[:-1]), None, None, None]
+        for n, letter in enumerate(axes):
+            cosine, sine = _half_angle(np.ascontiguousarray(angles[..., n]))
+            parts = _turned_about(parts, "XYZ".index(letter), cosine, sine) if n else _turn(letter, cosine, sine)
+        for n, part in enumerate(parts):
+            out[..., n] = 0.0 if part is None else part
+
+    return in_blocks(kernel, np.empty(angles.shape[:-1] + (4,)), angles)
 
 
-def _turned_about(parts: list[FloatArray], i: int, c: FloatArray, s: FloatArray) -> list[FloatArray]:
+def _half_angle(angles: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Cosine and sine of half the angles, from the tangent of a quarter: NumPy has a faster one of these alone."""
+    tangent = np.tan(0.25 * angles)
+    below = 1.0 + tangent * tangent
+    return (1.0 - tangent) * (1.0 + tangent) / below, (tangent + tangent) / below
+
+
+def _turn(letter: str, c: FloatArray, s: FloatArray) -> list[FloatArray | None]:
+    """The parts w, x, y, z of a turn about one axis; None stands for zeros."""
+    return [c, *(s if axis == letter else None for axis in "XYZ")]
+
+
+def _turned_about(parts: list[FloatArray | None], i: int, c: FloatArray, s: FloatArray) -> list[FloatArray | None]:
     """(w, x, y, z) times (c + s e_i), written out: half the work of a full product."""
     j, k = 1 + (i + 1) % 3, 1 + (i + 2) % 3
     i += 1
+    minus = -s
     turned = list(parts)
-    turned[0] = np.asarray(c * parts[0] - s * parts[i])
-    turned[i] = np.asarray(c * parts[i] + s * parts[0])
-    turned[j] = np.asarray(c * parts[j] + s * parts[k])
-    turned[k] = np.asarray(c * parts[k] - s * parts[j])
+    turned[0] = _combined(c, parts[0], minus, parts[i])
+    turned[i] = _combined(c, parts[i], s, parts[0])
+    turned[j] = _combined(c, parts[j], s, parts[k])
+    turned[k] = _combined(c, parts[k], minus, parts[j])
     return turned
+
+
+def _combined(a: FloatArray, p: FloatArray | None, b: FloatArray, q: FloatArray | None) -> FloatArray | None:
+    """a p + b q, where None stands for zeros."""
+    if p is None:
+        return None if q is None else b * q
+    return a * p if q is None else a * p + b * q
 
 
 def _hold_in_lock(angles: FloatArray, three_axes: bool, parity: float) -> FloatArray:
