@@ -42,4 +42,4 @@ $(VALIDATOR): $(STAMP)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo_out .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist demo_out samples_out .hypothesis .pytest_cache .mypy_cache .ruff_cache

@@ -13,12 +13,17 @@ from marey.errors import MareyError
 def main(folder: str, outdir: str) -> int:
     Path(outdir).mkdir(parents=True, exist_ok=True)
     n_bad = 0
+    taken: set[Path] = set()
     for path in sorted(Path(folder).rglob("*")):
         if path.suffix.lower() not in (".bvh", ".amc"):
             continue
         try:
             motion = marey.load(path, trim_rest=True)
-            marey.save(motion, Path(outdir) / f"{path.stem}.glb")
+            out = Path(outdir) / f"{path.stem}.glb"
+            if out in taken:  # the same trial in two formats
+                out = Path(outdir) / f"{path.stem}_{path.suffix[1:]}.glb"
+            taken.add(out)
+            marey.save(motion, out)
             print(f"{path.name}: {len(motion)} frames")
         except MareyError as error:
             n_bad += 1

@@ -187,7 +187,7 @@ def test_bad_input_is_told_in_a_sentence(run, clip, tmp_path):
             "does not fit a motion of",
         ),
         ({"contacts": {"points": {}, "intervals": {"a": [[5, 9]]}}}, "contact point 'a' not"),
-        ({"contacts": [1, 2]}, "malformed annotations"),
+        ({"contacts": [1, 2]}, 'expected "contacts" to be an object'),
     ],
 )
 def test_contact_files_that_do_not_fit_are_refused(run, clip, change, told):

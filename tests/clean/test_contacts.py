@@ -39,20 +39,12 @@ def edge_errors(found: Contacts, truth: Contacts, name: str):
 @pytest.mark.parametrize("name", sample_names())
 def test_samples_agree_with_their_truth(name, fps):
     motion = sample(name, rng=2, fps=fps).motion
-    found = detect_contacts(motion).contacts
+    found = detect_contacts(unmarked(motion)).contacts
     errors = []
     for k, point in enumerate(motion.contacts.names):
         assert f1(found.mask[:, found.index(point)], motion.contacts.mask[:, k]) >= 0.97, point
         errors += edge_errors(found, motion.contacts, point)
     assert np.mean(np.array(errors) <= 2) >= 0.95
-
-
-@pytest.mark.parametrize("name", ["walk", "run", "stairs", "box_dance", "kick"])
-def test_they_do_so_too_where_the_points_have_to_be_found(name):
-    motion = sample(name).motion
-    found = detect_contacts(unmarked(motion)).contacts
-    for k, point in enumerate(motion.contacts.names):
-        assert f1(found.mask[:, found.index(point)], motion.contacts.mask[:, k]) >= 0.97, point
 
 
 @pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])

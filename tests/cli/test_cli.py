@@ -152,9 +152,9 @@ def test_wrong_use_is_one_sentence_and_exit_code_two(
     assert "Traceback" not in captured.err
 
 
-def test_debug_shows_the_traceback() -> None:
-    with pytest.raises(marey.errors.UnreadableFile):
-        main(["--debug", "info", "nowhere.bvh"])
+def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--debug", "info", "nowhere.bvh"]) == 2
+    assert "Traceback" in capsys.readouterr().err
 
 
 def test_a_bug_is_one_sentence_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,6 +194,10 @@ def test_demo_makes_and_checks_its_files(tmp_path: Path, capsys: pytest.CaptureF
         for name in ("walk.bvh", "walk.glb", "walk.npz", "clips.glb", "walk.png", "feet.png", "paths.png"):
             assert (tmp_path / "out" / name).stat().st_size > 1000
         assert "read back" in shown
+    (tmp_path / "walk.bvh").write_text("mine")
+    assert main(["demo", str(tmp_path)]) == 2
+    assert "is not the demo's" in capsys.readouterr().err
+    assert (tmp_path / "walk.bvh").read_text() == "mine"
     (tmp_path / "file").write_text("")
     assert main(["demo", str(tmp_path / "file")]) == 2
     assert "cannot be made a folder" in capsys.readouterr().err

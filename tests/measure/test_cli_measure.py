@@ -71,10 +71,13 @@ def test_json(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> Non
 def test_what_cannot_be_had_is_a_dash_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "one.bvh"
     marey.save(WALK[0], path)
+    assert main(["measure", str(path)]) == 2
+    assert "has one frame; there is nothing to measure" in capsys.readouterr().err
+    marey.save(WALK[0:2], path)
     assert main(["measure", str(path)]) == 0
     (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  jitter ")]
     assert row.split()[1] == "-"
-    assert row.endswith("needs at least 4 frames, the motion has 1 frame")
+    assert row.endswith("needs at least 4 frames, the motion has 2 frames")
 
 
 def test_bad_files_are_one_sentence_and_exit_code_2(

@@ -84,12 +84,23 @@ def test_figures_go_to_json_and_back() -> None:
         assert figure["unit"]
 
 
-def test_one_frame_gives_what_one_frame_can() -> None:
-    report = measure(statue(np.array([[0.0, -0.01, 0.0]])))
-    have = {name for name, figure in report.items() if figure.value is not None}
-    assert have == {"penetration_mean", "penetration_max", "limb_change_max", "limb_change_mean"}
-    assert report["jitter"].note == "needs at least 4 frames, the motion has 1 frame"
+def test_one_frame_is_no_motion() -> None:
+    with pytest.raises(InvalidValue, match="'statue' has one frame; there is nothing to measure in less than two"):
+        measure(statue(np.array([[0.0, -0.01, 0.0]])))
+
+
+def test_two_frames_give_what_two_frames_can() -> None:
+    report = measure(statue(np.array([[0.0, -0.01, 0.0]] * 2)))
+    assert report["penetration_max"].value is not None
+    assert report["jitter"].note == "needs at least 4 frames, the motion has 2 frames"
     assert "no gait" in report["stride_rate"].note
+
+
+def test_a_figure_prints_as_a_line_and_get_asks_without_raising() -> None:
+    report = measure(statue(np.array([[0.0, -0.01, 0.0]] * 20)))
+    assert str(report["path_length"]).startswith("path_length: 0 m")
+    assert report.get("nope") is None
+    assert report.get("jitter") is report["jitter"]
 
 
 def test_without_legs_the_feet_are_left_out_with_a_reason() -> None:
@@ -103,7 +114,7 @@ def test_without_legs_the_feet_are_left_out_with_a_reason() -> None:
 
 def test_no_figure_at_all_is_an_error() -> None:
     dot = Skeleton(("a",), np.array([-1]), np.zeros((1, 3)))
-    with pytest.raises(InvalidValue, match="nothing can be measured on motion 'dot' of 1 frame and 1 joint"):
+    with pytest.raises(InvalidValue, match="'dot' has one frame"):
         measure(Motion(dot, np.zeros((1, 3)), quat.identity((1, 1)), 30.0, name="dot"))
 
 

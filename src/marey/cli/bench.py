@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from marey.bench import Figure
 
 
 @click.command("bench")
@@ -37,7 +42,7 @@ def command(names: tuple[str, ...], file: str | None, as_json: bool) -> int:
     return 1 if any(figure.ok is False for figure in figures) else 0
 
 
-def _table(figures: list) -> None:  # type: ignore[type-arg]
+def _table(figures: list[Figure]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -56,4 +61,4 @@ def _table(figures: list) -> None:  # type: ignore[type-arg]
             figure.goal,
             verdict,
         )
-    Console(markup=False, highlight=False).print(table)
+    Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 150).print(table)

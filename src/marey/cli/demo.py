@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +27,13 @@ CLIPS: dict[str, dict[str, Any]] = {
 }
 
 
+MARK = ".marey-demo"
+FILES = (
+    *(f"walk{suffix}" for suffix in (".bvh", ".glb", ".npz", ".marey.json", ".png")),
+    *("clips.glb", "contacts.bvh", "contacts.marey.json", "run.png", "stairs.png", "kick.png", "feet.png", "paths.png"),
+)
+
+
 class Made(NamedTuple):
     """A file that the demo made."""
 
@@ -48,10 +56,13 @@ def command(outdir: str) -> int:
     """
     from marey.errors import UnwritableFile
 
-    folder = Path(outdir)
+    folder = Path(outdir or ".")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _clear(folder)
     except OSError as error:
+        if isinstance(error, UnwritableFile):
+            raise
         raise UnwritableFile(f"cannot be made a folder ({error.strerror})", path=outdir) from None
     made = list(_make(folder))
     _table(made)
@@ -59,6 +70,19 @@ def command(outdir: str) -> int:
     for item in failed:
         click.echo(f"marey: {item.path}: {item.checked}", err=True)
     return 1 if failed else 0
+
+
+def _clear(folder: Path) -> None:
+    """Take away what an earlier demo made, which a mark tells from what somebody else put there."""
+    from marey.errors import UnwritableFile
+
+    mark = folder / MARK
+    there = [path for name in FILES if (path := folder / name).exists()]
+    if there and not mark.exists():
+        raise UnwritableFile(f"is not the demo's ({folder / MARK} is missing); choose another folder", path=there[0])
+    for path in there:
+        path.unlink()
+    mark.touch()
 
 
 def _make(folder: Path) -> Iterator[Made]:
@@ -99,10 +123,13 @@ def _write(folder: Path, walk: Motion) -> Iterator[Made]:
 
 def _write_together(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
     """All clips in one GLB."""
+    from dataclasses import replace
+
+    from marey.core import Labels
     from marey.io import clip_names, save
 
     path = folder / "clips.glb"
-    save(list(clips.values()), path)
+    save([replace(clip, contacts=None, labels=Labels()) for clip in clips.values()], path)
     names = clip_names(path)
     yield Made(
         path, "all clips in one file", f"{len(names)} animations", "any glTF viewer, Blender", names == tuple(clips)
@@ -111,8 +138,6 @@ def _write_together(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
 
 def _find_contacts(folder: Path, clips: dict[str, Motion]) -> Made:
     """Contacts as detected from the joints alone, against the truth that samples carry."""
-    from dataclasses import replace
-
     import numpy as np
 
     from marey.clean import detect_contacts
@@ -120,7 +145,7 @@ def _find_contacts(folder: Path, clips: dict[str, Motion]) -> Made:
 
     hits = wrong = 0
     for clip in clips.values():
-        found = detect_contacts(replace(clip, contacts=None)).contacts
+        found = detect_contacts(_bare(clip)).contacts
         if clip.contacts is None or found is None:
             continue
         truth = np.stack([clip.contacts.mask[:, clip.contacts.index(name)] for name in found.names], axis=1)
@@ -128,11 +153,18 @@ def _find_contacts(folder: Path, clips: dict[str, Motion]) -> Made:
         wrong += int((truth ^ found.mask).sum())
     f1 = 2 * hits / (2 * hits + wrong)
     path = folder / "contacts.bvh"
-    save(detect_contacts(replace(clips["walk"], contacts=None)), path)
+    save(detect_contacts(_bare(clips["walk"])), path)
     click.echo(f"Contacts found from the joints alone agree with the truth: F1 {f1:.3f} over {len(clips)} clips.\n")
     return Made(
         path, "the walk with detected contacts", f"F1 {f1:.3f}", "marey contacts contacts.bvh", f1 >= CONTACT_F1
     )
+
+
+def _bare(clip: Motion) -> Motion:
+    """The joints alone: without the truth that a sample carries, floor included."""
+    from dataclasses import replace
+
+    return replace(clip, contacts=None, source=replace(clip.source, floor=None))
 
 
 def _measure(walk: Motion) -> None:
@@ -166,7 +198,9 @@ def _largest_error(walk: Motion, path: Path) -> float:
     from marey.io import load_motion
 
     again = load_motion(path)
-    if walk.contacts is None or again.contacts is None or not np.array_equal(walk.contacts.mask, again.contacts.mask):
+    if walk.contacts is None or again.contacts is None or again.labels != walk.labels:
+        return float("inf")
+    if not np.array_equal(walk.contacts.mask, again.contacts.mask):
         return float("inf")
     return float(np.linalg.norm(again.world().positions - walk.world().positions, axis=-1).max())
 
@@ -181,4 +215,4 @@ def _table(made: list[Made]) -> None:
     for item in made:
         table.add_row(item.path.name, item.what, item.checked, item.look)
     click.echo(f"Made in {made[0].path.parent}:")
-    Console(markup=False, highlight=False).print(table)
+    Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 110).print(table)

@@ -15,9 +15,10 @@ from marey.errors import MareyError, MareyWarning
 @click.command("info")
 @click.argument("files", nargs=-1, required=True)
 @reading
+@click.option("--trim-rest", is_flag=True, help="Leave out frame 0 where it is a rest pose put before the motion.")
 @click.option("--full", is_flag=True, help="List every joint with its role and offset.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON, a list with one object per file.")
-def command(files: tuple[str, ...], full: bool, as_json: bool, **options: Any) -> int:
+def command(files: tuple[str, ...], trim_rest: bool, full: bool, as_json: bool, **options: Any) -> int:
     """Tell what is in FILES: joints, roles, frames, rate, size, and the evidence for unit and axes.
 
     Exits with 1 where a file has something wrong with it that reading could mend, with 2 where one cannot be read.
@@ -32,7 +33,7 @@ def command(files: tuple[str, ...], full: bool, as_json: bool, **options: Any) -
     from marey.io.describe import describe
     from marey.measure.gait import rate_finding
 
-    how = reading_options(options)
+    how = reading_options(options) | ({"trim_rest": True} if trim_rest else {})
     exit_code = 0
     reports: list[dict[str, Any]] = []
     for path in files:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 import warnings
 from typing import Any
 
@@ -76,15 +77,20 @@ def main(arguments: list[str]) -> int:
         return 130
     except MareyError as error:
         if debug:
-            raise
+            traceback.print_exc()
+            return 2
         click.echo(f"marey: {error}", err=True)
         return 2
     except BrokenPipeError:  # the reader of our output has gone, as with `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # of standard output: a full disk, a closed terminal
+        click.echo(f"marey: output cannot be written ({str(error.strerror).lower()})", err=True)
+        return 2
     except Exception as error:
         if debug:
-            raise
+            traceback.print_exc()
+            return 2
         click.echo(
             f"marey: unexpected {type(error).__name__}: {error} (this is a bug; marey --debug ... shows where)",
             err=True,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option("--param", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the samples named.")
 @click.option("--truth", is_flag=True, help="Also write NAME.truth.json: gait phase, parameters, targets.")
+@click.option("--force", is_flag=True, help="Overwrite files of these names.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made (or, with --list, what there is) as JSON.")
 def command(
     outdir: str,
@@ -38,6 +39,7 @@ def command(
     suffix: str,
     settings: tuple[str, ...],
     truth: bool,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Write generated motion to OUTDIR (samples_out), with its exact contacts and labels in the sidecar. CC0.
@@ -52,7 +54,7 @@ def command(
     """
     from marey.errors import InvalidValue, UnwritableFile
     from marey.io import save
-    from marey.io.files import write_bytes
+    from marey.io.files import SIDECAR_SUFFIX, write_bytes
     from marey.samples import sample, sample_names
     from marey.samples.catalogue import entry
 
@@ -70,6 +72,7 @@ def command(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UnwritableFile(f"cannot be made a folder ({error.strerror})", path=outdir) from None
+    _clear([folder / f"{name}{end}" for name in chosen for end in (f".{suffix}", SIDECAR_SUFFIX)], force)
     made = []
     for name in chosen:
         one = sample(name, rng=seed, fps=fps, **given[name])
@@ -83,6 +86,17 @@ def command(
             click.echo(f"{path}: {len(one.motion)} frames at {fps:g} Hz; {labels}")
     if as_json:
         click.echo(json.dumps(made, indent=1))
+
+
+def _clear(outputs: list[Path], force: bool) -> None:
+    """Make room for the outputs, or refuse before anything is written."""
+    from marey.errors import UnwritableFile
+
+    for path in outputs:
+        if path.exists() and not force:
+            raise UnwritableFile("is there already; --force overwrites it", path=path)
+    for path in outputs:
+        path.unlink(missing_ok=True)
 
 
 def _parameters(sample: str, settings: tuple[str, ...]) -> dict[str, Any]:

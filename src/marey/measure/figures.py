@@ -41,6 +41,10 @@ class Figure:
     against: float | None = None
     against_note: str = ""
 
+    def __str__(self) -> str:
+        value = "none" if self.value is None else f"{self.value:.4g} {self.unit}"
+        return f"{self.name}: {value}" + (f" ({self.note})" if self.note else "")
+
     def beside(self, other: Figure) -> Figure:
         """This figure with the `other` clip's beside it."""
         return replace(self, against=other.value, against_note=other.note)

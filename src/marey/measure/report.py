@@ -51,6 +51,10 @@ class Report(Mapping[str, Figure]):
     motion: Mapping[str, Any]
     against: Mapping[str, Any] | None = None
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """The figure, or `default` where there is none of that name."""
+        return next((figure for figure in self.figures if figure.name == name), default)
+
     def __getitem__(self, name: str) -> Figure:
         for figure in self.figures:
             if figure.name == name:
@@ -88,6 +92,9 @@ def measure(motion: Motion, against: Motion | None = None) -> Report:
     ------
     InvalidValue : where nothing at all can be measured, as on one frame of one joint.
     """
+    for clip in (motion,) if against is None else (motion, against):
+        if len(clip) < 2:
+            raise InvalidValue(f"motion {clip.name!r} has one frame; there is nothing to measure in less than two")
     figures = _figures(motion)
     if against is None:
         return Report(figures, _about(motion))
