@@ -124,7 +124,8 @@ def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFi
     ("arguments", "message"),
     [
         (["info", "nowhere.bvh"], "marey: nowhere.bvh: no such file"),
-        (["info", "."], "no reader for no suffix"),
+        (["info", "."], "marey: .: is a folder, expected a file"),
+        (["info", "notes"], "no reader for no suffix"),
         (["convert", "nowhere.bvh", "out.glb"], "no such file"),
         (["convert", "{clip}", "out.fbx"], "no writer for '.fbx'; supported are .bvh, .glb, .npz"),
         (["convert", "{clip}", "nowhere/out.glb"], "the folder 'nowhere' does not exist"),

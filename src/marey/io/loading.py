@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, ParseError, UnknownFormat
+from marey.errors import InvalidValue, ParseError, UnknownFormat, UnreadableFile
 from marey.io.canonical import to_motion
 from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, SIDECAR_SUFFIX, read_bytes, split_name
 from marey.io.rate import check_rate
@@ -163,6 +163,8 @@ def _read(
         return read_npz(read_bytes(path), name)
     if suffix in MARKER_SUFFIXES:
         raise UnknownFormat("holds markers, not a skeleton's motion; read it with load_markers", path=path)
+    if os.path.isdir(path):
+        raise UnreadableFile("is a folder, expected a file", path=path)
     known = ", ".join((*MOTION_SUFFIXES, *MARKER_SUFFIXES))
     shown = repr(suffix) if suffix else "no suffix"
     raise UnknownFormat(f"no reader for {shown}; supported are {known}", path=path)
