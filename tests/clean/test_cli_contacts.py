@@ -2,12 +2,14 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import marey
 from marey.cli import main as cli
+from marey.core import Labels
 from marey.samples import sample
 from tests.clean.puppets import unmarked
 
@@ -208,3 +210,19 @@ def test_no_rest_is_told_in_a_sentence(run, tmp_path):
     code, _, err = run(path)
     assert code == 2
     assert "no foot comes to rest" in err
+
+
+def test_a_file_of_several_clips_takes_no_sidecar(run, tmp_path):
+    walk = replace(unmarked(sample("walk").motion), labels=Labels())
+    path = tmp_path / "two.glb"
+    marey.save([walk, replace(walk, name="again")], path)
+    code, _, err = run(str(path), "--clip", "again", "--write")
+    assert code == 2
+    assert "holds several clips, and a sidecar speaks of one" in err
+    assert not (tmp_path / "two.marey.json").exists()
+
+
+def test_two_ways_to_print_are_one_too_many(run, clip):
+    code, _, err = run(str(clip), "--edit-friendly", "--json")
+    assert code == 2
+    assert "choose one" in err

@@ -84,6 +84,8 @@ def command(
     """
     from marey.io import load_motion
 
+    if edit_friendly and as_json and not (write or output):
+        raise click.UsageError("--edit-friendly and --json are two ways to print; choose one, or --write the sidecar")
     how = reading_options(options)
     _check_use(options, trim_rest, planes, floor_only, hands, floor, show, write, replace, output)
     motion = load_motion(file, trim_rest=trim_rest, **how)
@@ -182,15 +184,20 @@ def _report(file: str, motion: Motion, raised: tuple[float, ...] | None) -> dict
 def _write(motion: Motion, file: str, write: bool, output: str | None, edit_friendly: bool) -> list[str]:
     """Write what was asked for; the paths of what was written."""
     from marey.errors import UnwritableFile
-    from marey.io import save
-    from marey.io.sidecar import plan_sidecar, sidecar_path, write_sidecar
+    from marey.io import clip_names, save
+    from marey.io.sidecar import sidecar_path, write_sidecar
 
     if output is not None:
         if Path(output).exists() and Path(file).samefile(output):
             raise UnwritableFile("is the input; write to another name, or annotate it with --write", path=output)
         save(motion, output)
     elif write:
-        plan_sidecar(motion, file)
+        if len(clip_names(file)) > 1:
+            raise UnwritableFile(
+                "holds several clips, and a sidecar speaks of one; put the clip into a file of its own with "
+                "marey convert --clip",
+                path=file,
+            )
         write_sidecar(motion, file)
     else:
         return []
