@@ -16,6 +16,18 @@ def worthwhile(work: int, break_even: int) -> bool:
     return work >= break_even or "numba" in sys.modules
 
 
+def in_halves(work: Callable[[int, int], Any], start: int, stop: int, middle: int | None = None) -> tuple[Any, Any]:
+    """``work(start, middle), work(middle, stop)``, both at once: worth it for kernels, which need no GIL."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    if middle is None:
+        middle = (start + stop) // 2
+    with ThreadPoolExecutor(max_workers=1) as helper:
+        second = helper.submit(work, middle, stop)
+        first = work(start, middle)
+        return first, second.result()
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile with Numba: no GIL, machine code cached on disk where a cache folder can be had."""
     import numba

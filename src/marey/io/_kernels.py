@@ -129,16 +129,16 @@ def _long_number(data: Array, start: int, stop: int) -> tuple[int, int]:
 
 @kernel
 def rotations_from_channels(
-    values: Array, first: Array, n_rotations: Array, columns: Array, axes: Array, out: Array
+    values: Array, first: Array, n_rotations: Array, columns: Array, axes: Array, start: int, stop: int, out: Array
 ) -> None:
-    """Local quaternions of all joints, sign-continuous over time.
+    """Local quaternions of joints `start` to `stop`, sign-continuous over time.
 
     values (F, C) degrees; joint j turns about `axes[k]` by `columns[k]` for k in first[j] .. first[j] + n_rotations[j];
     out (F, J, 4).
     """
     half = np.pi / 360.0
     for f in range(values.shape[0]):
-        for j in range(first.shape[0]):
+        for j in range(start, stop):
             w, x, y, z = 1.0, 0.0, 0.0, 0.0
             for k in range(first[j], first[j] + n_rotations[j]):
                 angle = values[f, columns[k]] * half

@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from marey.core._arrays import Floats, settle
-from marey.core.compiled import worthwhile
+from marey.core.compiled import in_halves, worthwhile
 from marey.core.skeleton import is_end_name
 from marey.core.source import Source
 from marey.errors import ParseError, UnknownName, similar
@@ -187,9 +187,12 @@ def _rotations(values: Floats, tree: list[Joint]) -> Floats:
         counts = np.array([len(turn) for turn in turns])
         flat = np.array([pair for turn in turns for pair in turn], dtype=np.int64).reshape(-1, 2)
         first = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        _kernels.rotations_from_channels(
-            values, first, counts, np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1]), out
-        )
+        turn_columns, turn_axes = np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1])
+
+        def turn_joints(start: int, stop: int) -> None:
+            _kernels.rotations_from_channels(values, first, counts, turn_columns, turn_axes, start, stop, out)
+
+        in_halves(turn_joints, 0, n_joints)
         return out
     by_axes: dict[str, list[int]] = {}
     for j, turn in enumerate(turns):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.core._arrays import Floats, settle
-from marey.core.compiled import worthwhile
+from marey.core.compiled import in_halves, worthwhile
 from marey.errors import ParseError
 from marey.io import limits
 from marey.io.bvh_header import line_of
@@ -161,9 +161,25 @@ def _compiled_rows(section: _Section) -> tuple[Floats, int]:
     last_end = max(data.rfind(b"\n", at), data.rfind(b"\r", at), at - 1) + 1
     most = (section.stop - at) // (2 * n_columns) + 1  # a number takes two bytes at least
     expected = most if section.n_announced is None else max(section.n_announced, 0) + 1
+    # Rows are about equally long: the line in the middle of the text parts them, and two threads take a half each.
+    middle = max(data.find(b"\n", (at + last_end) // 2, last_end) + 1, at)
     for room in (min(expected, most), most):
         flat = np.empty(room * n_columns)
-        n_rows, end = _kernels.parse_rows(text, at, last_end, n_columns, flat, _kernels.POWERS)
+        spare = np.empty((room // 2 + 2) * n_columns)
+
+        def parse(start: int, stop: int, flat: Floats = flat, spare: Floats = spare) -> tuple[int, int]:
+            into = flat if start == at and stop == middle else spare
+            found: tuple[int, int] = _kernels.parse_rows(text, start, stop, n_columns, into, _kernels.POWERS)
+            return found
+
+        (n_rows, end), (more, more_end) = in_halves(parse, at, last_end, middle)
+        if end == middle < more_end and n_rows + more <= room:
+            flat[n_rows * n_columns : (n_rows + more) * n_columns] = spare[: more * n_columns]
+            n_rows, end = n_rows + more, more_end
+        if end < last_end and n_rows < room:  # whatever was odd, or did not fit: the rest in one go
+            rest = flat[n_rows * n_columns :]
+            more, end = _kernels.parse_rows(text, end, last_end, n_columns, rest, _kernels.POWERS)
+            n_rows += more
         if n_rows < room:
             break
     if last_end <= end < section.stop:
