@@ -24,6 +24,8 @@ _WHERE = {
     "Motion": "marey.core",
     "Roles": "marey.core",
     "Skeleton": "marey.core",
+    "clean": "marey.clean",
+    "clean_stream": "marey.clean",
     "clip_names": "marey.io",
     "detect_contacts": "marey.clean",
     "find_floor": "marey.clean",
@@ -37,6 +39,8 @@ _WHERE = {
 __all__ = ["__version__", *_WHERE]
 
 if TYPE_CHECKING:
+    from marey.clean import clean as clean
+    from marey.clean import clean_stream as clean_stream
     from marey.clean import detect_contacts as detect_contacts
     from marey.clean import find_floor as find_floor
     from marey.core import ContactPoint as ContactPoint

@@ -1,0 +1,128 @@
+"""The limbs that a cleanup moves: hip, knee and ankle or shoulder, elbow and wrist, and the points that they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.clean import layout
+from marey.clean.settings import EFFECTORS
+from marey.core._arrays import Floats, Ints
+from marey.core.contacts import ContactPoint
+from marey.core.skeleton import Skeleton
+from marey.errors import InvalidValue
+
+_PARTS = {"foot": ("upper_leg", "lower_leg"), "hand": ("upper_arm", "forearm")}
+# Metres; no bone of a limb is as short as this.
+_NO_BONE = 1e-6
+# Square metres; the weight of the rest pose against a product of bones when a hinge is looked for.
+_REST_WEIGHT = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limbs:
+    """E limbs as tables for the kernels.
+
+    names : of hands and feet. table : (E, N_LIMB) joints. offsets : (E, 2, 3) of the points in their joints' frames.
+    columns : (E, 2) of the points among the contacts, -1 for none. hinges : (E, 3) from the rest pose.
+    """
+
+    names: tuple[str, ...]
+    table: Ints
+    offsets: Floats
+    columns: Ints
+    hinges: Floats
+
+
+def find_limbs(skeleton: Skeleton, points: Sequence[ContactPoint], wanted: Collection[str] = ()) -> Limbs:
+    """The limbs of hands and feet that carry one of `points` or are among `wanted`.
+
+    A point on no hand or foot is left out. Raises where a limb lacks a joint, has a bone without length, or where a
+    hand or foot has more than two points.
+    """
+    ends = {name: skeleton.roles[name] for name in EFFECTORS if name in skeleton.roles}
+    for name in wanted:
+        skeleton.roles[name]  # raises, and says how to name one
+    carried: dict[str, list[int]] = {name: [] for name in EFFECTORS}
+    for column, point in enumerate(points):
+        if point.joint >= len(skeleton):
+            raise InvalidValue(
+                f"contact point {point.name!r} sits on joint {point.joint}, but the skeleton has {len(skeleton)} joints"
+            )
+        owner = [name for name, joint in ends.items() if joint in skeleton.chain(point.joint)]
+        if owner:
+            carried[owner[0]].append(column)
+    names = tuple(name for name in EFFECTORS if carried[name] or name in wanted)
+    table = np.full((len(names), layout.N_LIMB), -1, dtype=np.int64)
+    offsets, columns = np.zeros((len(names), 2, 3)), np.full((len(names), 2), -1, dtype=np.int64)
+    hinges = np.zeros((len(names), 3))
+    for e, name in enumerate(names):
+        _fill(skeleton, points, name, carried[name], table[e], offsets[e], columns[e])
+        hinges[e] = _REST_WEIGHT * _rest_hinge(skeleton, table[e])
+    return Limbs(names, table, offsets, columns, hinges)
+
+
+def _fill(
+    skeleton: Skeleton,
+    points: Sequence[ContactPoint],
+    name: str,
+    carried: Sequence[int],
+    row: Ints,
+    offsets: Floats,
+    columns: Ints,
+) -> None:
+    side, part = name.split("_")
+    upper, lower = _PARTS[part]
+    base, mid, end = (skeleton.roles[f"{side}_{role}"] for role in (upper, lower, part))
+    chain = skeleton.chain(end)
+    if not (base in chain and mid in chain and chain.index(base) < chain.index(mid) < chain.index(end)):
+        raise InvalidValue(
+            f"{name}: expected a chain of {upper}, {lower} and {part}, but {skeleton.names[end]!r} hangs on "
+            f"{' > '.join(skeleton.names[j] for j in chain)}; map the roles"
+        )
+    for joint, above in ((mid, base), (end, mid)):
+        between = chain[chain.index(above) + 1 : chain.index(joint) + 1]
+        if sum(float(skeleton.bone_lengths[j]) for j in between) < _NO_BONE:
+            raise InvalidValue(
+                f"{name}: the bone to {skeleton.names[joint]!r} has no length, so the limb cannot be turned"
+            )
+    if len(carried) > 2:
+        told = ", ".join(points[column].name for column in carried)
+        raise InvalidValue(f"{name}: a hand or foot can be held at two points, got {told}; leave some out")
+    row[[layout.BASE, layout.MID, layout.END]] = base, mid, end
+    row[layout.IS_FOOT] = part == "foot"
+    row[layout.ON_TOE] = 0
+    on_end = [column for column in carried if points[column].joint == end]
+    others = [column for column in carried if column not in on_end]
+    slots = (on_end + others)[:2] if on_end else ([-1, *others] if len(others) == 1 else others)
+    for k, column in enumerate(slots):
+        if column >= 0:
+            row[layout.POINT1 + k] = points[column].joint
+            offsets[k], columns[k] = points[column].offset, column
+    below = skeleton.chain(int(row[layout.POINT2])) if row[layout.POINT2] >= 0 else ()
+    if end in below and below[-1] != end:
+        row[layout.SHIFTED] = below[below.index(end) + 1]
+    toe, tip = skeleton.roles.get(f"{side}_ball"), skeleton.roles.get(f"{side}_toe_tip")
+    if part == "foot" and toe is not None and tip is not None and toe != tip and toe in skeleton.chain(tip):
+        row[layout.TOE], row[layout.TIP] = toe, tip
+        row[layout.ON_TOE] = row[layout.POINT2] == toe and bool(np.any(offsets[1]))
+
+
+def _rest_hinge(skeleton: Skeleton, row: Ints) -> Floats:
+    """The axis of knee or elbow in the rest pose: knees bend backwards, elbows forwards."""
+    rest = skeleton.rest_positions
+    base, mid = rest[row[layout.BASE]], rest[row[layout.MID]]
+    left = np.array([1.0, 0.0, 0.0])
+    roles = skeleton.roles
+    for part in ("upper_leg", "upper_arm"):
+        if f"left_{part}" in roles and f"right_{part}" in roles:
+            apart = rest[roles[f"left_{part}"]] - rest[roles[f"right_{part}"]]
+            if np.linalg.norm(apart) > _NO_BONE:
+                left = apart / np.linalg.norm(apart)
+                break
+    ahead = np.cross(left, [0.0, 1.0, 0.0])
+    axis = np.cross(base - mid, -ahead if row[layout.IS_FOOT] else ahead)
+    length = float(np.linalg.norm(axis))
+    return axis / length if length > _NO_BONE else left

@@ -1,0 +1,179 @@
+"""How the cleanup works, and what it is asked for beyond the contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marey.clean import layout
+from marey.core._arrays import Floats, Ints, checked_index, frozen, rebuilt, settle
+from marey.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+EFFECTORS = ("left_foot", "right_foot", "left_hand", "right_hand")
+_WINDOWS = ("gap", "average", "blend", "root", "fade")
+# A slope needs some frames to fade in, or it would be no slope.
+_SLOPE_SECONDS, _SLOPE_FEWEST = 0.065, 7
+# Seconds at the end of a plant in which the slope is seen: one frame shows noise, many an earlier slope.
+_SEEN_SECONDS = 0.008
+# Half the time over which a foot that would be under the floor is lifted.
+_LIFT_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class CleanSettings:
+    """Windows in seconds, and how limbs are treated. The letters are those of Kovar 3.2.
+
+    Parameters
+    ----------
+    gap : contacts of one point this near to each other are one plant.
+    average : L1, over which a plant's place is averaged. Longer than the source's 0.25 s, as recorded feet drift all
+        through their stance.
+    blend : L2, over which the orientation of a foot with two plants fades into frames with one.
+    root : L3, half the width of the Gaussian that smooths the displacement of the figure.
+    fade : L4, over which adjustments fade into free frames.
+    damping_from : radians; knees and elbows straighter than this turn less and less, and the limb is scaled instead.
+        pi for no damping.
+    swivel : in [0, 1], how far knee and elbow give way so that ankle and wrist turn less.
+    max_stretch : in [0, 1), how far a limb may be scaled, as a share of its length. With 0 bones keep their lengths,
+        and what that leaves between a point and its plant is the residue.
+    smooth : True for velocities that are continuous where constraints begin and end (C1), False for positions only
+        (C0, as in the source).
+    roll : of a foot with two plants about the line between them: "source", the least change, or "flat", the ankle
+        straight above.
+    """
+
+    gap: float = 0.05
+    average: float = 0.35
+    blend: float = 0.25
+    root: float = 0.25
+    fade: float = 0.25
+    damping_from: float = 0.75 * np.pi
+    swivel: float = 0.5
+    max_stretch: float = 0.2
+    smooth: bool = True
+    roll: str = "source"
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            number = isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+            if field.name in _WINDOWS and not (number and 0 <= value <= 10):
+                raise InvalidValue(f"{field.name} must be a number of seconds from 0 to 10, got {value!r}")
+            if field.name in ("damping_from", "swivel", "max_stretch") and not number:
+                raise InvalidValue(f"{field.name} must be a number, got {value!r}")
+        if not 0 < self.damping_from <= np.pi:
+            raise InvalidValue(f"damping_from must lie in (0, pi] radians, got {self.damping_from:g}")
+        if not 0 <= self.swivel <= 1:
+            raise InvalidValue(f"swivel must lie in [0, 1], got {self.swivel:g}")
+        if not 0 <= self.max_stretch < 1:
+            raise InvalidValue(f"max_stretch must lie in [0, 1), got {self.max_stretch:g}")
+        if self.roll not in ("source", "flat"):
+            raise InvalidValue(f"roll must be 'source' or 'flat', got {self.roll!r}")
+
+    def spans(self, fps: float) -> Ints:
+        """Windows in frames and switches, as the kernels want them."""
+        spans = np.zeros(layout.N_SPANS, dtype=np.int64)
+        spans[layout.GAP] = round(self.gap * fps)
+        for at, seconds in ((layout.L1, self.average), (layout.L2, self.blend), (layout.L4, self.fade)):
+            spans[at] = max(round(seconds * fps), 1)
+        spans[layout.L3] = round(self.root * fps)
+        spans[layout.LIFTING] = round(_LIFT_SECONDS * fps) if self.smooth else 0
+        spans[layout.SLOPE] = max(round(_SLOPE_SECONDS * fps), _SLOPE_FEWEST)
+        spans[layout.SEEN] = max(round(_SEEN_SECONDS * fps), 1)
+        spans[layout.SMOOTH] = self.smooth
+        spans[layout.FLAT] = self.roll == "flat"
+        spans[layout.SHIFTS] = self.max_stretch > 0
+        return spans
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlantAt:
+    """A contact point that is to stand at `position` (3,) metres from frame `start` to `stop`, half-open."""
+
+    point: str
+    start: int
+    stop: int
+    position: Floats
+
+    def __post_init__(self) -> None:
+        _check_span(self.start, self.stop, f"the plant of {self.point!r}")
+        object.__setattr__(self, "position", frozen(self.position, f"position of {self.point!r}", (3,)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """Where a hand or a foot, that is its wrist or ankle joint, is to be from frame `start` to `stop`, half-open.
+
+    Parameters
+    ----------
+    effector : "left_foot", "right_foot", "left_hand" or "right_hand".
+    position : (3,) metres, or (stop - start, 3) where it moves.
+    orientation : (4,) or (stop - start, 4) in the world, or None: as in the motion.
+
+    Contacts of the same hand or foot are not held in these frames.
+    """
+
+    effector: str
+    start: int
+    stop: int
+    position: Floats
+    orientation: Floats | None = None
+
+    def __post_init__(self) -> None:
+        if self.effector not in EFFECTORS:
+            raise InvalidValue(f"a target is for one of {', '.join(EFFECTORS)}, got {self.effector!r}")
+        what = f"the target of {self.effector}"
+        n = _check_span(self.start, self.stop, what)
+        put = object.__setattr__
+        put(self, "position", _over(self.position, n, 3, f"position of {what}"))
+        if self.orientation is not None:
+            turned = _over(self.orientation, n, 4, f"orientation of {what}")
+            length = np.linalg.norm(turned, axis=1)
+            if np.abs(length - 1.0).max() > 1e-6:
+                raise InvalidValue(f"the orientation of {what} must be unit quaternions, got one of {length.max():.6g}")
+            put(self, "orientation", settle(turned / length[:, None]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+
+def _check_span(start: Any, stop: Any, what: str) -> int:
+    first, last = checked_index(start, f"the start of {what}"), checked_index(stop, f"the stop of {what}")
+    if not 0 <= first < last:
+        raise InvalidValue(f"{what} must last from a frame to a later one, got {first} to {last}")
+    return last - first
+
+
+def _over(value: ArrayLike, n: int, width: int, what: str) -> Floats:
+    """(n, width), from one row or from n."""
+    array = np.asarray(value)
+    rows = frozen(np.atleast_2d(array), what, (None, width))
+    if len(rows) not in (1, n):
+        raise InvalidValue(f"{what} must have 1 row or one for each of its {n} frames, got {len(rows)}")
+    return settle(np.broadcast_to(rows, (n, width)).copy())
+
+
+def check_apart(targets: Sequence[Target]) -> None:
+    """Refuse targets of one hand or foot that overlap."""
+    ordered = sorted(targets, key=lambda one: (one.effector, one.start))
+    for a, b in pairwise(ordered):
+        if a.effector == b.effector and b.start < a.stop:
+            raise InvalidValue(f"two targets of {a.effector} overlap: frames {a.start}-{a.stop} and {b.start}-{b.stop}")
+
+
+def check_plants_apart(plants: Sequence[PlantAt]) -> None:
+    """Refuse given plants of one point that overlap."""
+    ordered = sorted(plants, key=lambda one: (one.point, one.start))
+    for a, b in pairwise(ordered):
+        if a.point == b.point and b.start < a.stop:
+            raise InvalidValue(f"two plants of {a.point!r} overlap: frames {a.start}-{a.stop} and {b.start}-{b.stop}")

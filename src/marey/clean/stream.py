@@ -1,0 +1,183 @@
+"""End-effector cleanup of motion that is still coming in (Kovar 3.2.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from marey.clean.cleanup import make_pipeline, place_plants
+from marey.clean.contacts import Plane
+from marey.clean.limbs import find_limbs
+from marey.clean.settings import CleanSettings, PlantAt, Target, check_apart
+from marey.core._arrays import Floats, as_type, checked_fps
+from marey.core.contacts import ContactPoint
+from marey.core.motion import UNIT_TOLERANCE
+from marey.core.skeleton import Skeleton
+from marey.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# Frames that are taken in at once at most, and for which there is room beyond those in work.
+_ROOM = 256
+
+
+class CleanFrame(NamedTuple):
+    """A finished frame.
+
+    number : of the frame, from 0. root_position : (3,) metres. rotations : (J, 4) local. bone_offsets : (J, 3) metres.
+    """
+
+    number: int
+    root_position: Floats
+    rotations: Floats
+    bone_offsets: Floats
+
+
+class CleanStream:
+    """The cleanup as frames come in; made by `clean_stream`.
+
+    Frames come back `delay` frames after they went in, the same as `clean` makes of the whole motion. Memory does not
+    grow with the number of frames.
+    """
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        fps: float,
+        points: Sequence[ContactPoint],
+        floor: float,
+        planes: Sequence[Plane] | None,
+        plants: Sequence[PlantAt],
+        targets: Sequence[Target],
+        settings: CleanSettings,
+    ) -> None:
+        if not np.isfinite(floor):
+            raise InvalidValue(f"the floor's height must be a finite number of metres, got {floor}")
+        self.skeleton, self.fps, self.points = skeleton, checked_fps(fps), tuple(points)
+        limbs = find_limbs(skeleton, self.points, {target.effector for target in targets})
+        check_apart(targets)
+        self._plants = place_plants([point.name for point in self.points], limbs, plants)
+        self._targets = tuple(targets)
+        sizing = make_pipeline(skeleton, self.fps, limbs, settings, float(floor), planes, capacity=1)
+        capacity = sizing.delay + sizing.behind + 2 * _ROOM
+        self._pipeline = make_pipeline(skeleton, self.fps, limbs, settings, float(floor), planes, capacity=capacity)
+        self._gone = 0  # frames that the tables have forgotten
+        self._given = 0  # finished frames that were handed out
+        self._ended = False
+        self._pipeline.run(ended=False)  # loads the compiled code, so that the first frame does not wait for it
+
+    @property
+    def delay(self) -> int:
+        """How many frames after it went in a frame comes out."""
+        return self._pipeline.delay
+
+    def push(
+        self,
+        root_positions: ArrayLike,
+        rotations: ArrayLike,
+        contacts: ArrayLike,
+        bone_offsets: ArrayLike | None = None,
+    ) -> list[CleanFrame]:
+        """Take in one frame or several; the frames that are finished by that, perhaps none.
+
+        Parameters
+        ----------
+        root_positions : (3,) or (n, 3) metres.
+        rotations : (J, 4) or (n, J, 4) local.
+        contacts : (K,) or (n, K) flags of the stream's points.
+        bone_offsets : (J, 3) or (n, J, 3) metres, where bones change.
+        """
+        if self._ended:
+            raise InvalidValue("the stream is finished and takes no more frames; make a new one")
+        n_joints, n_points = len(self.skeleton), len(self.points)
+        root = _frames(root_positions, "root_positions", (3,))
+        n = len(root)
+        local = _frames(rotations, "rotations", (n_joints, 4), n)
+        mask = _frames(contacts, "contacts", (n_points,), n) != 0.0
+        squares = np.einsum("fjk,fjk->fj", local, local)
+        if n and np.abs(squares - 1.0).max() > 2 * UNIT_TOLERANCE:
+            raise InvalidValue("rotations must be unit quaternions; normalize them first")
+        bones = np.broadcast_to(self.skeleton.offsets, (n, n_joints, 3))
+        if bone_offsets is not None:
+            bones = _frames(bone_offsets, "bone_offsets", (n_joints, 3), n)
+        out: list[CleanFrame] = []
+        for start in range(0, n, _ROOM):
+            part = slice(start, min(start + _ROOM, n))
+            if self._pipeline.n + part.stop - part.start > self._pipeline.capacity:
+                self._gone += self._pipeline.forget()
+            first = self._gone + self._pipeline.n
+            rows = self._pipeline.put(root[part], local[part], bones[part], mask[part])
+            self._pipeline.ask(rows, first, self._plants, self._targets)
+            self._pipeline.run(ended=False)
+            out += self._take()
+        return out
+
+    def finish(self) -> list[CleanFrame]:
+        """Say that no more frames will come; those that are still in work, finished."""
+        self._ended = True
+        self._pipeline.run(ended=True)
+        return self._take()
+
+    def _take(self) -> list[CleanFrame]:
+        pipeline = self._pipeline
+        taken = []
+        for number in range(self._given, self._gone + pipeline.finished):
+            row = number - self._gone
+            taken.append(
+                CleanFrame(
+                    number, pipeline.out_root[row].copy(), pipeline.out_local[row].copy(), pipeline.out_bone[row].copy()
+                )
+            )
+        self._given += len(taken)
+        return taken
+
+
+def clean_stream(
+    skeleton: Skeleton,
+    fps: float,
+    points: Sequence[ContactPoint],
+    *,
+    floor: float,
+    planes: Sequence[Plane] | None = None,
+    plants: Sequence[PlantAt] = (),
+    targets: Sequence[Target] = (),
+    settings: CleanSettings | None = None,
+) -> CleanStream:
+    """A cleanup that takes frames as they come and gives them back after a fixed delay.
+
+    Parameters
+    ----------
+    points : the contact points whose flags come with each frame, such as `contact_points(skeleton)`.
+    floor : metres; a stream cannot look for it.
+    planes, settings : as in `clean`.
+    plants, targets : as in `clean`, with frames counted from the first that is pushed. A given plant holds for its own
+        frames; let it cover the whole contact.
+
+    Example
+    -------
+    >>> from marey.samples import sample
+    >>> walk = sample("walk", seconds=2.0).motion
+    >>> stream = clean_stream(walk.skeleton, walk.fps, walk.contacts.points, floor=0.0)
+    >>> frames = stream.push(walk.root_positions, walk.rotations, walk.contacts.mask)
+    >>> frames += stream.finish()
+    >>> len(frames) == len(walk)
+    True
+    """
+    return CleanStream(skeleton, fps, points, floor, planes, plants, targets, settings or CleanSettings())
+
+
+def _frames(value: ArrayLike, name: str, shape: tuple[int, ...], n: int | None = None) -> Floats:
+    """`value` as (n, *shape), from one frame or several."""
+    array = as_type(value, name).astype(np.float64, copy=False)
+    if array.shape == shape:
+        array = array[None]
+    if array.shape[1:] != shape or array.ndim != len(shape) + 1 or (n is not None and len(array) != n):
+        wanted = ", ".join(map(str, shape))
+        frames = "n" if n is None else str(n)
+        raise InvalidValue(f"{name} must have shape ({wanted}) or ({frames}, {wanted}), got {array.shape}")
+    if not np.isfinite(array).all():
+        raise InvalidValue(f"{name} must be finite")
+    return array

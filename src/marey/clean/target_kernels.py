@@ -1,0 +1,208 @@
+"""Step 2 of the cleanup: how each hand and foot must lie so that its points are at their plants (Kovar 3.2.3).
+
+Also the tails by which an adjustment fades out beyond the frames that ask for it. Kovar's tails end with slope 0 where
+the adjustment begins to fade, so that a foot that is still moving when its plant ends gets a kick. These go on with the
+slope that the adjustment has there, which fades over a few frames. Between two plants the tails add up; as they are cut
+to the gap between them, each is 0 with slope 0 where the other begins.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from marey.clean.layout import (
+    BOTH,
+    C1,
+    C2,
+    F1,
+    FIRST,
+    FLAT,
+    FREE,
+    IS_FOOT,
+    KIND,
+    L2,
+    O1,
+    O2,
+    PLANE1,
+    POINT2,
+    POSE,
+    POSITION,
+    SECOND,
+    SEEN,
+    SHIFTED,
+    SHIFTS,
+    SLOPE,
+    SMOOTH,
+    TP,
+    TQ,
+    WANTED,
+    Q,
+    R,
+    T,
+    W,
+)  # fmt: skip
+from marey.clean.vector_kernels import (
+    about,
+    add,
+    between,
+    cross,
+    dot,
+    exp,
+    fade,
+    inv,
+    log,
+    mul,
+    put,
+    qua,
+    size,
+    sub,
+    times,
+    turn,
+    unit,
+    vec,
+)  # fmt: skip
+from marey.core.compiled import kernel
+
+Array = Any
+Vec = Any
+Quat = Any
+
+
+@kernel
+def pose_planted(state: Array, flags: Array, limbs: Array, planes: Array, spans: Array, t: int) -> None:
+    """The kind of constraint of frame t, and the adjustment of the orientation where the constraint settles it."""
+    for e in range(flags.shape[1]):
+        row = state[t, e]
+        first, second, wanted = flags[t, e, F1], flags[t, e, F1 + 1], flags[t, e, WANTED]
+        kind = FREE
+        if wanted != 0:
+            kind = wanted
+        elif first != 0 and second != 0:
+            kind = BOTH
+        elif first != 0:
+            kind = FIRST
+        elif second != 0:
+            kind = SECOND
+        flags[t, e, KIND] = kind
+        put(row, R, (0.0, 0.0, 0.0))
+        put(row, W, (0.0, 0.0, 0.0))
+        if kind == POSE:
+            put(row, R, log(mul(qua(row, TQ), inv(qua(row, Q)))))
+        elif kind == BOTH:
+            _pose_both(row, limbs[e], planes, spans)
+
+
+@kernel
+def _pose_both(row: Array, limb: Array, planes: Array, spans: Array) -> None:
+    """The smallest turn that gives the points the direction of their plants, and what is missing between them."""
+    source = qua(row, Q)
+    own, wanted = sub(vec(row, O2), vec(row, O1)), sub(vec(row, C2), vec(row, C1))
+    length = size(own)
+    if length < 1e-9:
+        return
+    if spans[SHIFTS] != 0 and limb[SHIFTED] >= 0 and limb[POINT2] >= 0:
+        put(row, W, times(size(wanted) / length - 1.0, own))
+    adjust = between(turn(source, own), wanted)
+    if spans[FLAT] != 0 and limb[IS_FOOT] != 0:
+        adjust = mul(_level_roll(row, planes, mul(adjust, source), wanted), adjust)
+    put(row, R, log(adjust))
+
+
+@kernel
+def _level_roll(row: Array, planes: Array, orientation: Quat, wanted: Vec) -> Quat:
+    """The roll about the line between the plants that puts the ankle straight above that line."""
+    axis = unit(wanted, (0.0, 0.0, 1.0))
+    ankle = times(-1.0, turn(orientation, vec(row, O1)))
+    ankle = sub(ankle, times(dot(ankle, axis), axis))
+    normal = (0.0, 1.0, 0.0)
+    plane = int(row[PLANE1])
+    if plane >= 0:
+        normal = unit((-planes[plane, 1], 1.0, -planes[plane, 2]), normal)
+    normal = sub(normal, times(dot(normal, axis), axis))
+    if size(ankle) < 1e-3 or size(normal) < 1e-3:
+        return 1.0, 0.0, 0.0, 0.0
+    return about(axis, math.atan2(dot(axis, cross(ankle, normal)), dot(ankle, normal)))
+
+
+@kernel
+def pose_targets(state: Array, flags: Array, spans: Array, t: int, low: int, high: int) -> None:
+    """The targets of frame t, with orientations of singly constrained ones blended off from their neighbours."""
+    for e in range(flags.shape[1]):
+        row, kind = state[t, e], flags[t, e, KIND]
+        if kind == FREE:
+            continue
+        if kind in (FIRST, SECOND, POSITION):
+            back, ahead = find_ends(flags, e, t, spans[L2], low, high, True)
+            put(row, R, tail(state, flags, e, t, R, back, ahead, spans, L2, low, high, True))
+            put(row, W, tail(state, flags, e, t, W, back, ahead, spans, L2, low, high, True))
+        if kind in (POSE, POSITION):
+            put(row, T, vec(row, TP))
+            continue
+        orientation = mul(exp(vec(row, R)), qua(row, Q))
+        if kind == SECOND:
+            put(row, T, sub(vec(row, C2), turn(orientation, add(vec(row, O2), vec(row, W)))))
+        else:
+            put(row, T, sub(vec(row, C1), turn(orientation, vec(row, O1))))
+
+
+@kernel
+def _settled(kind: int, turned: bool) -> bool:
+    """Whether a constraint settles the adjustment: that of the orientation, or that of the position."""
+    return kind in (BOTH, POSE) if turned else kind != FREE
+
+
+@kernel
+def find_ends(flags: Array, e: int, t: int, most: int, low: int, high: int, turned: bool) -> tuple[int, int]:
+    """Frames back and ahead to the nearest that settle an adjustment; 0 where there is none within `most`."""
+    back, ahead = 0, 0
+    for n in range(1, most + 1):
+        if t - n < low:
+            break
+        kind = flags[t - n, e, KIND]
+        if _settled(kind, turned):
+            back = n
+            break
+        if kind == FREE and turned:
+            break
+    for n in range(1, most + 1):
+        if t + n >= high:
+            break
+        kind = flags[t + n, e, KIND]
+        if _settled(kind, turned):
+            ahead = n
+            break
+        if kind == FREE and turned:
+            break
+    return back, ahead
+
+
+@kernel
+def tail(
+    state: Array, flags: Array, e: int, t: int, column: int, back: int, ahead: int, spans: Array, window: int,
+    low: int, high: int, turned: bool,
+) -> Vec:  # fmt: skip
+    """What the adjustments `back` frames before and `ahead` frames after leave for frame t, (3,) from `column` on."""
+    span, slope = spans[window] + 1, spans[SLOPE]
+    if back > 0 and ahead > 0:
+        span, slope = min(span, back + ahead), min(slope, back + ahead)
+    total = (0.0, 0.0, 0.0)
+    for side in range(2):
+        n, step = (back, -1) if side == 0 else (ahead, 1)
+        if n == 0:
+            continue
+        at = t + step * n
+        end = vec(state[at, e], column)
+        total = add(total, times(fade(n / span), end))
+        if spans[SMOOTH] == 0 or n >= slope:
+            continue
+        seen = 0
+        for m in range(1, spans[SEEN] + 1):
+            beyond = at + step * m
+            if not low <= beyond < high or not _settled(flags[beyond, e, KIND], turned):
+                break
+            seen = m
+        if seen > 0:
+            change = times(1.0 / seen, sub(end, vec(state[at + step * seen, e], column)))
+            total = add(total, times(n * fade(n / slope), change))
+    return total

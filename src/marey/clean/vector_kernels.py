@@ -1,0 +1,167 @@
+"""Vectors and quaternions as tuples of numbers, for compiled loops over frames."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from marey.core.compiled import kernel
+
+Array = Any
+Vec = Any
+Quat = Any
+
+_NOTHING = 1e-12
+
+
+@kernel
+def vec(row: Array, at: int) -> Vec:
+    """Three columns of a row."""
+    return row[at], row[at + 1], row[at + 2]
+
+
+@kernel
+def put(row: Array, at: int, v: Vec) -> None:
+    """Write three columns of a row."""
+    row[at], row[at + 1], row[at + 2] = v
+
+
+@kernel
+def qua(row: Array, at: int) -> Quat:
+    """Four columns of a row."""
+    return row[at], row[at + 1], row[at + 2], row[at + 3]
+
+
+@kernel
+def put_qua(row: Array, at: int, q: Quat) -> None:
+    """Write four columns of a row."""
+    row[at], row[at + 1], row[at + 2], row[at + 3] = q
+
+
+@kernel
+def add(a: Vec, b: Vec) -> Vec:
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@kernel
+def sub(a: Vec, b: Vec) -> Vec:
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@kernel
+def times(s: float, a: Vec) -> Vec:
+    return s * a[0], s * a[1], s * a[2]
+
+
+@kernel
+def dot(a: Vec, b: Vec) -> float:
+    product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return product
+
+
+@kernel
+def cross(a: Vec, b: Vec) -> Vec:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def size(a: Vec) -> float:
+    return math.sqrt(dot(a, a))
+
+
+@kernel
+def unit(a: Vec, fallback: Vec) -> Vec:
+    """a / |a|, or `fallback` where a is nothing."""
+    length = size(a)
+    if length < _NOTHING:
+        return fallback
+    return a[0] / length, a[1] / length, a[2] / length
+
+
+@kernel
+def mul(a: Quat, b: Quat) -> Quat:
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
+    return (
+        aw * bw - ax * bx - ay * by - az * bz,
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+    )
+
+
+@kernel
+def inv(q: Quat) -> Quat:
+    return q[0], -q[1], -q[2], -q[3]
+
+
+@kernel
+def turn(q: Quat, v: Vec) -> Vec:
+    """v turned by q."""
+    w, x, y, z = q
+    tx = 2.0 * (y * v[2] - z * v[1])
+    ty = 2.0 * (z * v[0] - x * v[2])
+    tz = 2.0 * (x * v[1] - y * v[0])
+    return v[0] + w * tx + y * tz - z * ty, v[1] + w * ty + z * tx - x * tz, v[2] + w * tz + x * ty - y * tx
+
+
+@kernel
+def unit_qua(q: Quat) -> Quat:
+    length = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return q[0] / length, q[1] / length, q[2] / length, q[3] / length
+
+
+@kernel
+def about(axis: Vec, angle: float) -> Quat:
+    """The turn by `angle` about a unit axis."""
+    s = math.sin(0.5 * angle)
+    return math.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2]
+
+
+@kernel
+def exp(r: Vec) -> Quat:
+    """The turn of a rotation vector."""
+    angle = size(r)
+    s = 0.5 if angle < 1e-8 else math.sin(0.5 * angle) / angle
+    return math.cos(0.5 * angle), s * r[0], s * r[1], s * r[2]
+
+
+@kernel
+def log(q: Quat) -> Vec:
+    """The rotation vector of a turn, no longer than pi."""
+    w, x, y, z = q
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    s = math.sqrt(x * x + y * y + z * z)
+    factor = 2.0 if s < 1e-12 else 2.0 * math.atan2(s, w) / s
+    return factor * x, factor * y, factor * z
+
+
+@kernel
+def between(a: Vec, b: Vec) -> Quat:
+    """The smallest turn that gives a the direction of b; none where either is nothing."""
+    la, lb = size(a), size(b)
+    if la < _NOTHING or lb < _NOTHING:
+        return 1.0, 0.0, 0.0, 0.0
+    ua, ub = times(1.0 / la, a), times(1.0 / lb, b)
+    total, gap = add(ua, ub), sub(ub, ua)
+    opposite = dot(ua, ub) < 0.0
+    # a x b = a x (a + b) = a x (b - a): the small one of the two keeps its digits.
+    axis = cross(ua, total) if opposite else cross(ua, gap)
+    length, half_sine = size(axis), 0.5 * size(gap)
+    if length < 1e-14:
+        if not opposite:
+            return 1.0, 0.0, 0.0, 0.0
+        spare = cross(ua, (1.0, 0.0, 0.0) if abs(ua[0]) < 0.7 else (0.0, 1.0, 0.0))
+        spare = unit(spare, (0.0, 0.0, 1.0))
+        return 0.0, spare[0], spare[1], spare[2]
+    s = half_sine / length
+    return unit_qua((0.5 * size(total), s * axis[0], s * axis[1], s * axis[2]))
+
+
+@kernel
+def fade(u: float) -> float:
+    """Kovar's alpha (3.5): 1 at 0, 0 from 1 on, flat at both."""
+    if u >= 1.0:
+        return 0.0
+    return 1.0 + u * u * (2.0 * u - 3.0)

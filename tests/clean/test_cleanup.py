@@ -1,0 +1,332 @@
+"""What a cleanup must do: plants hold, nothing is under the floor, nothing jumps, a second run changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import marey
+from marey.clean import point_paths
+from marey.clean.cleanup import Cleaned, clean, cleaned
+from marey.clean.settings import CleanSettings, PlantAt, Target
+from marey.core.contacts import ContactPoint, Contacts
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, JointNotFound, UnknownName
+from marey.maths import quat
+from tests.clean.skated import skated, walk, with_hands
+
+HELD = 1e-6
+_LEFT_LEG = {"left_upper_leg": "LeftUpLeg", "left_lower_leg": "LeftLeg", "left_foot": "LeftFoot"}
+UNDER = 1e-4
+
+
+def worst_plant(result: Cleaned) -> float:
+    """Metres that a planted point is away from its plant at most."""
+    contacts = result.motion.contacts
+    assert contacts is not None
+    paths = point_paths(result.motion, contacts.points)
+    gaps = [
+        np.linalg.norm(paths[p.start : p.stop, contacts.index(p.point)] - p.position, axis=1).max()
+        for p in result.plants
+    ]
+    return float(max(gaps, default=0.0))
+
+
+def deepest(motion: Motion) -> float:
+    """Metres that a contact point or a toe is under the floor at most."""
+    assert motion.contacts is not None
+    assert motion.source.floor is not None
+    tips = [motion.skeleton.roles[f"{side}_toe_tip"] for side in ("left", "right")]
+    heights = [point_paths(motion, motion.contacts.points)[..., 1], motion.world().positions[:, tips, 1]]
+    return motion.source.floor - float(min(h.min() for h in heights))
+
+
+def bends(motion: Motion) -> np.ndarray:
+    """(F - 2, J) radians: how much each joint's turn changes from one pair of frames to the next."""
+    turns = quat.log(quat.mul_inv(motion.rotations[1:], motion.rotations[:-1]))
+    return np.linalg.norm(np.diff(turns, axis=0), axis=-1)
+
+
+def switch_frames(contacts: Contacts) -> list[tuple[int, int]]:
+    """(column, frame) on either side of every beginning and end of a contact, but not at the motion's ends."""
+    mask = contacts.mask
+    found = [
+        (k, f + n) for k in range(mask.shape[1]) for f in np.flatnonzero(mask[1:, k] != mask[:-1, k]) for n in (0, 1)
+    ]
+    return [(k, int(f)) for k, f in found if 1 <= f < len(mask) - 1]
+
+
+def jumps(before: Motion, after: Motion) -> np.ndarray:
+    """m/s by which the adjustment of a point changes its velocity where the point's contacts begin and end."""
+    assert after.contacts is not None
+    adjust = point_paths(after, after.contacts.points) - point_paths(before, after.contacts.points)
+    second = np.linalg.norm(np.diff(adjust, n=2, axis=0), axis=-1) * after.fps
+    return np.array([second[f - 1, k] for k, f in switch_frames(after.contacts)])
+
+
+@pytest.mark.parametrize("legs", [0.95, 1.0, 1.05])
+def test_plants_hold_and_nothing_is_under_the_floor(legs: float) -> None:
+    result = cleaned(skated(walk(), legs=legs))
+    assert len(result.plants) > 10
+    assert worst_plant(result) < HELD
+    assert deepest(result.motion) < UNDER
+    assert result.residue.max() < HELD
+
+
+@pytest.mark.parametrize("legs", [0.95, 1.05])
+def test_salvage(legs: float) -> None:
+    original = walk(6.0)
+    broken = skated(original, legs=legs)
+    before, after, truth = marey.measure(broken), marey.measure(clean(broken)), marey.measure(original)
+    assert before["slide_contact"].value > 0.1
+    assert after["slide_contact"].value < 0.05 * before["slide_contact"].value
+    assert after["jitter"].value < 1.1 * truth["jitter"].value
+    assert after["penetration_max"].value < 0.1
+
+
+def test_velocities_are_continuous_at_switches() -> None:
+    broken = skated(walk())
+    smooth, plain = clean(broken), clean(broken, settings=CleanSettings(smooth=False))
+    assert np.quantile(jumps(broken, smooth), 0.95) < 0.3
+    assert np.quantile(jumps(broken, smooth), 0.95) < 0.7 * np.quantile(jumps(broken, plain), 0.95)
+    assert smooth.contacts is not None
+    frames = sorted({f for _, f in switch_frames(smooth.contacts)})
+    assert bends(smooth)[np.array(frames) - 1].max() <= bends(broken).max()
+
+
+def test_a_second_run_changes_nothing() -> None:
+    once = cleaned(skated(walk()))
+    twice = cleaned(once.motion)
+    moved = np.linalg.norm(twice.motion.world().positions - once.motion.world().positions, axis=-1)
+    assert moved.max() < 1e-4
+    assert twice.figures["limb_scaling_max"] < 1e-6
+
+
+def test_a_clean_motion_is_left_alone() -> None:
+    motion = walk()
+    result = cleaned(motion)
+    np.testing.assert_allclose(result.motion.world().positions, motion.world().positions, atol=1e-9)
+    assert result.motion.bone_offsets is None
+
+
+def test_the_input_is_left_unchanged_and_annotations_are_kept() -> None:
+    motion = skated(walk())
+    kept = motion.rotations.copy(), motion.root_positions.copy()
+    result = clean(motion)
+    np.testing.assert_array_equal(motion.rotations, kept[0])
+    np.testing.assert_array_equal(motion.root_positions, kept[1])
+    assert result.contacts is motion.contacts
+    assert result.labels == motion.labels
+    assert result.source.provenance[-1]["op"] == "clean"
+
+
+def test_without_stretch_bones_keep_their_length() -> None:
+    broken = skated(walk(), legs=0.93)
+    result = cleaned(broken, settings=CleanSettings(max_stretch=0.0))
+    assert result.motion.bone_offsets is None
+    assert result.scale.min() == result.scale.max() == 1.0
+    assert 0.0 <= result.residue.max() < 0.1
+    assert deepest(result.motion) < 0.1
+
+
+def test_limb_scaling_stays_within_its_limit() -> None:
+    result = cleaned(skated(walk(), legs=0.8), settings=CleanSettings(max_stretch=0.05))
+    assert np.abs(result.scale - 1.0).max() <= 0.05 + 1e-12
+
+
+def test_flat_feet_have_the_ankle_above_the_line_of_plants() -> None:
+    motion = skated(walk())
+    roll = quat.from_axis_angle([0.0, 0.0, 1.0], 0.15)
+    rotations = motion.rotations.copy()
+    foot = motion.skeleton.roles["left_foot"]
+    rotations[:, foot] = quat.mul(rotations[:, foot], roll)
+    motion = replace(motion, rotations=rotations)
+    flat = clean(motion, settings=CleanSettings(roll="flat"))
+    assert flat.contacts is not None
+    both = flat.contacts.mask[:, 0] & flat.contacts.mask[:, 1]
+    paths = point_paths(flat, flat.contacts.points)
+    along = paths[:, 1] - paths[:, 0]
+    ankle = flat.world().positions[:, foot] - paths[:, 0]
+    sideways = np.einsum("ij,ij->i", ankle, np.cross(along, [0.0, 1.0, 0.0])) / np.linalg.norm(along, axis=1)
+    assert np.abs(sideways[both]).max() < 1e-9
+
+
+@pytest.mark.parametrize("effector", ["right_hand", "left_foot"])
+@pytest.mark.parametrize("moving", [False, True])
+@pytest.mark.parametrize("turned", [False, True])
+def test_targets_are_met_exactly(effector: str, moving: bool, turned: bool) -> None:
+    motion = walk()
+    world, joint, span = motion.world(), motion.skeleton.roles[effector], slice(80, 92)
+    position = world.positions[span, joint] + [0.03, 0.06, 0.02]
+    rotation = quat.mul(quat.from_axis_angle([0.0, 1.0, 0.0], 0.3), world.rotations[span, joint])
+    if not moving:
+        position, rotation = position[6], rotation[6]
+    target = Target(effector, 80, 92, position, rotation if turned else None)
+    result = cleaned(motion, targets=[target])
+    after = result.motion.world()
+    np.testing.assert_allclose(after.positions[span, joint], target.position, atol=HELD)
+    if turned:
+        assert quat.angle_between(after.rotations[span, joint], target.orientation).max() < 1e-9
+    assert result.residue.max() < HELD
+    assert worst_plant(Cleaned(result.motion, result.limbs, result.scale, result.residue, result.shift,
+                               tuple(p for p in result.plants if p.stop <= 80 or p.start >= 92))) < HELD  # fmt: skip
+
+
+def test_a_target_out_of_reach_leaves_a_residue_and_no_nan() -> None:
+    result = cleaned(walk(), targets=[Target("right_hand", 60, 70, np.array([0.0, 9.0, 0.0]))])
+    assert result.residue.max() > 1.0
+    assert np.abs(result.scale - 1.0).max() <= 0.2 + 1e-12
+    assert np.isfinite(result.motion.world().positions).all()
+    assert np.linalg.norm(result.shift, axis=1).max() < 1.0
+
+
+def test_given_plants_are_used() -> None:
+    motion = walk()
+    start, stop = motion.contacts.intervals("left_ball")[1]
+    place = point_paths(motion, motion.contacts.points)[start + 5, 1] + [0.05, 0.0, 0.08]
+    result = cleaned(motion, plants=[PlantAt("left_ball", start + 3, stop - 3, place)])
+    path = point_paths(result.motion, motion.contacts.points)[start:stop, 1]
+    np.testing.assert_allclose(path, np.broadcast_to(place, path.shape), atol=HELD)
+    assert worst_plant(result) < HELD
+
+
+def test_planes_and_raised_supports() -> None:
+    motion = walk()
+    raised = replace(motion, root_positions=motion.root_positions + [0.0, 0.4, 0.0])
+    heights = {round(p.position[1], 3) for p in cleaned(skated(raised, legs=1.0)).plants}
+    assert heights == {0.4}
+    level = cleaned(skated(raised, legs=1.0), planes=[0.42])
+    assert {round(p.position[1], 6) for p in level.plants} == {0.42}
+    slope = cleaned(motion, planes=[(0.01, 0.0, 0.002)])
+    for plant in slope.plants:
+        _, y, z = plant.position
+        assert min(abs(y), abs(y - 0.01 - 0.002 * z)) < 1e-9
+    assert worst_plant(slope) < HELD
+
+
+def patterned(fps: float, legs: float, spans: list[list[tuple[int, int]]]) -> Motion:
+    """A skated walk with contacts of feet and hands, given in sixtieths of a second."""
+    motion = skated(walk(1.5, fps), legs=legs)
+    mask = np.zeros((len(motion), 8), dtype=bool)
+    sixtieth = np.arange(len(motion)) * 60.0 / fps
+    for k, own in enumerate(spans):
+        for start, length in own:
+            mask[(sixtieth >= start - 1e-6) & (sixtieth < start + length - 1e-6), k] = True
+    return with_hands(motion, mask)
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(
+    legs=st.sampled_from([0.97, 1.0, 1.03]),
+    spans=st.lists(st.lists(st.tuples(st.integers(0, 85), st.integers(1, 20)), max_size=4), min_size=8, max_size=8),
+)
+def test_any_pattern_of_contacts_holds_without_jumps(legs: float, spans: list[list[tuple[int, int]]]) -> None:
+    pattern = patterned(120.0, legs, spans)
+    result = cleaned(pattern, settings=CleanSettings(max_stretch=0.5))
+    # Short gaps are closed, so a hand may be held for as long as the walker takes to leave it behind for good.
+    if np.linalg.norm(result.shift, axis=1).max() < 0.5:
+        assert worst_plant(result) < HELD
+        assert deepest(result.motion) < UNDER
+        again = cleaned(result.motion, settings=CleanSettings(max_stretch=0.5))
+        assert np.abs(again.motion.world().positions - result.motion.world().positions).max() < UNDER
+    # What jumps does so at any rate; what moves continuously moves less from frame to frame when there are more.
+    finer = patterned(480.0, legs, spans)
+    fine = clean(finer, settings=CleanSettings(max_stretch=0.5))
+    steps = [
+        np.linalg.norm(np.diff(b.world().positions - a.world().positions, axis=0), axis=-1).max()
+        for a, b in ((pattern, result.motion), (finer, fine))
+    ]
+    assert steps[1] < 0.7 * steps[0] + 0.01
+
+
+class TestBadInput:
+    def test_settings(self) -> None:
+        with pytest.raises(InvalidValue, match="fade must be a number of seconds from 0 to 10, got -1"):
+            CleanSettings(fade=-1.0)
+        with pytest.raises(InvalidValue, match="max_stretch must lie in"):
+            CleanSettings(max_stretch=1.0)
+        with pytest.raises(InvalidValue, match="damping_from must lie in"):
+            CleanSettings(damping_from=4.0)
+        with pytest.raises(InvalidValue, match="swivel must lie in"):
+            CleanSettings(swivel=1.5)
+        with pytest.raises(InvalidValue, match="roll must be 'source' or 'flat', got 'round'"):
+            CleanSettings(roll="round")
+
+    def test_targets(self) -> None:
+        with pytest.raises(InvalidValue, match="a target is for one of left_foot"):
+            Target("head", 0, 5, np.zeros(3))
+        with pytest.raises(InvalidValue, match="must last from a frame to a later one, got 5 to 5"):
+            Target("left_hand", 5, 5, np.zeros(3))
+        with pytest.raises(InvalidValue, match="must have 1 row or one for each of its 4 frames, got 3"):
+            Target("left_hand", 0, 4, np.zeros((3, 3)))
+        with pytest.raises(InvalidValue, match="unit quaternions"):
+            Target("left_hand", 0, 4, np.zeros(3), [2.0, 0.0, 0.0, 0.0])
+        with pytest.raises(InvalidValue, match="must be finite"):
+            Target("left_hand", 0, 4, [np.nan, 0.0, 0.0])
+        two = [Target("left_hand", 0, 9, np.zeros(3)), Target("left_hand", 8, 12, np.zeros(3))]
+        with pytest.raises(InvalidValue, match="two targets of left_hand overlap: frames 0-9 and 8-12"):
+            cleaned(walk(1.0), targets=two)
+        with pytest.raises(InvalidValue, match="'left_hand' is wanted at frames 0 to 900 of a motion of 61 frames"):
+            cleaned(walk(1.0), targets=[Target("left_hand", 0, 900, np.zeros(3))])
+
+    def test_plants(self) -> None:
+        with pytest.raises(UnknownName, match="'left_toe', which is not among the contact points"):
+            cleaned(walk(1.0), plants=[PlantAt("left_toe", 0, 5, np.zeros(3))])
+        two = [PlantAt("left_ball", 0, 9, np.zeros(3)), PlantAt("left_ball", 5, 12, np.zeros(3))]
+        with pytest.raises(InvalidValue, match="two plants of 'left_ball' overlap"):
+            cleaned(walk(1.0), plants=two)
+
+    def test_contacts_that_cannot_be_held(self) -> None:
+        motion = walk(1.0)
+        knee = ContactPoint("left_knee", motion.skeleton.roles["left_lower_leg"], np.zeros(3))
+        with pytest.raises(InvalidValue, match="'left_knee' sits on 'LeftLeg', which is part of no hand or foot"):
+            clean(motion, Contacts((knee,), np.ones((len(motion), 1), dtype=bool)))
+        foot = motion.skeleton.roles["left_foot"]
+        three = tuple(ContactPoint(f"p{k}", foot, np.full(3, 0.01 * k)) for k in range(3))
+        with pytest.raises(InvalidValue, match="can be held at two points, got p0, p1, p2"):
+            clean(motion, Contacts(three, np.ones((len(motion), 3), dtype=bool)))
+        with pytest.raises(InvalidValue, match="contacts have 7 frames, the motion has 61"):
+            clean(motion, Contacts(motion.contacts.points, np.zeros((7, 4), dtype=bool)))
+
+    def test_a_limb_without_length(self) -> None:
+        motion = walk(1.0)
+        offsets = motion.skeleton.offsets.copy()
+        offsets[motion.skeleton.roles["left_foot"]] = 0.0
+        flat = replace(motion, skeleton=replace(motion.skeleton, offsets=offsets, role_map=_LEFT_LEG))
+        with pytest.raises(InvalidValue, match="the bone to 'LeftFoot' has no length"):
+            clean(flat)
+
+    def test_no_legs(self) -> None:
+        motion = walk(1.0)
+        legless = motion.skeleton.names.index("LeftUpLeg")
+        upper = Motion(
+            type(motion.skeleton)(motion.skeleton.names[:legless], motion.skeleton.parents[:legless],
+                                  motion.skeleton.offsets[:legless]),
+            motion.root_positions, motion.rotations[:, :legless], motion.fps,
+        )  # fmt: skip
+        with pytest.raises(JointNotFound):
+            clean(upper)
+
+    def test_a_floor_far_above(self) -> None:
+        with pytest.raises(InvalidValue, match="the floor at 9.00 m is more than a leg above the highest foot"):
+            clean(walk(1.0), floor=9.0)
+        with pytest.raises(InvalidValue, match="the floor's height must be a finite number"):
+            clean(walk(1.0), floor=float("nan"))
+
+    def test_a_floor_far_below_leaves_plants_at_their_height(self) -> None:
+        result = cleaned(walk(1.0), floor=-50.0)
+        assert abs(max(p.position[1] for p in result.plants)) < 0.01
+
+    def test_one_frame(self) -> None:
+        result = cleaned(walk(1.0)[10])
+        assert len(result.motion) == 1
+        assert np.isfinite(result.motion.world().positions).all()
+
+    def test_no_contacts_at_all(self) -> None:
+        motion = walk(1.0)
+        free = clean(motion, Contacts(motion.contacts.points, np.zeros((len(motion), 4), dtype=bool)))
+        np.testing.assert_allclose(free.world().positions, motion.world().positions, atol=1e-9)

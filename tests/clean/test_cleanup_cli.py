@@ -1,0 +1,90 @@
+"""`marey clean`: figures before and after, a sidecar in, a motion out, exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import marey
+from marey.cli import main as cli
+from tests.clean.skated import skated, walk
+
+
+@pytest.fixture
+def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    if "clean" not in cli.COMMANDS:
+        monkeypatch.setattr(cli, "COMMANDS", (*cli.COMMANDS, "clean"))
+    marey.save(skated(walk(3.0)), tmp_path / "walk.bvh")
+    return tmp_path / "walk.bvh"
+
+
+def test_cleans_with_the_contacts_of_the_sidecar(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = clip.with_name("clean.bvh")
+    assert cli.main(["clean", str(clip), str(out), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    slide = report["figures"]["slide_contact"]
+    assert slide["before"] > 0.1
+    assert slide["after"] < 1e-6
+    assert report["limb_scaling"]["p99"] < 0.05
+    motion = marey.load(out)
+    assert motion.source.provenance[-1]["op"] == "clean"
+    assert motion.contacts.intervals("left_ball") == marey.load(clip).contacts.intervals("left_ball")
+
+
+def test_the_text_shows_before_and_after(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = clip.with_name("feet.png")
+    assert cli.main(["clean", str(clip), str(clip.with_name("clean.glb")), "--plot", str(picture)]) == 0
+    text = capsys.readouterr().out
+    assert "before" in text
+    assert "slide_contact" in text
+    assert "limbs scaled by" in text
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_target_out_of_reach_exits_with_1(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = ["--target", "right_hand=1.2:80f@0,9,0"]
+    assert cli.main(["clean", str(clip), str(clip.with_name("far.bvh")), *wanted]) == 1
+    assert "out of reach: up to" in capsys.readouterr().out
+    assert clip.with_name("far.bvh").is_file()
+
+
+def test_given_plants(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start, stop = marey.load(clip).contacts.intervals("left_ball")[1]
+    wanted = ["--plant", f"left_ball={start}f:{stop}f@0.2,0,2.3"]
+    cli.main(["clean", str(clip), str(clip.with_name("moved.bvh")), *wanted, "--json"])
+    moved = marey.load(clip.with_name("moved.bvh"))
+    place = moved.world().positions[start + 2, moved.skeleton.roles["left_ball"]]
+    assert abs(place[0] - 0.2) < 1e-4
+    assert json.loads(capsys.readouterr().out)["plants"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "right_hand=1.2@0,0,0"], "expected NAME=FROM:TO@X,Y,Z"),
+        (["--target", "right_hand=a:b@0,0,0"], "expected a time in seconds"),
+        (["--target", "head=0:1@0,0,0"], "a target is for one of"),
+        (["--plant", "nose=0:1@0,0,0"], "not among the contact points"),
+        (["--plant", "left_ball=0:1@0,0,0,1,0,0,0"], "takes a position X,Y,Z alone"),
+        (["--max-stretch", "2"], "max_stretch must lie in"),
+        (["--plane", "0.1", "--floor-only"], "contradict each other"),
+        (["--floor", "9"], "more than a leg above"),
+        (["--plot", "feet.pdf"], "figures are written as .png or .svg"),
+    ],
+)
+def test_wrong_use_exits_with_2(
+    clip: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    out = clip.with_name("bad.bvh")
+    assert cli.main(["clean", str(clip), str(out), *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_the_input_is_never_overwritten(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = clip.read_bytes()
+    assert cli.main(["clean", str(clip), str(clip)]) == 2
+    assert "is the input" in capsys.readouterr().err
+    assert clip.read_bytes() == before

@@ -1,0 +1,90 @@
+"""The cleanup's kernels against slow, obvious twins, `core.solve_limb` and laws."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from marey.clean import layout
+from marey.clean.limb_kernels import solve
+from marey.clean.plant_kernels import close_gaps
+from marey.clean.root_kernels import nearest_in_balls
+from marey.clean.target_kernels import find_ends, tail
+from marey.core.limb import solve_limb
+from marey.maths import quat
+from tests.twins import cleanup as twin
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_nearest_in_balls(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(25):
+        balls = np.concatenate([rng.normal(size=(n, 3)), rng.uniform(1.0, 2.5, size=(n, 1))], axis=1)
+        shared = rng.normal(size=3) * 0.5
+        balls[:, 3] = np.maximum(balls[:, 3], np.linalg.norm(balls[:, :3] - shared, axis=1) * 1.02)
+        found = np.array(nearest_in_balls(balls, n))
+        assert (np.linalg.norm(found - balls[:, :3], axis=1) <= balls[:, 3] + 1e-6).all()
+        assert abs(np.linalg.norm(found) - np.linalg.norm(twin.nearest_in_balls(balls))) < 1e-4
+
+
+def test_balls_without_a_common_point_give_a_compromise() -> None:
+    balls = np.array([[2.0, 0.0, 0.0, 0.5], [-2.0, 0.0, 0.0, 0.5]])
+    np.testing.assert_allclose(nearest_in_balls(balls, 2), [0.0, 0.0, 0.0], atol=1e-9)
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(mask=st.lists(st.booleans(), min_size=1, max_size=60), gap=st.integers(0, 6))
+def test_gaps_are_closed(mask: list[bool], gap: int) -> None:
+    flags = np.zeros((len(mask), 1, layout.N_FLAGS), dtype=np.int64)
+    flags[:, 0, layout.M1] = mask
+    spans = np.zeros(layout.N_SPANS, dtype=np.int64)
+    spans[layout.GAP] = gap
+    for t in range(len(mask)):
+        close_gaps(flags, spans, t, 0, len(mask))
+    np.testing.assert_array_equal(flags[:, 0, layout.A1] != 0, twin.closed(np.array(mask), gap))
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(mask=st.lists(st.booleans(), min_size=2, max_size=50), seed=st.integers(0, 99))
+def test_tails(mask: list[bool], seed: int) -> None:
+    n, window, slope = len(mask), 7, 4
+    values = np.random.default_rng(seed).normal(size=(n, 3)) * np.array(mask)[:, None]
+    state, flags = np.zeros((n, 1, layout.N_STATE)), np.zeros((n, 1, layout.N_FLAGS), dtype=np.int64)
+    state[:, 0, layout.D : layout.D + 3] = values
+    flags[:, 0, layout.KIND] = np.where(mask, layout.FIRST, layout.FREE)
+    spans = np.zeros(layout.N_SPANS, dtype=np.int64)
+    spans[[layout.L4, layout.SLOPE, layout.SEEN, layout.SMOOTH]] = window, slope, 1, 1
+    for t in range(n):
+        if not mask[t]:
+            back, ahead = find_ends(flags, 0, t, window, 0, n, False)
+            found = tail(state, flags, 0, t, layout.D, back, ahead, spans, layout.L4, 0, n, False)
+            np.testing.assert_allclose(found, twin.tail(values, np.array(mask), t, window, slope), atol=1e-12)
+
+
+@pytest.mark.parametrize("damping", [np.deg2rad(135.0), np.pi])
+def test_the_limb_is_solved_as_in_core(damping: float) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        hip, parent = quat.normalize(rng.normal(size=4)), quat.normalize(rng.normal(size=4))
+        hinge = np.array([-1.0, 0.0, 0.0])
+        upper, lower = np.array([0.0, -0.43, 0.0]), np.array([0.0, -0.42, 0.0])
+        knee = quat.from_axis_angle(hinge, -rng.uniform(0.1, 2.0))
+        ankle, turned = quat.normalize(rng.normal(size=4)), quat.normalize(rng.normal(size=4))
+        base, target = rng.normal(size=3), rng.normal(size=3)
+        target = base + (target - base) / np.linalg.norm(target - base) * rng.uniform(0.3, 0.84)
+        want = solve_limb(
+            base, parent, hip, knee, ankle, upper, lower, hinge, target, turned,
+            damping_from=None if damping == np.pi else damping, max_stretch=0.4,
+        )  # fmt: skip
+        hip_world = quat.mul(parent, hip)
+        up, down = quat.rotate(hip_world, -upper), quat.rotate(quat.mul(hip_world, knee), lower)
+        end = quat.mul(quat.mul(hip_world, knee), ankle)
+        args = base, up, down, quat.rotate(hip_world, hinge), end, target, turned
+        turns = solve(*(tuple(map(float, value)) for value in args), damping, 0.5, 0.4)
+        assert quat.angle_between(quat.mul(turns[0], hip_world), quat.mul(parent, want.hip)) < 1e-7
+        new_knee = quat.mul(quat.mul(parent, want.hip), want.knee)
+        assert quat.angle_between(quat.mul(turns[1], quat.mul(hip_world, knee)), new_knee) < 1e-7
+        assert abs(turns[2] - want.scale) < 1e-9
+        assert turns[3] < 1e-9

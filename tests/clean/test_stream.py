@@ -1,0 +1,113 @@
+"""The stream gives the frames of the batch, for any chunking, after a fixed delay, in bounded memory."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from marey.clean.cleanup import clean
+from marey.clean.settings import CleanSettings, Target
+from marey.clean.stream import CleanFrame, CleanStream, clean_stream
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+from tests.clean.skated import skated, walk
+
+
+def pushed(stream: CleanStream, motion: Motion, sizes: list[int]) -> list[CleanFrame]:
+    out: list[CleanFrame] = []
+    start = 0
+    while start < len(motion):
+        for size in sizes:
+            part = slice(start, start + size)
+            out += stream.push(motion.root_positions[part], motion.rotations[part], motion.contacts.mask[part])
+            start += size
+            if start >= len(motion):
+                break
+    return out + stream.finish()
+
+
+def assert_same(frames: list[CleanFrame], batch: Motion) -> None:
+    assert [frame.number for frame in frames] == list(range(len(batch)))
+    offsets = batch.skeleton.offsets if batch.bone_offsets is None else batch.bone_offsets
+    np.testing.assert_allclose([f.root_position for f in frames], batch.root_positions, atol=1e-9)
+    np.testing.assert_allclose([f.rotations for f in frames], batch.rotations, atol=1e-9)
+    wanted = np.broadcast_to(offsets, (len(batch), *offsets.shape[-2:]))
+    np.testing.assert_allclose([f.bone_offsets for f in frames], wanted, atol=1e-9)
+
+
+@settings(deadline=None, max_examples=15, derandomize=True)
+@given(sizes=st.lists(st.integers(1, 400), min_size=1, max_size=5))
+def test_any_chunking_gives_the_batch(sizes: list[int]) -> None:
+    motion = skated(walk(6.0))
+    stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0)
+    assert_same(pushed(stream, motion, sizes), clean(motion))
+
+
+OTHERS = [
+    CleanSettings(smooth=False),
+    CleanSettings(gap=0.0, average=0.0, blend=0.0, root=0.0, fade=0.0),
+    CleanSettings(average=0.5, fade=0.1, roll="flat", max_stretch=0.0),
+]
+
+
+@pytest.mark.parametrize("chosen", OTHERS)
+def test_other_settings_give_the_batch(chosen: CleanSettings) -> None:
+    motion = skated(walk(3.0))
+    stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0, settings=chosen)
+    assert_same(pushed(stream, motion, [1]), clean(motion, settings=chosen))
+
+
+def test_targets_give_the_batch() -> None:
+    motion = walk(4.0)
+    hand = motion.world().positions[100, motion.skeleton.roles["right_hand"]] + [0.0, 0.1, 0.0]
+    targets = [Target("right_hand", 96, 104, hand)]
+    stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0, targets=targets)
+    assert_same(pushed(stream, motion, [3, 50]), clean(motion, targets=targets))
+
+
+def test_stretched_bones_are_taken_in() -> None:
+    once = clean(skated(walk(3.0)))
+    stream = clean_stream(once.skeleton, once.fps, once.contacts.points, floor=0.0)
+    frames = stream.push(once.root_positions, once.rotations, once.contacts.mask, once.bone_offsets) + stream.finish()
+    assert_same(frames, clean(once))
+
+
+def test_the_delay_is_fixed() -> None:
+    motion = walk(4.0)
+    stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0)
+    assert stream.delay < 1.5 * motion.fps
+    for i in range(len(motion)):
+        got = stream.push(motion.root_positions[i], motion.rotations[i], motion.contacts.mask[i])
+        assert [frame.number for frame in got] == ([i - stream.delay] if i >= stream.delay else [])
+    assert len(stream.finish()) == stream.delay
+
+
+def test_memory_does_not_grow() -> None:
+    motion = walk(2.0)
+    stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0)
+    held = {table.nbytes for table in stream._pipeline._tables}
+    for _ in range(60):
+        stream.push(motion.root_positions, motion.rotations, motion.contacts.mask)
+        assert stream._pipeline.n <= stream._pipeline.capacity
+    assert {table.nbytes for table in stream._pipeline._tables} == held
+
+
+def test_bad_input() -> None:
+    motion = walk(1.0)
+    make = motion.skeleton, motion.fps, motion.contacts.points
+    with pytest.raises(InvalidValue, match="finite number of metres"):
+        clean_stream(*make, floor=np.inf)
+    stream = clean_stream(*make, floor=0.0)
+    with pytest.raises(InvalidValue, match=r"rotations must have shape \(27, 4\)"):
+        stream.push(np.zeros(3), np.zeros((5, 4)), np.zeros(4))
+    with pytest.raises(InvalidValue, match="rotations must be finite"):
+        stream.push(np.zeros(3), np.full((27, 4), np.nan), np.zeros(4))
+    with pytest.raises(InvalidValue, match="unit quaternions"):
+        stream.push(np.zeros(3), np.zeros((27, 4)), np.zeros(4))
+    with pytest.raises(InvalidValue, match=r"contacts must have shape \(4\)"):
+        stream.push(motion.root_positions[0], motion.rotations[0], np.zeros(9))
+    assert stream.finish() == []
+    with pytest.raises(InvalidValue, match="the stream is finished"):
+        stream.push(motion.root_positions[0], motion.rotations[0], motion.contacts.mask[0])

@@ -1,0 +1,55 @@
+"""Slow, obvious forms of what the cleanup's kernels do."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.optimize import minimize
+
+
+def nearest_in_balls(balls: np.ndarray) -> np.ndarray:
+    """The point nearest to the origin in all balls (n, 4), by a general solver from several starts."""
+    cons = [{"type": "ineq", "fun": lambda x, b=b: b[3] ** 2 - np.sum((x - b[:3]) ** 2)} for b in balls]
+    best, least = None, np.inf
+    for start in (np.zeros(3), balls[:, :3].mean(axis=0), *balls[:, :3]):
+        found = minimize(
+            lambda x: x @ x, start, constraints=cons, method="SLSQP", options={"ftol": 1e-14, "maxiter": 300}
+        )
+        inside = all(np.linalg.norm(found.x - b[:3]) <= b[3] + 1e-6 for b in balls)
+        if inside and found.fun < least:
+            best, least = found.x, found.fun
+    assert best is not None
+    return best
+
+
+def closed(mask: np.ndarray, gap: int) -> np.ndarray:
+    """Flags (F,) with every gap of up to `gap` frames between two runs filled."""
+    out = mask.copy()
+    on = np.flatnonzero(mask)
+    for a, b in pairwise(on):
+        if b - a - 1 <= gap:
+            out[a:b] = True
+    return out
+
+
+def ease(u: float) -> float:
+    return 1.0 - 3.0 * min(u, 1.0) ** 2 + 2.0 * min(u, 1.0) ** 3
+
+
+def tail(values: np.ndarray, kinds: np.ndarray, t: int, window: int, slope: int) -> np.ndarray:
+    """The adjustment of free frame t from those of the settled frames before and after."""
+    back = next((n for n in range(1, window + 1) if t - n >= 0 and kinds[t - n]), None)
+    ahead = next((n for n in range(1, window + 1) if t + n < len(kinds) and kinds[t + n]), None)
+    span, reach = window + 1, slope
+    if back and ahead:
+        span, reach = min(span, back + ahead), min(slope, back + ahead)
+    total = np.zeros(values.shape[1])
+    for n, step in ((back, -1), (ahead, 1)):
+        if n is None:
+            continue
+        at, beyond = t + step * n, t + step * (n + 1)
+        total += ease(n / span) * values[at]
+        if 0 <= beyond < len(kinds) and kinds[beyond] and n < reach:
+            total += n * ease(n / reach) * (values[at] - values[beyond])
+    return total
