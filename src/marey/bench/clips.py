@@ -1,4 +1,4 @@
-"""Files for the benches: as many joints as a CMU clip, smooth angles, four decimals."""
+"""Files for the benches: as many turning joints as a CMU clip, smooth angles."""
 
 from __future__ import annotations
 
@@ -9,21 +9,28 @@ from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.io.bvh_write import write_bvh
 from marey.maths import euler, quat
+from marey.samples import figure_skeleton
 
-N_JOINTS = 31
-_BRANCH = 5  # joints in a row before a new limb starts
+N_TURNING = 31  # joints with channels
 
 
 def bench_motion(n_frames: int, seed: int = 0) -> Motion:
-    """A figure of 31 joints whose every joint swings smoothly."""
+    """The sample figure, with a chain in its hand that brings it to 31 joints, every joint swinging smoothly."""
     rng = np.random.default_rng(seed)
-    parents = np.array([-1] + [j if j % _BRANCH else 0 for j in range(N_JOINTS - 1)])
-    names = tuple(f"joint_{j}" for j in range(N_JOINTS))
-    skeleton = Skeleton(names, parents, rng.uniform(-0.2, 0.2, (N_JOINTS, 3)))
+    figure = figure_skeleton()
+    turning = ~figure.is_end_site
+    n_links = N_TURNING - int(turning.sum())
+    names = figure.names + tuple(f"link_{k}" for k in range(n_links))
+    held = figure.roles["right_hand"]
+    parents = np.concatenate([figure.parents, [held, *range(len(figure), len(names) - 1)]])
+    offsets = np.concatenate([figure.offsets, np.tile([0.0, -0.05, 0.0], (n_links, 1))])
+    skeleton = Skeleton(names, parents, offsets)
     time = np.arange(n_frames)[:, None, None] / 120.0
-    angles = rng.uniform(5, 40, (N_JOINTS, 3)) * np.sin(time * rng.uniform(0.5, 6.0, (N_JOINTS, 3)))
-    rotations = quat.unroll(euler.from_euler(np.deg2rad(np.round(angles, 4)), "ZXY"))
-    root = np.cumsum(rng.normal(0, 0.005, (n_frames, 3)), axis=0)
+    n_joints = len(skeleton)
+    angles = rng.uniform(5, 40, (n_joints, 3)) * np.sin(time * rng.uniform(0.5, 6.0, (n_joints, 3)))
+    angles[:, skeleton.is_end_site] = 0.0
+    rotations = quat.unroll(euler.from_euler(np.deg2rad(angles), "ZXY"))
+    root = np.cumsum(rng.normal(0, 0.005, (n_frames, 3)), axis=0) + [0.0, 0.9, 0.0]
     return Motion(skeleton, settle(root), settle(rotations), 120.0, name=f"bench_{n_frames}")
 
 
