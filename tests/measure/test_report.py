@@ -54,7 +54,7 @@ def test_the_source_clips_own_figures_come_beside() -> None:
         assert figure.against_note == alone[name].note
 
 
-def _same(a: Report, b: Report) -> None:
+def check_same(a: Report, b: Report) -> None:
     for name, figure in a.items():
         assert figure.value == pytest.approx(b[name].value, rel=1e-6, abs=1e-6), name
 
@@ -62,7 +62,7 @@ def _same(a: Report, b: Report) -> None:
 @pytest.mark.parametrize("transform", [(1.0, 5.0, -3.0), (np.pi, 0.0, 0.0), (-2.5, -40.0, 80.0)])
 def test_figures_are_the_same_anywhere_on_the_floor(transform: tuple[float, float, float]) -> None:
     for motion in (WALK, pendulum_walk(0.9, 1.1)):
-        _same(measure(motion), measure(motion.moved(transform)))
+        check_same(measure(motion), measure(motion.moved(transform)))
 
 
 def test_measuring_changes_nothing() -> None:
@@ -143,7 +143,7 @@ def test_joints_above_the_hips_are_not_the_body() -> None:
         bone_offsets=offsets,
         source=WALK.source,
     )
-    _same(measure(replace(WALK, contacts=None)), measure(carried))
+    check_same(measure(replace(WALK, contacts=None)), measure(carried))
 
 
 def test_the_room_itself_can_be_called() -> None:
