@@ -25,7 +25,8 @@ class Source:
     unit : metres per unit of the file.
     up : the file's upward axis: "x", "y", "z", or with a minus sign.
     frame_time_text : the frame time as the file spells it, to be written back the same.
-    file_names : (J,) the names that the file gives its joints, where doubles had to be renamed; else ().
+    file_names : (J,) the names that the file gives its joints, where they differ from the skeleton's; else (). In a
+        BVH file an End Site is called "End Site", with any name that stands behind it.
     file_offsets : (J, 3) the OFFSETs as the file has them. Position channels replace them, so the skeleton's
         own may differ; a save writes these again.
     channels : for each joint its BVH channels in order, e.g. ``("Zrotation", "Yrotation", "Xrotation")``.

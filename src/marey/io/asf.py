@@ -124,7 +124,7 @@ def read_asf(data: bytes, path: str) -> AsfSkeleton:
     bones = _read_bones(sections[":bonedata"], path)
     order, parents = _read_hierarchy(sections[":hierarchy"], bones, path)
     warnings: list[str] = []
-    directions, lengths = _bone_vectors([bones[name] for name in order[1:]], warnings, path)
+    directions, lengths = _bone_vectors([bones[name] for name in order[1:]], warnings)
     dofs = (root.order, *(bones[name].dofs for name in order[1:]))
     moving = [name for name, dof in zip(order[1:], dofs[1:], strict=True) if any(d[0] != "r" for d in dof)]
     if moving:
@@ -424,7 +424,7 @@ def _refuse_loose(loose: set[str], placed: dict[str, int], bones: dict[str, _Bon
     raise ParseError(message, path=path, line=placed[name])
 
 
-def _bone_vectors(bones: Sequence[_Bone], warnings: list[str], path: str) -> tuple[Floats, Floats]:
+def _bone_vectors(bones: Sequence[_Bone], warnings: list[str]) -> tuple[Floats, Floats]:
     """Directions (N, 3) and lengths (N,), with zeros for the root in front."""
     directions = np.zeros((len(bones) + 1, 3))
     lengths = np.zeros(len(bones) + 1)
