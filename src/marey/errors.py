@@ -6,6 +6,9 @@
     ├── InvalidValue (ValueError)        an argument or array that does not fit
     │   ├── JointNotFound (LookupError)  a joint name or role that the skeleton lacks
     │   └── UnknownName (LookupError)    any other name that is looked up: a contact point, a clip, a sample
+    ├── NoResult                         the input is sound, but what was asked for does not exist in it
+    │   ├── NoTimewarp                   no path through the grid keeps to the slope limit
+    │   └── NotBlendable                 the motions are too unlike one another to be combined
     └── FileError                        something about a file; `.path` and `.line` say where
         ├── UnreadableFile (OSError)     missing, a folder, no permission, empty
         ├── UnwritableFile (OSError)     the output cannot be made there
@@ -30,6 +33,9 @@ __all__ = [
     "LimitExceeded",
     "MareyError",
     "MareyWarning",
+    "NoResult",
+    "NoTimewarp",
+    "NotBlendable",
     "ParseError",
     "UnknownFormat",
     "UnknownName",
@@ -54,6 +60,18 @@ class JointNotFound(InvalidValue, LookupError):
 
 class UnknownName(InvalidValue, LookupError):
     """A name that is looked up and is not there."""
+
+
+class NoResult(MareyError):
+    """The input is sound, but what was asked for does not exist in it; the command line exits with 1."""
+
+
+class NoTimewarp(NoResult):
+    """No path from start to end keeps to the slope limit."""
+
+
+class NotBlendable(NoResult):
+    """The motions are too unlike one another to be combined; the message says in what."""
 
 
 class FileError(MareyError):

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from marey import __version__
-from marey.errors import MareyError, MareyWarning
+from marey.errors import MareyError, MareyWarning, NoResult
 
 # In the order in which a newcomer needs them. A command's module is imported only when it is run or listed.
 COMMANDS = ("info", "convert", "contacts", "clean", "measure", "plot", "edit", "samples", "demo", "bench")
@@ -76,11 +76,12 @@ def main(arguments: list[str]) -> int:
         click.echo("marey: interrupted", err=True)
         return 130
     except MareyError as error:
+        code = 1 if isinstance(error, NoResult) else 2
         if debug:
             traceback.print_exc()
-            return 2
+            return code
         click.echo(f"marey: {error}", err=True)
-        return 2
+        return code
     except BrokenPipeError:  # the reader of our output has gone, as with `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
