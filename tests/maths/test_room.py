@@ -13,8 +13,8 @@ def test_the_room_exports_its_modules_and_the_ease():
     from marey.maths.ease import ease as from_its_module
 
     assert maths.ease is from_its_module
-    assert {"quat", "euler", "rigid2d", "filters", "ease", "ease_in", "ease_slope"} == set(maths.__all__)
-    for module in (maths.quat, maths.euler, maths.rigid2d, maths.filters):
+    assert {"bspline", "quat", "euler", "rigid2d", "filters", "ease", "ease_in", "ease_slope"} == set(maths.__all__)
+    for module in (maths.bspline, maths.quat, maths.euler, maths.rigid2d, maths.filters):
         assert all(hasattr(module, name) for name in module.__all__)
 
 

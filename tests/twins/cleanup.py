@@ -34,22 +34,30 @@ def closed(mask: np.ndarray, gap: int) -> np.ndarray:
 
 
 def ease(u: float) -> float:
-    return 1.0 - 3.0 * min(u, 1.0) ** 2 + 2.0 * min(u, 1.0) ** 3
+    """1 at 0, 0 from 1 on, slope and curvature 0 at both: the quintic through these six conditions."""
+    u = min(u, 1.0)
+    return 1.0 - 10.0 * u**3 + 15.0 * u**4 - 6.0 * u**5
 
 
-def tail(values: np.ndarray, kinds: np.ndarray, t: int, window: int, slope: int) -> np.ndarray:
+def line(u: float) -> float:
+    """0 at 0 with slope 1 and curvature 0; 0 with slope and curvature 0 from 1 on."""
+    return u - 6.0 * u**3 + 8.0 * u**4 - 3.0 * u**5 if u < 1.0 else 0.0
+
+
+def tail(values: np.ndarray, kinds: np.ndarray, t: int, window: int, shortest: int) -> np.ndarray:
     """The adjustment of free frame t from those of the settled frames before and after."""
     back = next((n for n in range(1, window + 1) if t - n >= 0 and kinds[t - n]), None)
     ahead = next((n for n in range(1, window + 1) if t + n < len(kinds) and kinds[t + n]), None)
-    span, reach = window + 1, slope
-    if back and ahead:
-        span, reach = min(span, back + ahead), min(slope, back + ahead)
+    gap = back + ahead if back and ahead else np.inf
     total = np.zeros(values.shape[1])
     for n, step in ((back, -1), (ahead, 1)):
         if n is None:
             continue
         at, beyond = t + step * n, t + step * (n + 1)
-        total += ease(n / span) * values[at]
-        if 0 <= beyond < len(kinds) and kinds[beyond] and n < reach:
-            total += n * ease(n / reach) * (values[at] - values[beyond])
+        total += ease(n / min(window + 1, gap)) * values[at]
+        if 0 <= beyond < len(kinds) and kinds[beyond]:
+            slope = values[at] - values[beyond]
+            reach = np.clip(0.012 / max(0.2 * np.linalg.norm(slope), 1e-9), shortest, window)
+            reach = min(reach, gap)
+            total += reach * line(n / reach) * slope
     return total

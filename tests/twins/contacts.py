@@ -28,39 +28,73 @@ def close_gaps(runs, gap):
     return out
 
 
-def calm_down(speed, start, stop, calm, frames, share, longest):
-    """Take frames off the faster end until the average is calm, or few are left."""
-    if stop - start > longest:
+def calm_down(speed, start, stop, average, frames, share, longest):
+    """Take frames off the faster end until the average is low, or few are left; an end of the clip stays."""
+    n_frames = len(speed)
+    if stop - start > longest or (start, stop) == (0, n_frames):
         return start, stop
-    fewest = max(frames, share * (stop - start))
-    while stop - start > fewest and np.mean(speed[start:stop]) > calm:
-        if speed[start] > speed[stop - 1]:
+    fewest = max(frames if start > 0 and stop < n_frames else frames / 1.5, share * (stop - start))
+    while stop - start > fewest and np.mean(speed[start:stop]) > average:
+        if stop == n_frames or (start > 0 and speed[start] > speed[stop - 1]):
             start += 1
         else:
             stop -= 1
     return start, stop
 
 
-def plants(speed, clearance, limits, height, own, gap, shortest):
+def grow(speed, clearance, keep, start, stop, frames, times, height):
+    """Add frames at the slower end, up to `frames`, unless they are fast or high or the clip ends."""
+    while stop - start < frames and start > 0 and stop < len(speed):
+        f = start - 1 if speed[start - 1] < speed[stop] else stop
+        if speed[f] > times * keep[f] or clearance[f] > height:
+            return start, stop
+        start, stop = min(start, f), max(stop, f + 1)
+    return start, stop
+
+
+def plants(speed, clearance, pace, limits, each, own, calm, gap, shortest):
     """The contacts of one point as half-open intervals."""
     enter_speed, keep_speed, enter_height, keep_height = limits
-    base, factor, noise, *calm = own
+    height, times = each
+    base, factor, noise, cut = own
     n_frames = len(speed)
-    keeps = [v < keep_speed and h < keep_height for v, h in zip(speed, clearance, strict=True)]
+    keep = [keep_speed * p for p in pace]
+
+    def is_cut(start, stop):
+        return start == 0 or stop == n_frames
+
+    def long_enough(start, stop):
+        return stop - start >= (max(2, shortest // 3) if is_cut(start, stop) else shortest)
+
+    def excess(start, stop):
+        return max(0.0, sorted(speed[start:stop])[(stop - start) // 4] - noise)
+
+    keeps = [v < most and h < keep_height for v, most, h in zip(speed, keep, clearance, strict=True)]
     enters = [v < enter_speed and h < enter_height for v, h in zip(speed, clearance, strict=True)]
     candidates = close_gaps([(a, b) for a, b in runs_of(keeps) if any(enters[a:b])], gap)
+    candidates = [run for run in candidates if long_enough(*run)]
+    whole = sorted(excess(*run) for run in candidates if not is_cut(*run))
     out = []
     for start, stop in candidates:
-        needed = max(2, shortest // 3) if start == 0 or stop == n_frames else shortest
-        if stop - start < needed:
-            continue
-        quarter = sorted(speed[start:stop])[(stop - start) // 4]
-        limit = min(keep_speed, base + factor * max(0.0, quarter - noise))
-        holds = [speed[f] <= limit and clearance[f] <= height for f in range(start, stop)]
-        pieces = [(start + a, start + b) for a, b in close_gaps(runs_of(holds), gap) if b - a >= needed]
-        for piece in pieces or [(start, stop)]:
-            out.append(calm_down(speed, *piece, *calm))
-    return out
+        usual = max(cut, whole[len(whole) // 2]) if whole and is_cut(start, stop) else np.inf
+        limit = base + factor * min(excess(start, stop), usual)
+        holds = [speed[f] <= min(limit, keep[f]) and clearance[f] <= height for f in range(start, stop)]
+        pieces = [(start + a, start + b) for a, b in close_gaps(runs_of(holds), gap)]
+        pieces = [piece for piece in pieces if long_enough(*piece)]
+        if not pieces and not (whole and is_cut(start, stop)):
+            pieces = [(start, stop)]
+        out += pieces
+    flags = [any(a <= f < b for a, b in out) for f in range(n_frames)]
+    for start, stop in runs_of(flags):
+        for f in range(start, stop):
+            flags[f] = False
+        if pace[(start + stop) // 2] > 1.0:
+            start, stop = calm_down(speed, start, stop, *calm)
+        if times > 0.0:
+            start, stop = grow(speed, clearance, keep, start, stop, calm[1], times, keep_height)
+        for f in range(start, stop):
+            flags[f] = True
+    return runs_of(flags)
 
 
 def lowest_level(heights, width, needed):
@@ -72,3 +106,13 @@ def lowest_level(heights, width, needed):
         return None
     near = [window for low, window in zip(heights, windows, strict=True) if full[0] <= low <= full[0] + width]
     return float(np.median(max(near, key=len)))
+
+
+def level_shares(heights, low, high, width, needed):
+    """10th, 25th percentile and median of the heights near the lowest level of those from `low` to under `high`."""
+    near = sorted(h for h in heights if low <= h < high)
+    level = lowest_level(near, width, needed)
+    if level is None:
+        return None
+    about = [h for h in near if level - width <= h < level + width]
+    return [about[len(about) * share // 100] for share in (10, 25, 50)]

@@ -7,35 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.files import counted
+from marey.cli.params import Moment, NameOrIndex
+
+__all__ = ["Moment", "frames_between", "reading", "reading_options"]
+
 if TYPE_CHECKING:
     from marey.core import Motion
 
 Command = Callable[..., Any]
-
-
-class _NameOrIndex(click.ParamType):  # type: ignore[type-arg]
-    name = "name or number"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> str | int:
-        return int(value) if isinstance(value, str) and value.isdigit() else str(value)
-
-
-class Moment(click.ParamType):  # type: ignore[type-arg]
-    """A time in seconds (``1.2``) or a frame (``36f``): a float or an int."""
-
-    name = "seconds or frame"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float | int:
-        """The number behind the text; wrong use where there is none."""
-        if isinstance(value, int | float):
-            return value
-        try:
-            number: float | int = int(value[:-1]) if value.endswith("f") else float(value)
-        except ValueError:
-            number = -1
-        if not 0 <= number < float("inf"):
-            self.fail(f"expected seconds such as 1.2, or a frame such as 36f, got {value!r}", param, ctx)
-        return number
 
 
 def frames_between(motion: Motion, begin: float | int | None, end: float | int | None) -> tuple[int, int]:
@@ -44,7 +24,7 @@ def frames_between(motion: Motion, begin: float | int | None, end: float | int |
 
     start = 0 if begin is None else begin if isinstance(begin, int) else round(begin * motion.fps)
     stop = len(motion) if end is None else end if isinstance(end, int) else round(end * motion.fps) + 1
-    last = f"{motion.name!r}, which lasts {motion.duration:.2f} s or {len(motion)} frames"
+    last = f"{motion.name!r}, which lasts {motion.duration:.2f} s or {counted(len(motion), 'frame')}"
     if start >= len(motion):
         raise InvalidValue(f"--from is beyond the end of {last}")
     if stop > len(motion):
@@ -59,9 +39,14 @@ def reading(function: Command) -> Command:
     options = [
         click.option("--unit", help="The file's unit: m, cm, mm, in, cmu, or metres per unit.  [default: recognised]"),
         click.option("--up", help="The file's upward axis: y, z, x, -y, -z, -x.  [default: recognised]"),
-        click.option("--fps", type=float, help="Frames per second, where the file has none or a wrong one."),
-        click.option("--root", type=_NameOrIndex(), help="Which ROOT of a BVH file with several."),
-        click.option("--clip", type=_NameOrIndex(), help="Which animation of a GLB file with several."),
+        click.option(
+            "--fps",
+            type=float,
+            help="Frames per second. BVH, AMC: the rate at which the frames were taken, where the file has none or a "
+            "wrong one. GLB: the rate at which to sample its curves.",
+        ),
+        click.option("--root", type=NameOrIndex(), help="Which ROOT of a BVH file with several."),
+        click.option("--clip", type=NameOrIndex(), help="Which animation of a GLB file with several."),
         click.option("--skeleton", help="The ASF file of an AMC file.  [default: looked for beside it]"),
         click.option("--roles", help='A JSON file that says which joint is what: {"left_hand": "Hand_L"}.'),
     ]

@@ -1,0 +1,316 @@
+"""`marey grid`: the distances between all frames of two motions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from marey.cli.options import reading, reading_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from marey.compare import DistanceGrid
+    from marey.core import Markers, Motion
+    from marey.core._arrays import Ints
+    from marey.register.dtw import TimeAlignment
+
+_LISTED = 5  # minima in the text; --json has all
+_SETS = ("body", "upper", "lower", "large", "root_knees")
+
+
+class _Contacts(click.ParamType):  # type: ignore[type-arg]
+    name = "refuse or metres"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str | float:
+        if value == "refuse":
+            return "refuse"
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"expected 'refuse' or a penalty in metres such as 0.1, got {value!r}", param, ctx)
+
+
+@click.command("grid")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="[B]", required=False)
+@click.option("-o", "--output", metavar="OUT", help="The heat map to write, .png or .svg.")
+@click.option("--csv", "csv_file", metavar="FILE", help="Write the distances in metres: times of B across, of A down.")
+@click.option("--npz", "npz_file", metavar="FILE", help="Write the squared distances, minima and path as NumPy arrays.")
+@click.option("--path", "with_path", is_flag=True, help="Find the timewarp that starts with both motions, and draw it.")
+@click.option(
+    "--end",
+    type=click.Choice(["corner", "border"]),
+    default="corner",
+    show_default=True,
+    help="--path: end with both motions, or wherever on the border the mean distance is smallest.",
+)
+@click.option("--slope", type=int, default=2, show_default=True, help="--path: how many times as fast either may run.")
+@click.option("--threshold", type=float, help="Only minima up to this distance, in metres.")
+@click.option("--window", type=float, default=0.1, show_default=True, help="Seconds of motion that are compared.")
+@click.option(
+    "--shape", type=click.Choice(["triangle", "box", "gaussian"]), default="triangle", show_default=True,
+    help="How the frames of a window are weighted.",
+)  # fmt: skip
+@click.option(
+    "--markers", default="body", show_default=True,
+    help=f"What is compared: {', '.join(_SETS)}, or roles, joints or markers, separated by commas.",
+)  # fmt: skip
+@click.option("--per-joint", type=click.IntRange(1, 3), default=1, show_default=True, help="Markers on each joint.")
+@click.option("--no-align", is_flag=True, help="Compare poses where they are, without moving one onto the other.")
+@click.option("--contacts", type=_Contacts(), help="'refuse' cells whose contacts differ, or add metres to them.")
+@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@reading
+def command(
+    first: str,
+    second: str | None,
+    output: str | None,
+    csv_file: str | None,
+    npz_file: str | None,
+    with_path: bool,
+    end: Literal["corner", "border"],
+    slope: int,
+    threshold: float | None,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Compare all frames of A with all frames of B, or of A with one another, and draw them as a heat map.
+
+    Distances are in metres: the root mean square over markers and a window of frames, after the best move across the
+    floor. Where rates differ, the faster motion is resampled. Exits with 1 where --path finds none; the grid is
+    written all the same.
+
+    \b
+    Example:
+      marey grid walk.bvh run.bvh -o grid.png --path
+      marey grid dance.bvh -o grid.png --window 0.5 --threshold 0.08 --npz grid.npz
+    """
+    from marey.compare import distance_grid
+
+    how = reading_options(options)
+    files = [first] if second is None else [first, second]
+    _check_outputs(files, output, csv_file, npz_file)
+    figures = [_read(file, options["trim_rest"], how) for file in files]
+    notes = _one_rate(figures, options["contacts"] is not None)
+    markers = options["markers"]
+    grid = distance_grid(
+        figures[0],
+        figures[-1],
+        markers=markers if markers in _SETS else [name.strip() for name in markers.split(",") if name.strip()],
+        per_joint=options["per_joint"],
+        window=options["window"],
+        shape=options["shape"],
+        align=not options["no_align"],
+        contacts=options["contacts"],
+    )
+    path, no_path = _warp(grid, end, slope) if with_path else (None, None)
+    minima = grid.minima(threshold)
+    written = []
+    if output is not None:
+        from marey.plot.grid import grid as draw
+
+        draw(grid, output, threshold=threshold, cells=None if path is None else path.cells)
+        written.append(output)
+    if csv_file is not None:
+        _write_csv(grid, csv_file)
+        written.append(csv_file)
+    if npz_file is not None:
+        _write_npz(grid, minima, path, npz_file)
+        written.append(npz_file)
+    report = {"files": files, "notes": notes, **_report(grid, minima, path, threshold), "no_path": no_path}
+    report["written"] = written
+    click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+    return 0 if no_path is None else 1
+
+
+def _check_outputs(files: list[str], output: str | None, csv_file: str | None, npz_file: str | None) -> None:
+    """Wrong use, told before any file is read."""
+    from marey.cli.files import check_output
+
+    given = [path for path in (output, csv_file, npz_file) if path is not None]
+    if len(set(given)) != len(given):
+        raise click.UsageError("-o, --csv and --npz must be different files")
+    for path in given:
+        check_output(path, files)
+    if output is not None:
+        from marey.plot.style import check_suffix
+
+        check_suffix(output)
+
+
+def _read(file: str, trim_rest: bool, how: dict[str, Any]) -> Motion | Markers:
+    from marey.io import load_markers, load_motion
+    from marey.io.files import MARKER_SUFFIXES, split_name
+
+    if split_name(file)[1] in MARKER_SUFFIXES:
+        wrong = next((key for key in how if key not in ("unit", "up")), "trim-rest" if trim_rest else None)
+        if wrong is not None:
+            raise click.UsageError(f"--{wrong} means nothing for recorded markers, as in {file}")
+        return load_markers(file, **how)
+    return load_motion(file, trim_rest=trim_rest, **how)
+
+
+def _one_rate(figures: list[Any], with_contacts: bool) -> list[str]:
+    """Bring the motions to the lower rate and find contacts where they are asked for, in place; what was done."""
+    from dataclasses import replace
+
+    from marey.clean import detect_contacts
+    from marey.core import Motion
+    from marey.edit import resample
+
+    notes = []
+    if with_contacts:
+        for k, motion in enumerate(figures):
+            if isinstance(motion, Motion) and motion.contacts is None:
+                figures[k] = replace(motion, contacts=detect_contacts(motion).contacts)
+                notes.append(f"found the contacts of {motion.name!r}")
+    slower = min(figure.fps for figure in figures)
+    for k, figure in enumerate(figures):
+        if figure.fps != slower and isinstance(figure, Motion):
+            figures[k] = resample(figure, slower)
+            notes.append(f"resampled {figure.name!r} from {figure.fps:.6g} to {slower:.6g} Hz")
+    return notes
+
+
+def _warp(grid: DistanceGrid, end: Literal["corner", "border"], slope: int) -> tuple[TimeAlignment | None, str | None]:
+    """The path, or why there is none."""
+    from marey.errors import NoTimewarp
+    from marey.register.dtw import dtw
+
+    try:
+        return dtw(grid.values, end=end, slope_limit=slope), None
+    except NoTimewarp as error:
+        return None, str(error)
+
+
+def _report(grid: DistanceGrid, minima: Ints, path: TimeAlignment | None, threshold: float | None) -> dict[str, Any]:
+    """The figures of a grid, distances in metres and times in seconds."""
+    import numpy as np
+
+    values = grid.values
+    finite = np.sqrt(values[np.isfinite(values)])
+    off = np.abs(np.subtract.outer(np.arange(len(grid.a)), np.arange(len(grid.b)))) >= len(grid.frame_weights)
+    ours = off & np.isfinite(values) if grid.is_own else np.isfinite(values)
+    best = None
+    if ours.any():
+        best = np.unravel_index(int(np.argmin(np.where(ours, values, np.inf))), values.shape)
+    order = np.argsort(values[minima[:, 0], minima[:, 1]], kind="stable")
+    return {
+        "a": {"name": grid.a.name, "frames": len(grid.a), "fps": grid.a.fps},
+        "b": {"name": grid.b.name, "frames": len(grid.b), "fps": grid.b.fps},
+        "markers": list(grid.a.names),
+        "window_frames": len(grid.frame_weights),
+        "aligned": grid.align,
+        "own": grid.is_own,
+        "distance_m": _statistics(finite),
+        "refused_cells": int(values.size - finite.size),
+        "best": None if best is None else _cell(grid, int(best[0]), int(best[1])),
+        "threshold_m": threshold,
+        "minima": [_cell(grid, int(i), int(j)) for i, j in minima[order]],
+        "path": None
+        if path is None
+        else {"cells": len(path.cells), "distance_m": path.distance, "worst_m": float(np.sqrt(path.distances.max()))},
+    }
+
+
+def _statistics(distances: Any) -> dict[str, float] | None:
+    import numpy as np
+
+    if distances.size == 0:
+        return None
+    low, median, high = np.quantile(distances, [0.05, 0.5, 0.95])
+    return {
+        "min": float(distances.min()),
+        "percentile_5": float(low),
+        "median": float(median),
+        "mean": float(distances.mean()),
+        "percentile_95": float(high),
+        "max": float(distances.max()),
+    }
+
+
+def _cell(grid: DistanceGrid, i: int, j: int) -> dict[str, Any]:
+    theta, x, z = (float(value) for value in grid.transform(i, j))
+    return {
+        "frames": [i, j],
+        "seconds": [i / grid.a.fps, j / grid.b.fps],
+        "distance_m": float(grid.values[i, j]) ** 0.5,
+        "move": {"theta_rad": theta, "x_m": x, "z_m": z},
+    }
+
+
+def _text(report: dict[str, Any]) -> str:
+    a, b, figures = report["a"], report["b"], report["distance_m"]
+    lines = list(report["notes"])
+    lines.append(
+        f"{a['name']} ({a['frames']} frames) with {b['name']} ({b['frames']} frames) at {a['fps']:.6g} Hz, "
+        f"{len(report['markers'])} markers, windows of {report['window_frames']}"
+    )
+    if figures is None:
+        lines.append("  all cells were refused, as contacts differ everywhere")
+    else:
+        told = (
+            f"least {figures['min']:.3f}, 5 % below {figures['percentile_5']:.3f}, median {figures['median']:.3f}, "
+            f"mean {figures['mean']:.3f}, largest {figures['max']:.3f}"
+        )
+        lines.append(f"  distances in metres: {told}")
+    if report["refused_cells"]:
+        lines.append(f"  {report['refused_cells']} cells refused, as contacts differ")
+    if report["path"]:
+        path = report["path"]
+        lines.append(f"  path of {path['cells']} cells: {path['distance_m']:.3f} m, {path['worst_m']:.3f} m at worst")
+    if report["no_path"]:
+        lines.append(f"  {report['no_path']}")
+    limit = "" if report["threshold_m"] is None else f" up to {report['threshold_m']:g} m"
+    lines.append(f"  {len(report['minima'])} local minima{limit}" + (", the least:" if report["minima"] else ""))
+    # On a motion's own grid each cell has its mirror image; one of the two will do.
+    listed = [cell for cell in report["minima"] if not report["own"] or cell["frames"][0] < cell["frames"][1]]
+    for cell in listed[:_LISTED]:
+        seconds = cell["seconds"]
+        lines.append(f"    {seconds[0]:.2f} s and {seconds[1]:.2f} s: {cell['distance_m']:.3f} m")
+    lines += [f"wrote {path}" for path in report["written"]]
+    return "\n".join(lines)
+
+
+def _write_csv(grid: DistanceGrid, file: str) -> None:
+    import numpy as np
+
+    from marey.io.files import write_bytes
+
+    def rows() -> Iterator[bytes]:
+        columns = (f"{j / grid.b.fps:.6g}" for j in range(len(grid.b)))
+        yield (",".join(["seconds", *columns]) + "\n").encode()
+        for i, line in enumerate(grid.values):
+            yield (",".join([f"{i / grid.a.fps:.6g}", *(f"{d:.6g}" for d in np.sqrt(line))]) + "\n").encode()
+
+    write_bytes(file, rows())
+
+
+def _write_npz(grid: DistanceGrid, minima: Ints, path: TimeAlignment | None, file: str) -> None:
+    import io
+
+    import numpy as np
+
+    from marey.io.files import write_bytes
+
+    arrays: dict[str, Any] = {
+        "format": np.array("marey-grid"),
+        "version": np.array(1),
+        "values": grid.values,
+        "frame_weights": grid.frame_weights,
+        "marker_weights": grid.a.weights,
+        "markers": np.array(grid.a.names),
+        "names": np.array([grid.a.name, grid.b.name]),
+        "fps": np.array([grid.a.fps, grid.b.fps]),
+        "aligned": np.array(grid.align),
+        "minima": minima,
+        "moves": grid.transform(minima[:, 0], minima[:, 1]),
+    }
+    if path is not None:
+        arrays["path"] = path.cells
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    write_bytes(file, [buffer.getbuffer()])

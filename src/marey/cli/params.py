@@ -1,0 +1,91 @@
+"""What the command line takes as a value: moments, planes, names or numbers, places at a time."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import click
+
+
+class NameOrIndex(click.ParamType):  # type: ignore[type-arg]
+    """A name, or a number from 0."""
+
+    name = "name or number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str | int:
+        """The number where it is one."""
+        return int(value) if isinstance(value, str) and value.isdigit() else str(value)
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]
+    """A time in seconds (``1.2``) or a frame (``36f``): a float or an int."""
+
+    name = "seconds or frame"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | int:
+        """The number behind the text; wrong use where there is none."""
+        if isinstance(value, int | float):
+            return value
+        try:
+            number: float | int = int(value[:-1]) if value.endswith("f") else float(value)
+        except ValueError:
+            number = -1
+        if not 0 <= number < float("inf"):
+            self.fail(f"expected seconds such as 1.2, or a frame such as 36f, got {value!r}", param, ctx)
+        return number
+
+
+class Plane(click.ParamType):  # type: ignore[type-arg]
+    """A height in metres, or ``height,a,b`` for y = height + a x + b z."""
+
+    name = "plane"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | tuple[float, ...]:
+        """One number or three."""
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return]
+        try:
+            numbers = tuple(float(part) for part in value.split(","))
+        except ValueError:
+            numbers = ()
+        if len(numbers) not in (1, 3) or not all(abs(number) < float("inf") for number in numbers):
+            self.fail(
+                f"expected a height such as 0.45, or height,a,b for y = height + a x + b z, got {value!r}", param, ctx
+            )
+        return numbers[0] if len(numbers) == 1 else numbers
+
+
+class Stay(NamedTuple):
+    """Something that is to be somewhere for a while: its name, from when to when, and 3 or 7 numbers."""
+
+    name: str
+    begin: float | int
+    end: float | int
+    place: list[float]
+
+
+class StayParam(click.ParamType):  # type: ignore[type-arg]
+    """``right_hand=1.2:1.5@0.4,1.1,0.3``, with an orientation as four more numbers where `turned`."""
+
+    name = "stay"
+
+    def __init__(self, turned: bool = False) -> None:
+        self.counts = (3, 7) if turned else (3,)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Stay:
+        """Its parts; wrong use where one is missing."""
+        if isinstance(value, Stay):
+            return value
+        name, _, rest = str(value).partition("=")
+        span, _, place = rest.partition("@")
+        ends = span.split(":")
+        try:
+            numbers = [float(number) for number in place.split(",")]
+        except ValueError:
+            numbers = []
+        if len(numbers) == 7 and 7 not in self.counts:
+            self.fail(f"it takes a position X,Y,Z alone, got {value!r}", param, ctx)
+        if not name or len(ends) != 2 or len(numbers) not in self.counts:
+            self.fail(f"expected NAME=FROM:TO@X,Y,Z such as right_hand=1.2:1.5@0.4,1.1,0.3, got {value!r}", param, ctx)
+        begin, end = (Moment().convert(text.strip(), param, ctx) for text in ends)
+        return Stay(name.strip(), begin, end, numbers)

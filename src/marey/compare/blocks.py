@@ -1,0 +1,170 @@
+"""Grids that are too large to hold: a block of cells at a time, within a stated amount of memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.compare.clouds import Figure
+from marey.compare.grid import paired
+from marey.compare.minima import checked_limit
+from marey.compare.pairing import TILE_COLUMNS, TILE_ROWS, Pairing, Span, most_workers, scratch_bytes
+from marey.core._arrays import Floats, Ints, checked_index, settle
+from marey.errors import InvalidValue
+
+__all__ = ["DEFAULT_MEMORY", "GridBlock", "grid_blocks", "grid_minima"]
+
+DEFAULT_MEMORY = 256 * 1024**2
+"""Bytes."""
+
+# Smaller blocks than this many frames either way spend their time on windows that reach beyond them.
+_SMALLEST = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GridBlock:
+    """A part of a grid: rows and columns (first, beyond the last) and their D (R, C) in m^2."""
+
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    values: Floats = field(repr=False)
+
+
+def grid_blocks(
+    a: Figure,
+    b: Figure | None = None,
+    *,
+    memory: int = DEFAULT_MEMORY,
+    markers: str | Sequence[str] = "body",
+    per_joint: int = 1,
+    weights: Mapping[str, float] | ArrayLike | None = None,
+    window: float = 0.1,
+    shape: str = "triangle",
+    align: bool = True,
+    contacts: str | float | None = None,
+) -> Iterator[GridBlock]:
+    """The grid of `distance_grid` in blocks, from left to right and from top to bottom, each cell once.
+
+    Parameters
+    ----------
+    memory : bytes that are never exceeded, besides the clips' own markers, as long as the caller keeps no block while
+        asking for the one after the next.
+
+    The others are as for `distance_grid`. Wrong arguments are refused here, before the first block is asked for.
+    """
+    pairing = paired(
+        a, b, markers=markers, per_joint=per_joint, weights=weights, window=window, shape=shape, align=align,
+        contacts=contacts,
+    )  # fmt: skip
+    return _blocks(pairing, _Plan.of(pairing, memory, margin=0))
+
+
+def grid_minima(
+    a: Figure,
+    b: Figure | None = None,
+    *,
+    threshold: float | None = None,
+    min_lag: int | None = None,
+    memory: int = DEFAULT_MEMORY,
+    markers: str | Sequence[str] = "body",
+    per_joint: int = 1,
+    weights: Mapping[str, float] | ArrayLike | None = None,
+    window: float = 0.1,
+    shape: str = "triangle",
+    align: bool = True,
+    contacts: str | float | None = None,
+) -> tuple[Ints, Floats]:
+    """The local minima of a grid that is never held as a whole: cells (N, 2) and their D (N,) in m^2.
+
+    threshold, min_lag : as for `DistanceGrid.minima`; memory : as for `grid_blocks`, besides the minima themselves.
+    Cells come in row-major order.
+    """
+    from marey.compare import minima_kernels
+
+    pairing = paired(
+        a, b, markers=markers, per_joint=per_joint, weights=weights, window=window, shape=shape, align=align,
+        contacts=contacts,
+    )  # fmt: skip
+    limit = checked_limit(threshold)
+    if min_lag is None:
+        min_lag = len(pairing.frame_weights) if pairing.a is pairing.b else 0
+    lag = checked_index(min_lag, "min_lag")
+    cells, found = [np.empty((0, 2), dtype=np.int64)], [np.empty(0)]
+    plan = _Plan.of(pairing, memory, margin=1)
+    for block, inner in zip(_blocks(pairing, plan), plan.spans(), strict=True):
+        place = (block.rows[0], block.columns[0])
+        own = (inner[0] - place[0], inner[1] - place[0], inner[2] - place[1], inner[3] - place[1])
+        cells.append(minima_kernels.minima(block.values, limit, lag, own, place))
+        found.append(block.values[cells[-1][:, 0] - place[0], cells[-1][:, 1] - place[1]])
+    every, values = np.concatenate(cells), np.concatenate(found)
+    order = np.lexsort((every[:, 1], every[:, 0]))
+    return settle(every[order]), settle(values[order])
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Blocks of `height` by `width` cells of an n_rows by n_columns grid, with `margin` more around each."""
+
+    n_rows: int
+    n_columns: int
+    height: int
+    width: int
+    margin: int
+    n_workers: int
+
+    @classmethod
+    def of(cls, pairing: Pairing, memory: int, margin: int) -> _Plan:
+        given = checked_index(memory, "memory")
+        sizes = (len(pairing.a), len(pairing.b))
+
+        def scratch(n_rows: int, n_columns: int, n_workers: int) -> int:
+            return scratch_bytes(n_rows, n_columns, pairing.a.n_markers, pairing.half, n_workers)
+
+        for n_workers in range(most_workers(), 0, -1):
+            # One block is at work while the caller still has the one before.
+            n_cells = (given - scratch(TILE_ROWS, TILE_COLUMNS, n_workers)) // 16
+            if 2 * 16 * n_cells > given or (n_workers == 1 and n_cells > TILE_ROWS * TILE_COLUMNS):
+                width = min(sizes[1], max(n_cells // min(sizes[0], 4 * TILE_ROWS) - 2 * margin, TILE_COLUMNS))
+                height = min(sizes[0], n_cells // (width + 2 * margin) - 2 * margin)
+                if height >= 1:
+                    return cls(*sizes, height, width, margin, n_workers)
+        side = 4 * TILE_ROWS
+        while side >= _SMALLEST:
+            height, width = min(side, sizes[0]), min(side, sizes[1])
+            needed = scratch(height, width, 1) + 16 * (height + 2 * margin) * (width + 2 * margin)
+            if needed <= given:
+                return cls(*sizes, height, width, margin, 1)
+            side //= 2
+        raise InvalidValue(
+            f"blocks of this grid need at least {math.ceil(needed / 1024)} kB of memory, got {given / 1024:.6g} kB"
+        )
+
+    def spans(self) -> Iterator[Span]:
+        """The blocks without their margins."""
+        for start in range(0, self.n_rows, self.height):
+            for first in range(0, self.n_columns, self.width):
+                yield start, min(start + self.height, self.n_rows), first, min(first + self.width, self.n_columns)
+
+    def with_margin(self, span: Span) -> Span:
+        """The same cells and those around them that exist."""
+        start, stop, first, last = span
+        more = self.margin
+        return (
+            max(start - more, 0),
+            min(stop + more, self.n_rows),
+            max(first - more, 0),
+            min(last + more, self.n_columns),
+        )
+
+
+def _blocks(pairing: Pairing, plan: _Plan) -> Iterator[GridBlock]:
+    for inner in plan.spans():
+        span = plan.with_margin(inner)
+        values = np.empty((span[1] - span[0], span[3] - span[2]))
+        pairing.fill(values, span, plan.n_workers)
+        yield GridBlock(span[:2], span[2:], settle(values))
+        del values

@@ -1,0 +1,363 @@
+"""Point clouds: markers on the joints of a figure, whose movement is what gets compared (Kovar 4.1.1.1)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats, checked_fps, frozen, rebuilt, settle
+from marey.core.contacts import Contacts
+from marey.core.markers import Markers
+from marey.core.motion import Motion
+from marey.core.roles import ROLE_NAMES
+from marey.core.skeleton import Skeleton
+from marey.errors import InvalidValue, JointNotFound, MareyWarning, UnknownName, similar
+from marey.maths import quat
+
+__all__ = ["MARKER_SETS", "Clouds", "Figure", "frame_weights", "point_clouds"]
+
+_SIDES = ("left", "right")
+
+
+def _both(*parts: str) -> tuple[str, ...]:
+    return tuple(f"{side}_{part}" for side in _SIDES for part in parts)
+
+
+_ARMS = _both("upper_arm", "forearm", "hand", "fingertips")
+_LEGS = _both("upper_leg", "lower_leg", "foot", "ball", "toe_tip")
+
+MARKER_SETS: dict[str, tuple[str, ...]] = {
+    # Shoulder joints and the first spine joint are left out: in many files they coincide with chest and hips.
+    "body": ("hips", "chest", "neck", "head", *_ARMS, *_LEGS),
+    "upper": ("chest", "neck", "head", *_ARMS),
+    "lower": ("hips", *_LEGS),
+    "large": ("hips", "chest", *_both("upper_arm", "forearm", "upper_leg", "lower_leg")),
+    "root_knees": ("hips", "left_lower_leg", "right_lower_leg"),
+}
+"""Roles that carry a marker; those that a skeleton lacks are left out, except that a set must not be empty."""
+
+# Metres from a joint to the second and third marker that turn with it.
+_ARM_LENGTH = 0.1
+# A recorded marker is used if it was seen in at least this share of the frames, with no longer gap than this, seconds.
+_SEEN, _LONGEST_GAP = 0.75, 0.5
+SHAPES = ("triangle", "box", "gaussian")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clouds:
+    """M markers over F frames, with what a comparison needs to know of them.
+
+    Parameters
+    ----------
+    points : (F, M, 3) metres in the world.
+    weights : (M,) of the markers, none negative, with sum 1.
+    fps : frames per second.
+    name : of the clip.
+    names : of the markers, so that clouds of different markers are not taken for one another; may be empty.
+    contacts : of the same frames, where a comparison is to mind them.
+    """
+
+    points: Floats
+    weights: Floats
+    fps: float
+    name: str = ""
+    names: tuple[str, ...] = ()
+    contacts: Contacts | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        points = frozen(self.points, "points of a point cloud", (None, None, 3))
+        if points.shape[0] == 0 or points.shape[1] == 0:
+            raise InvalidValue(
+                f"point clouds need at least one frame and one marker, got {points.shape[0]} frames and "
+                f"{points.shape[1]} markers"
+            )
+        weights = frozen(self.weights, "marker weights", (points.shape[1],))
+        if (weights < 0).any() or abs(float(weights.sum()) - 1.0) > 1e-9:
+            raise InvalidValue(
+                f"marker weights must not be negative and must sum to 1, got a least of {weights.min():.6g} and a sum "
+                f"of {weights.sum():.6g}; divide them by their sum"
+            )
+        names = tuple(self.names)
+        if names and len(names) != points.shape[1]:
+            raise InvalidValue(f"expected {points.shape[1]} marker names or none, got {len(names)}")
+        if self.contacts is not None and len(self.contacts) != len(points):
+            raise InvalidValue(f"contacts have {len(self.contacts)} frames, the point clouds have {len(points)}")
+        put = object.__setattr__
+        put(self, "points", points)
+        put(self, "weights", weights)
+        put(self, "fps", checked_fps(self.fps))
+        put(self, "names", names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def n_markers(self) -> int:
+        """M."""
+        return int(self.points.shape[1])
+
+
+Figure = Motion | Markers | Clouds
+
+
+def point_clouds(
+    figure: Figure,
+    markers: str | Sequence[str] = "body",
+    *,
+    per_joint: int = 1,
+    weights: Mapping[str, float] | ArrayLike | None = None,
+) -> Clouds:
+    """The markers of a motion or recording, frame by frame, in the world.
+
+    Parameters
+    ----------
+    figure : a Motion, whose markers sit on its joints; Markers, taken as they were recorded; or Clouds, which are
+        returned as they are.
+    markers : for a motion ``"body"``, ``"upper"``, ``"lower"``, ``"large"`` (Kovar 4.1.4: the large joints alone) or
+        ``"root_knees"`` (Heck 4.2: root and both knees), else roles or joint names in any mixture. A set takes those of
+        its roles that the skeleton has; ``"body"`` takes all joints of a skeleton without roles. For recorded markers
+        ``"body"`` is all that can be used, else the names of some.
+    per_joint : 1 for positions alone, 2 or 3 for further markers 10 cm off the joint that turn with it, so that
+        orientation counts too. They sit square to the bone in the rest pose: compare figures with one rest pose.
+    weights : of the joints or markers: a mapping by the names given in `markers` (1 where it is silent), or an array
+        in their order, one for each joint or one for each marker. Only the ratios count.
+
+    Markers that went unseen for a while are put on the straight line between where they were seen before and after,
+    and held where they were seen last or first beyond that. Those that were seen in fewer than three quarters of the
+    frames, or not for more than 0.5 s on end, cannot be used: with ``"body"`` they are left out with a warning that
+    names them, asked for by name they are refused.
+    """
+    if isinstance(figure, Clouds):
+        if markers != "body" or per_joint != 1 or weights is not None:
+            raise InvalidValue("point clouds have their markers already; choose markers and weights when making them")
+        return figure
+    if isinstance(figure, Markers):
+        if per_joint != 1:
+            raise InvalidValue(f"recorded markers are single points, so per_joint must be 1, got {per_joint}")
+        names, points = _recorded(figure, markers)
+        share = _weights(weights, names, 1)
+        return Clouds(points, share, figure.fps, figure.name, names)
+    if not isinstance(figure, Motion):
+        raise InvalidValue(f"expected a Motion, Markers or Clouds, got {type(figure).__name__}")
+    if per_joint not in (1, 2, 3):
+        raise InvalidValue(f"expected 1, 2 or 3 markers for each joint, got {per_joint!r}")
+    names, joints = chosen_joints(figure.skeleton, markers)
+    points = _joint_points(figure, joints, per_joint)
+    share = _weights(weights, names, per_joint)
+    told = tuple(name if k == 0 else f"{name}+{k}" for name in names for k in range(per_joint))
+    return Clouds(points, share, figure.fps, figure.name, told, figure.contacts)
+
+
+def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") -> Floats:
+    """Weights of the frames in a window, (2 L + 1,) with sum 1; L is how many frames fit into half of it.
+
+    Parameters
+    ----------
+    window_seconds : the whole window; 0 for the one frame in its middle.
+    shape : ``"triangle"`` (Kovar's), ``"box"``, or ``"gaussian"`` with two standard deviations in half a window.
+    """
+    if shape not in SHAPES:
+        raise InvalidValue(
+            f"expected a window of shape {', '.join(SHAPES)}, got {shape!r}{similar(str(shape), SHAPES)}"
+        )
+    try:
+        seconds = float(window_seconds)
+    except (TypeError, ValueError):
+        seconds = np.nan
+    if not (np.isfinite(seconds) and seconds >= 0):
+        raise InvalidValue(f"a window lasts 0 s or longer, got {window_seconds!r}")
+    half = int(np.floor(0.5 * seconds * checked_fps(fps) + 1e-9))
+    steps = np.abs(np.arange(-half, half + 1, dtype=np.float64))
+    if shape == "box":
+        weights = np.ones(len(steps))
+    elif shape == "triangle":
+        weights = half + 1 - steps
+    else:
+        weights = np.exp(-0.5 * (2.0 * steps / (half + 0.5)) ** 2)
+    return settle(weights / weights.sum())
+
+
+def checked_frame_weights(weights: ArrayLike) -> Floats:
+    """Weights of a window of 2 L + 1 frames, scaled to sum 1."""
+    given = frozen(weights, "frame weights", (None,))
+    if len(given) % 2 == 0 or (given < 0).any() or not given.sum() > 0 or given[len(given) // 2] == 0:
+        raise InvalidValue(
+            "frame weights must be an odd number of values, none negative and not 0 in the middle, got "
+            f"{len(given)} with a sum of {given.sum():.6g}"
+        )
+    return settle(given / given.sum())
+
+
+def check_pair(a: Clouds, b: Clouds) -> None:
+    """Refuse clouds that cannot be compared: other markers, other weights, another rate."""
+    if a.fps != b.fps:
+        raise InvalidValue(
+            f"{told(a, 'a')} has {a.fps:.6g} frames per second, {told(b, 'b')} has {b.fps:.6g}; bring them to one rate "
+            "with marey.edit.resample or `marey edit resample`"
+        )
+    if a.names and b.names and a.names != b.names:
+        only_a = [name for name in a.names if name not in b.names]
+        only_b = [name for name in b.names if name not in a.names]
+        if not only_a and not only_b:
+            raise InvalidValue("both clips have the same markers, but in different order; name them in markers=")
+        parts = [
+            f"only {told(clouds, default)} has {_listed(names)}"
+            for clouds, default, names in ((a, "a", only_a), (b, "b", only_b))
+            if names
+        ]
+        raise InvalidValue(f"clips with different markers cannot be compared: {' and '.join(parts)}; name common ones")
+    if a.n_markers != b.n_markers:
+        raise InvalidValue(f"clips need the same markers, got {a.n_markers} and {b.n_markers}")
+    if np.abs(a.weights - b.weights).max() > 1e-12:
+        raise InvalidValue("clips need the same marker weights to be compared; give both the same weights=")
+
+
+def told(clouds: Clouds, default: str) -> str:
+    """A clip as an error message names it."""
+    return repr(clouds.name) if clouds.name else default
+
+
+def _listed(names: Sequence[str], most: int = 6) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
+# Which joints --------------------------------------------------------------------------------------------------------
+
+
+def chosen_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
+    """The markers' names and joints."""
+    roles = skeleton.roles
+    if isinstance(markers, str):
+        if markers not in MARKER_SETS:
+            known = ", ".join(MARKER_SETS)
+            raise UnknownName(
+                f"expected markers {known}, or a list of roles and joint names, got {markers!r}"
+                f"{similar(markers, MARKER_SETS)}"
+            )
+        names = tuple(role for role in MARKER_SETS[markers] if role in roles)
+        if names:
+            return names, [roles[role] for role in names]
+        if markers == "body":
+            return skeleton.names, list(range(len(skeleton)))
+        roles[MARKER_SETS[markers][0]]  # raises, and says how to map it
+    names = tuple(markers)
+    if not names:
+        raise InvalidValue("expected at least one marker, got none")
+    if len(set(names)) != len(names):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise InvalidValue(f"each marker must be named once, but {twice!r} occurs twice")
+    return names, [_joint(skeleton, name) for name in names]
+
+
+def _joint(skeleton: Skeleton, name: Any) -> int:
+    if name in skeleton.names:
+        return skeleton.index(name)
+    if name in ROLE_NAMES:
+        return skeleton.roles[name]
+    near = similar(str(name), (*skeleton.names, *ROLE_NAMES))
+    raise JointNotFound(f"marker {name!r} is neither a joint nor a role of the skeleton{near}")
+
+
+def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, ...], per_joint: int) -> Floats:
+    """(M,) with sum 1."""
+    n = len(names)
+    if weights is None:
+        given = np.ones(n)
+    elif isinstance(weights, Mapping):
+        unknown = [str(name) for name in weights if name not in names]
+        if unknown:
+            raise UnknownName(f"weights name {unknown[0]!r}, which is no marker here{similar(unknown[0], names)}")
+        given = frozen([weights.get(name, 1.0) for name in names], "marker weights", (n,))
+    else:
+        given = frozen(weights, "marker weights", (None,))
+    if len(given) == n:
+        given = np.repeat(given, per_joint)
+    if len(given) != n * per_joint:
+        raise InvalidValue(f"expected {n} weights, one for each of {_listed(names)}, got {len(given)}")
+    if (given < 0).any() or not given.sum() > 0:
+        raise InvalidValue(
+            f"marker weights must not be negative and not all 0, got {given.min():.6g} as the least of {len(given)}"
+        )
+    return settle(given / given.sum())
+
+
+# Where they are ------------------------------------------------------------------------------------------------------
+
+
+def _joint_points(motion: Motion, joints: Sequence[int], per_joint: int) -> Floats:
+    """(F, J * per_joint, 3), the markers of one joint beside one another."""
+    world = motion.world()
+    if per_joint == 1:
+        return settle(world.positions[:, joints])
+    arms = np.stack([_square_arms(motion.skeleton, joint) for joint in joints])[:, : per_joint - 1]
+    points = np.empty((len(motion), len(joints), per_joint, 3))
+    points[:, :, 0] = world.positions[:, joints]
+    points[:, :, 1:] = points[:, :, :1] + quat.rotate(world.rotations[:, joints][:, :, None], _ARM_LENGTH * arms)
+    return settle(points.reshape(len(motion), -1, 3))
+
+
+def _square_arms(skeleton: Skeleton, joint: int) -> Floats:
+    """(2, 3) unit vectors in the joint's frame, square to its bone and to one another: they show its twist."""
+    children = [child for child in skeleton.children[joint] if skeleton.bone_lengths[child] > 0]
+    bone = skeleton.offsets[children[0]] if children else skeleton.offsets[joint]
+    length = float(np.linalg.norm(bone))
+    axis = bone / length if length > 0 else np.array([0.0, 1.0, 0.0])
+    first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    first /= np.linalg.norm(first)
+    return np.stack([first, np.cross(axis, first)])
+
+
+def _recorded(figure: Markers, markers: str | Sequence[str]) -> tuple[tuple[str, ...], Floats]:
+    """Names and points of recorded markers, gaps closed."""
+    if isinstance(markers, str):
+        if markers != "body":
+            raise InvalidValue(
+                f"recorded markers have no roles, so markers must be 'body' (all) or a list of names, got {markers!r}"
+            )
+        chosen = list(range(len(figure.names)))
+    else:
+        chosen = [figure.index(name) for name in markers]
+    if not chosen:
+        raise InvalidValue("expected at least one marker, got none")
+    why = {k: _unusable(figure, k) for k in chosen}
+    left_out = [k for k in chosen if why[k]]
+    if left_out and not isinstance(markers, str):
+        raise InvalidValue(f"marker {figure.names[left_out[0]]!r} {why[left_out[0]]}; leave it out of markers=")
+    kept = [k for k in chosen if not why[k]]
+    if not kept:
+        raise InvalidValue(f"none of the {len(chosen)} markers of {figure.name!r} was seen well enough to be compared")
+    if left_out:
+        names = _listed([figure.names[k] for k in left_out])
+        warnings.warn(
+            f"{figure.name!r}: left out {len(left_out)} markers that were not seen well enough: {names}",
+            MareyWarning,
+            stacklevel=4,
+        )
+    points = figure.positions[:, kept].copy()
+    frames = np.arange(len(figure))
+    for column, k in enumerate(kept):
+        seen = figure.valid[:, k]
+        if not seen.all():
+            for axis in range(3):
+                points[:, column, axis] = np.interp(frames, frames[seen], points[seen, column, axis])
+    return tuple(figure.names[k] for k in kept), settle(points)
+
+
+def _unusable(figure: Markers, k: int) -> str:
+    """Why a marker cannot be used, or nothing."""
+    seen = figure.valid[:, k]
+    share = float(seen.mean())
+    if share < _SEEN:
+        return f"was seen in {100 * share:.0f} % of the frames, less than {100 * _SEEN:.0f} %"
+    at = np.flatnonzero(np.concatenate([[True], seen, [True]]))
+    gap = float(np.diff(at).max() - 1) / figure.fps
+    return f"was not seen for {gap:.2f} s on end, more than {_LONGEST_GAP:g} s" if gap > _LONGEST_GAP else ""

@@ -1,0 +1,74 @@
+"""How far apart two frames are, and the move across the floor that brings them together (Kovar 4.1.1.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.compare.clouds import Clouds, check_pair, checked_frame_weights, told
+from marey.core._arrays import Floats, as_type, checked_index, settle
+from marey.errors import InvalidValue
+
+__all__ = ["align_frames", "frame_distance", "frame_distances"]
+
+
+def frame_distance(
+    a: Clouds, i: int, b: Clouds, j: int, frame_weights: ArrayLike, *, align: bool = True
+) -> tuple[float, Floats]:
+    """D between frame i of a and frame j of b in m^2, and the rigid2d that carries b's frame onto a's.
+
+    D is the weighted mean squared distance between corresponding markers of the two windows after the best such move
+    (Kovar 4.1). Where a window would leave either clip it is cut in both, and the weights of the rest are scaled up.
+
+    Parameters
+    ----------
+    frame_weights : (2 L + 1,), of the frames of a window; see `marey.compare.frame_weights`.
+    align : False compares the frames where they are; the move is then the identity.
+    """
+    cells = np.array([[_frame(a, i, "a"), _frame(b, j, "b")]], dtype=np.float64)
+    moves, left = frame_distances(a, cells[:, 0], b, cells[:, 1], frame_weights, align=align)
+    return float(left[0]), moves[0]
+
+
+def align_frames(a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_weights: ArrayLike) -> Floats:
+    """The rigid2d (N, 3) that carry b at frames `at_b` (N,) onto a at frames `at_a` (N,).
+
+    Frames may lie between two, where markers are taken from the straight line between them. Windows are cut at the
+    clips' ends as in `frame_distance`.
+    """
+    return frame_distances(a, at_a, b, at_b, frame_weights)[0]
+
+
+def frame_distances(
+    a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_weights: ArrayLike, *, align: bool = True
+) -> tuple[Floats, Floats]:
+    """`frame_distance` of N pairs of frames, which may lie between two: rigid2d (N, 3) and D (N,) in m^2."""
+    from marey.compare import align_kernels
+
+    check_pair(a, b)
+    weights = checked_frame_weights(frame_weights)
+    first, second = _frames(a, at_a, "a"), _frames(b, at_b, "b")
+    if first.shape != second.shape:
+        raise InvalidValue(f"expected as many frames of a as of b, got {len(first)} and {len(second)}")
+    moves, left = np.empty((len(first), 3)), np.empty(len(first))
+    align_kernels.align(a.points, first, b.points, second, a.weights, weights, bool(align), moves, left)
+    return settle(moves), settle(left)
+
+
+def _frame(clouds: Clouds, frame: int, default: str) -> int:
+    i = checked_index(frame, "a frame")
+    if not 0 <= i < len(clouds):
+        raise InvalidValue(f"expected a frame of {told(clouds, default)} from 0 to {len(clouds) - 1}, got {i}")
+    return i
+
+
+def _frames(clouds: Clouds, at: ArrayLike, default: str) -> Floats:
+    frames = as_type(at, f"frames of {told(clouds, default)}")
+    if frames.ndim != 1:
+        raise InvalidValue(f"frames of {told(clouds, default)} must have shape (any,), got {frames.shape}")
+    wrong = ~((frames >= 0) & (frames <= len(clouds) - 1))
+    if wrong.any():
+        raise InvalidValue(
+            f"expected frames of {told(clouds, default)} from 0 to {len(clouds) - 1}, got {frames[wrong][0]:g}"
+        )
+    return settle(np.ascontiguousarray(frames).view())

@@ -1,0 +1,41 @@
+"""Local minima of a grid: the cells at which two clips are most alike (Kovar 4.1.1.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marey.core._arrays import Floats, Ints, checked_index, settle
+from marey.errors import InvalidValue
+
+__all__ = ["local_minima"]
+
+
+def local_minima(values: Floats, threshold: float | None = None, *, min_lag: int = 0) -> Ints:
+    """Cells (N, 2) of a grid (R, C) of D in m^2 that have no smaller neighbour among their eight, in row-major order.
+
+    At the border, those neighbours count that exist. Of equal neighbours, the one that comes first in row-major order
+    counts as the smaller, so that a level rectangle yields its first cell. Infinite cells and NaN are never minima.
+
+    Parameters
+    ----------
+    threshold : metres; cells whose root is above it are left out.
+    min_lag : frames; cells with |row - column| below it are left out.
+    """
+    from marey.compare import minima_kernels
+
+    grid = np.asarray(values, dtype=np.float64)
+    if grid.ndim != 2:
+        raise InvalidValue(f"a grid has rows and columns, got shape {grid.shape}")
+    limit = checked_limit(threshold)
+    lag = checked_index(min_lag, "min_lag")
+    inner = (0, grid.shape[0], 0, grid.shape[1])
+    return settle(minima_kernels.minima(settle(np.ascontiguousarray(grid).view()), limit, lag, inner, (0, 0)))
+
+
+def checked_limit(threshold: float | None) -> float:
+    """A threshold in metres as a limit on D, m^2."""
+    if threshold is None:
+        return float(np.finfo(np.float64).max)
+    if not threshold >= 0:
+        raise InvalidValue(f"a threshold is a distance of 0 m or more, got {threshold!r}")
+    return min(float(threshold) ** 2, float(np.finfo(np.float64).max))

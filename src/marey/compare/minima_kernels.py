@@ -1,0 +1,49 @@
+"""Compiled: local minima of a grid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marey.core.compiled import kernel
+
+
+@kernel
+def _is_minimum(grid: Any, i: int, j: int) -> bool:
+    value = grid[i, j]
+    n_rows, n_columns = grid.shape
+    for row in range(max(i - 1, 0), min(i + 2, n_rows)):
+        for column in range(max(j - 1, 0), min(j + 2, n_columns)):
+            other = grid[row, column]
+            earlier = row < i or (row == i and column < j)
+            if other < value or (earlier and other == value):
+                return False
+    return True
+
+
+@kernel
+def minima(grid: Any, limit: float, min_lag: int, inner: Any, place: Any) -> Any:
+    """Cells (N, 2) of the whole grid that are minima within `inner` (first row, beyond the last, columns likewise).
+
+    `grid` is the part of the whole that begins at `place` (row, column); cells around the inner ones are neighbours.
+    """
+    found = np.empty((64, 2), dtype=np.int64)
+    n = 0
+    lead = place[0] - place[1]
+    for i in range(inner[0], inner[1]):
+        for j in range(inner[2], inner[3]):
+            value = grid[i, j]
+            if not value <= limit or abs(i - j + lead) < min_lag:
+                continue
+            # Most cells fall at the first look; only few are worth the full one.
+            if j > 0 and grid[i, j - 1] <= value:
+                continue
+            if _is_minimum(grid, i, j):
+                if n == len(found):
+                    more = np.empty((2 * n, 2), dtype=np.int64)
+                    more[:n] = found
+                    found = more
+                found[n, 0], found[n, 1] = i + place[0], j + place[1]
+                n += 1
+    return found[:n].copy()

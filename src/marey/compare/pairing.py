@@ -1,0 +1,268 @@
+"""What grids, whole or in blocks, are computed with: a pair of clips, and a tile of their grid at a time.
+
+The sums of Kovar 4.8 are products of matrices whose rows are frames, followed by weighted sums along diagonals. Tiles
+keep the products in the processor's caches, and their own centres keep the digits of clips that went far.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from marey.compare.clouds import Clouds
+from marey.core._arrays import Bools, Floats, settle
+
+Span = tuple[int, int, int, int]
+"""First row, beyond the last row, first column, beyond the last column."""
+
+TILE_ROWS, TILE_COLUMNS = 256, 1024
+# From this many cells on, tiles are shared among threads; for less, starting one takes longer.
+_SHARED = 60_000
+# Products of matrices are taken in pieces of so many multiplications at most: a matrix library uses one thread for
+# these, while its own threads would wait for one another and for ours, which is slow where others use the processor.
+_PIECE = 500_000
+# From windows of this many frames to either side on, totals that follow from one another are the faster.
+_RUNNING = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairing:
+    """Two clips that can be compared, and how.
+
+    a, b : the clips' markers.
+    frame_weights : (2 L + 1,) of the window.
+    align : whether each pair of frames is aligned first.
+    penalty : None, infinity to refuse cells whose contacts differ, or the m^2 to add where all do.
+    """
+
+    a: Clouds
+    b: Clouds
+    frame_weights: Floats
+    align: bool = True
+    penalty: float | None = None
+
+    @property
+    def half(self) -> int:
+        """L: the frames that a window reaches to either side."""
+        return len(self.frame_weights) // 2
+
+    def fill(self, out: Floats, span: Span, n_workers: int | None = None) -> None:
+        """D of the cells of `span` into `out`, an array in C order of just these cells, by so many threads.
+
+        The whole grid of a clip with itself is symmetric: one half is computed, the other is its mirror image.
+        """
+        centre, is_own = self._centre(), self.a is self.b and span == (0, len(self.a), 0, len(self.b))
+        n_workers = min(n_workers or most_workers(), 1 if size(span) < _SHARED else most_workers())
+        with ThreadPoolExecutor(max_workers=n_workers) as pool:
+            for first in range(span[2], span[3], TILE_COLUMNS):
+                last = min(first + TILE_COLUMNS, span[3])
+                theirs = self._side(self.b, first, last, centre).as_right()
+                tiles = list(_strips(span, first, last, is_own, n_workers))
+                job = _Job(self, theirs, centre, out, (span[0], span[2]), is_own)
+                if n_workers == 1:
+                    job.run(tiles)
+                else:
+                    list(pool.map(job.run, [tiles[k::n_workers] for k in range(n_workers)]))
+        if is_own:
+            np.fill_diagonal(out, 0.0)
+
+    def _centre(self) -> Floats:
+        """Near the markers of both clips; heights are always taken about it, as no alignment changes them."""
+        ends = [clouds.points[[0, -1]].mean(axis=(0, 1)) for clouds in (self.a, self.b)]
+        return np.asarray(0.5 * (ends[0] + ends[1]))
+
+    def _side(self, clouds: Clouds, start: int, stop: int, centre: Floats) -> _Side:
+        """Frames start .. stop and as many around them as the windows reach."""
+        begin, end = max(start - self.half, 0), min(stop + self.half, len(clouds))
+        points = clouds.points[begin:end]
+        if self.align:
+            near = points[:: max(len(points) // 4, 1)].mean(axis=(0, 1))
+            centre = np.array([near[0], centre[1], near[2]])
+        return _Side.of(points, clouds.weights, centre, begin)
+
+    def _is_triangle(self, n_columns: int) -> bool:
+        """Whether totals may run along: not for other shapes, and not worth it for short windows."""
+        half, given = self.half, self.frame_weights
+        if half < _RUNNING or n_columns <= 2 * half + 1:
+            return False
+        wanted = half + 1.0 - np.abs(np.arange(-half, half + 1))
+        return bool(np.abs(given * wanted.sum() / wanted - 1.0).max() < 1e-14)
+
+
+def size(span: Span) -> int:
+    """Cells in a span."""
+    return (span[1] - span[0]) * (span[3] - span[2])
+
+
+def most_workers() -> int:
+    """How many threads share the tiles of a large grid."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(available, 8))
+
+
+def scratch_bytes(n_rows: int, n_columns: int, n_markers: int, half: int, n_workers: int) -> int:
+    """What `Pairing.fill` holds for a while besides its result, at most."""
+    tile_rows, tile_columns = (min(n, most) + 2 * half for n, most in ((n_rows, TILE_ROWS), (n_columns, TILE_COLUMNS)))
+    # Sides are padded to whole pieces, by less than an eighth except for the smallest.
+    rows, columns = tile_rows + tile_rows // 8 + 8, tile_columns + tile_columns // 8 + 8
+    products, running = 3 * rows * columns, 3 * (half + 4) * (columns + half) + 8 * columns
+    ours, theirs = (8 * n_markers + 3) * rows, (13 * n_markers + 6) * columns
+    return 8 * (n_workers * (products + running + ours) + theirs)
+
+
+def _strips(span: Span, first: int, last: int, is_own: bool, n_workers: int) -> Iterator[Span]:
+    """Tiles below one another; of a clip's own grid, what lies right of the diagonal."""
+    n_rows = span[1] - span[0]
+    n_strips = max(math.ceil(n_rows / TILE_ROWS), 1)
+    height = math.ceil(n_rows / (math.ceil(n_strips / n_workers) * n_workers))
+    for start in range(span[0], span[1], height):
+        stop = min(start + height, span[1])
+        if not is_own:
+            yield start, stop, first, last
+        elif last > start:
+            yield start, stop, max(first, start), last
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Job:
+    """Tiles of some columns of the grid, for one thread after another or for several at once."""
+
+    pairing: Pairing
+    theirs: _Side
+    centre: Floats
+    out: Floats
+    place: tuple[int, int]
+    is_own: bool
+
+    def run(self, tiles: list[Span]) -> None:
+        scratch = _Scratch()
+        for span in tiles:
+            self._distances(span, scratch)
+            if self.pairing.penalty is not None:
+                self._penalize(span)
+            if self.is_own:
+                _mirror(self.out, span)
+
+    def _distances(self, span: Span, scratch: _Scratch) -> None:
+        from marey.compare import grid_kernels
+
+        pairing = self.pairing
+        ours = pairing._side(pairing.a, span[0], span[1], self.centre)
+        theirs = self.theirs.since(span[2] - pairing.half)
+        dot = scratch.product(0, ours.flat, theirs.flat)
+        up = scratch.product(1, ours.heights, theirs.heights)
+        corner, sizes = (ours.begin, theirs.begin), (len(pairing.a), len(pairing.b))
+        running = pairing._is_triangle(dot.shape[1])
+        how = (corner, span, sizes, pairing.frame_weights, running, self.out, self.place)
+        if pairing.align:
+            cross = scratch.product(2, ours.flat, theirs.turned)
+            grid_kernels.aligned_rows(dot, cross, up, ours.sums, theirs.sums, *how)
+        else:
+            grid_kernels.squared(dot, up, ours.sums, theirs.sums)
+            grid_kernels.fixed_rows(dot, *how)
+
+    def _penalize(self, span: Span) -> None:
+        """Add to the tile by the share of contact points that differ, or make infinite where any does."""
+        start, stop, first, last = span
+        ours, theirs = shared_contacts(self.pairing.a, self.pairing.b)
+        here, there = ours[start:stop].astype(np.float64), theirs[first:last].astype(np.float64)
+        differ = here @ (1.0 - there).T + (1.0 - here) @ there.T
+        row, column = self.place
+        part = self.out[start - row : stop - row, first - column : last - column]
+        if self.pairing.penalty == math.inf:
+            part[differ > 0.5] = math.inf
+        else:
+            part += differ * (float(self.pairing.penalty or 0.0) / ours.shape[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """One clip's frames from `begin` on, as matrices whose products are Kovar's sums; see `grid_kernels.side`.
+
+    Each matrix is in pieces of R frames, with zeros after the last: (pieces, R, n), as a right factor (pieces, n, R),
+    which is how a matrix library multiplies small matrices fastest. sums is (3, frames).
+    """
+
+    begin: int
+    flat: Floats
+    turned: Floats
+    heights: Floats
+    sums: Floats
+
+    @classmethod
+    def of(cls, points: Floats, weights: Floats, centre: Floats, begin: int) -> _Side:
+        """The factors of points (R, M, 3), for markers that have weight."""
+        from marey.compare import grid_kernels
+
+        if not weights.all():
+            points, weights = settle(points[:, weights > 0]), settle(weights[weights > 0])
+        n_frames, n_markers = points.shape[:2]
+        most = max(int(math.sqrt(_PIECE / (2 * n_markers))), 8)
+        n_pieces = math.ceil(n_frames / most)
+        shape = (n_pieces, math.ceil(n_frames / n_pieces))
+        flat, turned = np.zeros((*shape, 2 * n_markers)), np.zeros((*shape, 2 * n_markers))
+        heights, sums = np.zeros((*shape, n_markers)), np.empty((3, n_frames))
+        lines = [matrix.reshape(-1, matrix.shape[2]) for matrix in (flat, turned, heights)]
+        grid_kernels.side(points, np.sqrt(weights), centre, *lines, sums)
+        return cls(begin, flat, turned, heights, sums)
+
+    def as_right(self) -> _Side:
+        """The same as right factor."""
+        flat, turned, heights = (
+            np.ascontiguousarray(matrix.swapaxes(1, 2)) for matrix in (self.flat, self.turned, self.heights)
+        )
+        return replace(self, flat=flat, turned=turned, heights=heights)
+
+    def since(self, frame: int) -> _Side:
+        """Of a right factor, without the pieces that end before `frame`."""
+        n = self.flat.shape[2]
+        skip = max(frame - self.begin, 0) // n
+        if skip == 0:
+            return self
+        flat, turned, heights = self.flat[skip:], self.turned[skip:], self.heights[skip:]
+        sums = np.ascontiguousarray(self.sums[:, skip * n :])
+        return _Side(self.begin + skip * n, flat, turned, heights, sums)
+
+
+class _Scratch:
+    """Three arrays that serve one tile after another."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, Floats] = {}
+
+    def product(self, k: int, ours: Floats, theirs: Floats) -> Floats:
+        """The product of each frame with each, (R, C), in the k-th array."""
+        shape = (ours.shape[0], ours.shape[1], theirs.shape[0], theirs.shape[2])
+        size = math.prod(shape)
+        if k not in self._held or self._held[k].size < size:
+            self._held[k] = np.empty(size)
+        whole = self._held[k][:size]
+        np.matmul(ours[:, None], theirs[None], out=whole.reshape(shape).swapaxes(1, 2))
+        return whole.reshape(shape[0] * shape[1], shape[2] * shape[3])
+
+
+def _mirror(out: Floats, span: Span) -> None:
+    """Copy what lies right of the diagonal to its left."""
+    start, stop, first, last = span
+    if first < stop:
+        square = out[start : min(stop, last), first : min(stop, last)]
+        if first == start:
+            square[:] = np.triu(square) + np.triu(square, 1).T
+        first = stop
+    if first < last:
+        out[first:last, start:stop] = out[start:stop, first:last].T
+
+
+def shared_contacts(a: Clouds, b: Clouds) -> tuple[Bools, Bools]:
+    """The contact flags (F, K) of both clips, of the points that both have."""
+    if a.contacts is None or b.contacts is None:
+        nothing = np.zeros((1, 0), dtype=bool)
+        return nothing, nothing
+    shared = [name for name in a.contacts.names if name in b.contacts.names]
+    ours, theirs = ([c.index(name) for name in shared] for c in (a.contacts, b.contacts))
+    return a.contacts.mask[:, ours], b.contacts.mask[:, theirs]

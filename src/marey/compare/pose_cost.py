@@ -1,0 +1,91 @@
+"""The simple cost of the slides: joint angles, their velocities and accelerations, weighted and added up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.compare.clouds import chosen_joints
+from marey.core._arrays import Floats, settle
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+from marey.maths import quat
+
+__all__ = ["POSE_WEIGHTS", "pose_cost", "similarity"]
+
+POSE_WEIGHTS: dict[str, float] = {
+    f"{side}_{part}": weight
+    for part, weight in (("upper_leg", 1.0), ("upper_arm", 0.75), ("lower_leg", 0.25), ("forearm", 0.25))
+    for side in ("left", "right")
+}
+"""Hip 1, shoulder 0.75, knee and elbow 0.25: gross limb movement tells kinds of motion apart."""
+
+# The slides take differences from frame to frame; at any rate they are given here as at this one.
+_RATE = 30.0
+
+
+def pose_cost(
+    a: Motion,
+    b: Motion | None = None,
+    *,
+    weights: Mapping[str, float] | None = None,
+    velocity: float = 0.1,
+    acceleration: float = 0.01,
+) -> Floats:
+    """(Fa, Fb) cost of each pair of frames, without alignment as only joints below the root count; 0 is the same pose.
+
+    The cost is the weighted sum over joints of the angle between their rotations (radians), plus `velocity` times that
+    of the difference between their angular velocities, plus `acceleration` times that of the accelerations, both
+    looking back in time and per frame of 30 Hz whatever the clips' rates. The first frames, which have no past, take
+    over what the next has.
+
+    Parameters
+    ----------
+    a, b : figures that have all the joints; b is a itself by default.
+    weights : by role or joint name; `POSE_WEIGHTS` by default.
+    """
+    from scipy.spatial.distance import cdist
+
+    share = dict(POSE_WEIGHTS if weights is None else weights)
+    factors = {"velocity": velocity, "acceleration": acceleration, **{f"of {k!r}": v for k, v in share.items()}}
+    for what, factor in factors.items():
+        if not (np.isfinite(factor) and factor >= 0):
+            raise InvalidValue(f"the weight {what} must be a number of 0 or more, got {factor!r}")
+    second = a if b is None else b
+    if a.fps != second.fps:
+        raise InvalidValue(
+            f"{a.name!r} has {a.fps:.6g} frames per second, {second.name!r} has {second.fps:.6g}; bring them to one "
+            "rate with marey.edit.resample or `marey edit resample`"
+        )
+    names = tuple(share)
+    ours, theirs = (chosen_joints(motion.skeleton, names)[1] for motion in (a, second))
+    cost = np.zeros((len(a), len(second)))
+    for name, j, k in zip(names, ours, theirs, strict=True):
+        p, q = a.rotations[:, j], second.rotations[:, k]
+        # A rotation and its opposite quaternion are the same; the nearer of the two tells the angle.
+        chord = np.minimum(cdist(p, q), cdist(p, -q))
+        here, there = _rates(p, a.fps), _rates(q, second.fps)
+        part = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
+        part += velocity * cdist(here[0], there[0]) + acceleration * cdist(here[1], there[1])
+        cost += share[name] * part
+    return settle(cost)
+
+
+def similarity(cost: ArrayLike) -> Floats:
+    """``1 / (1 + cost)``: 1 for the same pose, towards 0 for what is unlike."""
+    return np.asarray(1.0 / (1.0 + np.asarray(cost, dtype=np.float64)))
+
+
+def _rates(rotations: Floats, fps: float) -> tuple[Floats, Floats]:
+    """Angular velocity and acceleration (F, 3) of one joint in its own frame, per frame of 30 Hz."""
+    n_frames = len(rotations)
+    velocity, acceleration = np.zeros((n_frames, 3)), np.zeros((n_frames, 3))
+    if n_frames > 1:
+        velocity[1:] = quat.log(quat.inv_mul(rotations[:-1], rotations[1:])) * (fps / _RATE)
+        velocity[0] = velocity[1]
+    if n_frames > 2:
+        acceleration[2:] = np.diff(velocity[1:], axis=0) * (fps / _RATE)
+        acceleration[:2] = acceleration[2]
+    return velocity, acceleration

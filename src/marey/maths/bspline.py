@@ -1,0 +1,253 @@
+"""Uniform quadratic B-splines: control points (K, ...) over u in [0, 1], in m = K - 2 equal spans.
+
+In span k, with x = m u - k in [0, 1], the value is ``(1 - x)^2 / 2 p[k] + (1/2 + x - x^2) p[k+1] + x^2 / 2 p[k+2]``:
+at a border between spans the mean of two neighbouring points, with a slope of m times their difference. The slope is
+linear in between, so a spline whose points increase is increasing everywhere. Beyond [0, 1] it goes on straight.
+
+A cyclic spline ends as it begins, a period further on: ``p[K-2:] - p[:2]`` is its period. It goes on round after round,
+with no jump in value or slope.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from marey.errors import InvalidValue
+from marey.maths._arrays import FloatArray, as_floats
+from marey.maths._bspline_fit import Design, Ties, fit_bounded, fit_free
+
+__all__ = ["derivative", "evaluate", "fit", "fit_increasing", "inverse", "n_points_for", "with_period"]
+
+_FEWEST = 3
+
+
+def evaluate(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False) -> FloatArray:
+    """Values at u.
+
+    Parameters
+    ----------
+    points : (K, ...) control points, K at least 3.
+    u : (...) of any shape.
+
+    Returns
+    -------
+    (*u.shape, *points.shape[1:])
+    """
+    control, at = _control(points, "bspline.evaluate"), as_floats(u, "bspline.evaluate", "u")
+    if not cyclic:
+        return _evaluate(control, at)
+    rounds = np.floor(at)
+    period = control[-2] - control[0]
+    return np.asarray(_evaluate(control, at - rounds) + _over(rounds, control) * period)
+
+
+def derivative(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False) -> FloatArray:
+    """d/du at u; shapes as in `evaluate`."""
+    control, at = _control(points, "bspline.derivative"), as_floats(u, "bspline.derivative", "u")
+    if cyclic:
+        at = at - np.floor(at)
+    span, x = _place(control, at)
+    x = _over(np.clip(x, 0.0, 1.0), control)
+    steps = (len(control) - 2) * np.diff(control, axis=0)
+    return np.asarray((1.0 - x) * steps[span] + x * steps[span + 1])
+
+
+def inverse(points: npt.ArrayLike, values: npt.ArrayLike, *, cyclic: bool = False) -> FloatArray:
+    """Where an increasing spline takes these values, in closed form.
+
+    Parameters
+    ----------
+    points : (K,) control points, each above the one before.
+    values : (...) of any shape.
+
+    Returns
+    -------
+    u : (...)
+    """
+    control, wanted = _control(points, "bspline.inverse"), as_floats(values, "bspline.inverse", "values")
+    if control.ndim != 1 or not (np.diff(control) > 0.0).all():
+        raise InvalidValue(
+            "bspline.inverse: expected one column of control points (K,) that increase; only then is there one u"
+        )
+    if not cyclic:
+        return _inverse(control, wanted)
+    period = control[-2] - control[0]
+    rounds = np.floor((wanted - 0.5 * (control[0] + control[1])) / period)
+    return np.asarray(_inverse(control, wanted - rounds * period) + rounds)
+
+
+def fit(
+    samples: npt.ArrayLike,
+    n_points: int,
+    *,
+    at: npt.ArrayLike | None = None,
+    period: npt.ArrayLike | None = None,
+    smooth: float = 0.0,
+) -> FloatArray:
+    """The control points of the spline that is nearest to samples in the least-squares sense.
+
+    Parameters
+    ----------
+    samples : (N, ...) at least one.
+    n_points : K, the number of control points, 3 or more; `n_points_for` chooses it.
+    at : (N,) u of each sample, increasing; evenly from 0 to 1 by default.
+    period : (...) of a cyclic fit, whose value at u + 1 is that at u plus this; 0 for a closed curve.
+    smooth : weight of the squared second differences of the control points, that of a squared residual being 1.
+
+    Returns
+    -------
+    (K, ...) control points. Where samples are too few to decide, the straighter spline is taken.
+    """
+    columns, design, ties, tail = _prepared(samples, n_points, at, period, False, smooth, "bspline.fit")
+    return fit_free(design, columns, ties).reshape(n_points, *tail)
+
+
+def fit_increasing(
+    samples: npt.ArrayLike,
+    n_points: int,
+    *,
+    at: npt.ArrayLike | None = None,
+    period: npt.ArrayLike | None = None,
+    smooth: float = 0.0,
+    exact_ends: bool = False,
+    least: float = 0.05,
+) -> FloatArray:
+    """As `fit`, of all splines whose slope is nowhere below `least` of their mean slope: strictly increasing.
+
+    The problem is least squares in the steps between control points, each bounded below, and solved as such.
+
+    Parameters
+    ----------
+    exact_ends : whether the values at u = 0 and 1 are exactly the first and last sample (of a cyclic fit, the first).
+    least : lower bound of the slope as a share of the mean slope, (last sample - first) or the period; in (0, 1).
+    """
+    where = "bspline.fit_increasing"
+    columns, design, ties, tail = _prepared(samples, n_points, at, period, exact_ends, smooth, where)
+    if not 0.0 < least < 1.0:
+        raise InvalidValue(f"{where}: expected least between 0 and 1, got {least}")
+    rise = columns[-1] - columns[0] if ties.period is None else ties.period
+    if not (rise > 0.0).all():
+        raise InvalidValue(f"{where}: expected samples that rise from first to last, got a rise of {rise.min():g}")
+    bound = least * rise / (n_points - 2)
+    control = fit_bounded(design, columns, ties, bound)
+    if exact_ends and ties.period is not None:
+        control = control + (columns[0] - 0.5 * (control[0] + control[1]))
+    elif exact_ends:
+        control = _at_ends(control, columns[0], columns[-1], bound)
+    return control.reshape(n_points, *tail)
+
+
+def n_points_for(n_samples: int, knot_every: float) -> int:
+    """Control points for a knot at about every `knot_every` samples, but no more than there are samples."""
+    if not knot_every > 0:
+        raise InvalidValue(f"bspline.n_points_for: expected knot_every above 0 samples, got {knot_every}")
+    spans = max(1, math.ceil((n_samples - 1) / knot_every))
+    return max(_FEWEST, min(spans + 2, n_samples))
+
+
+def with_period(points: npt.ArrayLike, period: npt.ArrayLike) -> FloatArray:
+    """Control points (K, ...) whose last two are replaced by the first two plus `period`: exactly cyclic."""
+    control = _control(points, "bspline.with_period").copy()
+    control[-2:] = control[:2] + as_floats(period, "bspline.with_period", "period")
+    return control
+
+
+def _control(points: npt.ArrayLike, where: str) -> FloatArray:
+    control = as_floats(points, where, "points")
+    if control.ndim == 0 or len(control) < _FEWEST:
+        raise InvalidValue(f"{where}: expected {_FEWEST} or more control points (K, ...), got shape {control.shape}")
+    return control
+
+
+def _over(share: FloatArray, control: FloatArray) -> FloatArray:
+    """`share` (...) with an axis of length 1 for each component axis of the points."""
+    return share.reshape(share.shape + (1,) * (control.ndim - 1))
+
+
+def _place(control: FloatArray, u: FloatArray) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Span of each u, and the place in it: 0 to 1, and further outside [0, 1]."""
+    spans = len(control) - 2
+    scaled = spans * u
+    span = np.clip(np.floor(scaled), 0, spans - 1).astype(np.intp)
+    return span, np.asarray(scaled - span)
+
+
+def _evaluate(control: FloatArray, u: FloatArray) -> FloatArray:
+    span, place = _place(control, u)
+    inside = np.clip(place, 0.0, 1.0)
+    x, beyond = _over(inside, control), place - inside
+    first, second, third = control[span], control[span + 1], control[span + 2]
+    # By differences, so that large values keep the digits of small steps.
+    value = 0.5 * (first + second) + x * (second - first) + 0.5 * x * x * ((third - second) - (second - first))
+    if beyond.any():
+        steps = np.where(_over(beyond, control) < 0.0, second - first, third - second)
+        value = value + _over(beyond, control) * steps
+    return np.asarray(value)
+
+
+def _inverse(control: FloatArray, values: FloatArray) -> FloatArray:
+    spans = len(control) - 2
+    borders = 0.5 * (control[:-1] + control[1:])
+    span = np.clip(np.searchsorted(borders, values, side="right") - 1, 0, spans - 1)
+    step, following = np.diff(control)[span], np.diff(control)[span + 1]
+    rise = values - borders[span]
+    whole = borders[span + 1] - borders[span]
+    inside = np.clip(rise, 0.0, whole)
+    # Root of bend x^2 + step x - inside in the form that subtracts nothing.
+    bend = 0.5 * (following - step)
+    root = np.sqrt(np.maximum(step * step + 4.0 * bend * inside, 0.0))
+    x = 2.0 * inside / (step + root)
+    beyond = rise - inside
+    x = x + beyond / np.where(beyond < 0.0, step, following)
+    return np.asarray((span + x) / spans)
+
+
+def _prepared(
+    samples: npt.ArrayLike,
+    n_points: int,
+    at: npt.ArrayLike | None,
+    period: npt.ArrayLike | None,
+    heavy_ends: bool,
+    smooth: float,
+    where: str,
+) -> tuple[FloatArray, Design, Ties, tuple[int, ...]]:
+    given = as_floats(samples, where, "samples")
+    if given.ndim == 0 or not len(given):
+        raise InvalidValue(f"{where}: expected samples (N, ...), at least one, got shape {given.shape}")
+    if not np.isfinite(given).all():
+        raise InvalidValue(f"{where}: expected finite samples, got {given[~np.isfinite(given)][0]}")
+    if n_points < _FEWEST:
+        raise InvalidValue(f"{where}: expected {_FEWEST} or more control points, got {n_points}")
+    if not 0.0 <= smooth < np.inf:
+        raise InvalidValue(f"{where}: expected smooth of 0 or more, got {smooth}")
+    n, tail = len(given), given.shape[1:]
+    u = np.linspace(0.0, 1.0, n) if at is None else as_floats(at, where, "at")
+    if u.shape != (n,) or not (np.diff(u) >= 0.0).all() or u[0] < 0.0 or u[-1] > 1.0:
+        raise InvalidValue(f"{where}: expected one u in [0, 1] for each of the {n} samples, in order, got {u}")
+    rounds = None
+    if period is not None:
+        rounds = np.broadcast_to(as_floats(period, where, "period"), tail).reshape(-1)
+    span, x = _place(np.empty(n_points), u)
+    design = Design.of(span, x, n_points, heavy_ends, float(smooth))
+    return given.reshape(n, -1), design, Ties.of(n_points, rounds), tail
+
+
+def _at_ends(control: FloatArray, first: FloatArray, last: FloatArray, bound: FloatArray) -> FloatArray:
+    """Points that take the values `first` and `last` at the ends: heavy weights have left little to do.
+
+    What steps have above their bound is scaled, so that none falls below it.
+    """
+    above = np.diff(control, axis=0) - bound
+    share = np.ones((len(above), 1))
+    share[[0, -1]] = 0.5
+    wanted = (last - first) - bound * share.sum()
+    steps = bound + above * (wanted / (share * above).sum(axis=0))
+    start = first - 0.5 * steps[0]
+    out = np.concatenate([start[None], start + np.cumsum(steps, axis=0)])
+    # What rounding left is taken off the outermost points, so that the ends are exact to the last bit or so.
+    out[0] += 2.0 * (first - 0.5 * (out[0] + out[1]))
+    out[-1] += 2.0 * (last - 0.5 * (out[-2] + out[-1]))
+    return np.asarray(out)
