@@ -8,10 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from marey.bench.blends import bench_blend
+from marey.bench.cleanup import bench_clean, bench_stream
 from marey.bench.clips import bench_bvh
 from marey.bench.figures import Figure
 from marey.bench.files import bench_growth, bench_load, bench_save, bench_startup
 from marey.bench.quality import bench_contacts, bench_fk, bench_measure, bench_samples
+from marey.bench.registration import bench_register
+from marey.bench.warps import bench_timewarp
 from marey.errors import UnknownName, similar
 from marey.io import load_motion
 
@@ -20,8 +24,13 @@ BENCHES: dict[str, Callable[[str], Iterator[Figure]]] = {
     "save": bench_save,
     "fk": bench_fk,
     "contacts": bench_contacts,
+    "clean": bench_clean,
+    "stream": bench_stream,
     "samples": bench_samples,
     "measure": bench_measure,
+    "timewarp": bench_timewarp,
+    "register": bench_register,
+    "blend": bench_blend,
     "growth": bench_growth,
     "startup": bench_startup,
 }

@@ -1,0 +1,104 @@
+"""Benches of end-effector cleanup: a whole motion at once, and frame by frame as they come in."""
+
+from __future__ import annotations
+
+import math
+import time
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marey.bench.figures import Figure, against_floor, at_most
+from marey.bench.timing import best_of
+from marey.clean import clean, clean_stream, contact_points
+from marey.core import Contacts, Motion
+from marey.core._arrays import Floats
+from marey.samples import sample
+
+if TYPE_CHECKING:
+    from marey.clean import CleanStream
+
+FPS = 60.0
+# Seconds that each hand and foot is planted and free, in turns; and how far they are apart in this.
+_PLANTED, _FREE, _STAGGER = 0.8, 0.1, 0.2
+# m/s by which the whole figure slides along, so that there is something to hold.
+_DRIFT = np.array([0.05, 0.0, 0.08])
+STREAMED = 100_000
+_WATCHED = 10_000  # frames more, whose memory is watched
+
+
+def four_planted(n_frames: int) -> Motion:
+    """Somebody who stands, reaches about and slides along, with contacts of both feet and both hands."""
+    given = sample("stand", seconds=n_frames / FPS + 0.1, fps=FPS).motion[:n_frames]
+    points = contact_points(given.skeleton, hands=True, standing=given)
+    seconds = np.arange(n_frames) / FPS
+    # Heel and ball, and wrist and fingertips, keep one another company; limbs take turns in being free.
+    order = {name: k for k, name in enumerate(dict.fromkeys(_limb(point.name) for point in points))}
+    phase = np.array([order[_limb(point.name)] * _STAGGER for point in points])
+    mask = (seconds[:, None] + phase) % (_PLANTED + _FREE) < _PLANTED
+    return replace(
+        given,
+        root_positions=given.root_positions + seconds[:, None] * _DRIFT,
+        contacts=Contacts(points, mask),
+        source=replace(given.source, floor=0.0),
+    )
+
+
+def _limb(point: str) -> str:
+    side, part = point.split("_")
+    return f"{side}_{'foot' if part in ('heel', 'ball') else 'hand'}"
+
+
+def bench_clean(path: str) -> Iterator[Figure]:
+    """Cleanup of a motion with both feet and both hands planted, whatever `path` holds."""
+    short, long = four_planted(1_000), four_planted(10_000)
+    brief, lasting, floor = best_of([lambda: clean(short), lambda: clean(long), long.world], rounds=5)
+    per_frame = 1e6 / len(long)
+    yield at_most("clean", "cleanup, four limbs, 1,000 frames", 1e6 * brief / len(short), "us per frame", 60)
+    yield at_most("clean", "cleanup, four limbs, 10,000 frames", lasting * per_frame, "us per frame", 60)
+    yield against_floor(
+        "clean", "the same beside FK", "us per frame", "FK", (lasting * per_frame, floor * per_frame), 60
+    )
+    yield at_most("clean", "cleanup: power of growth", math.log10(lasting / brief), "", 1.15)
+
+
+def bench_stream(path: str) -> Iterator[Figure]:
+    """The same frame by frame, 100,000 of them, whatever `path` holds: how long each takes, and what is kept."""
+    motion = four_planted(3_000)
+    assert motion.contacts is not None
+    stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0)
+    coming = _endless(motion)
+    took = 1e3 * _pushed(stream, coming, STREAMED)
+    yield at_most("stream", f"one frame, 99th percentile of {STREAMED:,}", float(np.quantile(took, 0.99)), "ms", 0.5)
+    tenth = STREAMED // 10
+    first, last = (float(np.median(part)) for part in (took[:tenth], took[-tenth:]))
+    yield against_floor("stream", "one frame, median of the last 10 %", "ms", "the first 10 %", (last, first), 1.25)
+    tracemalloc.start()
+    try:
+        _pushed(stream, coming, _WATCHED)
+        kept = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    yield at_most("stream", f"memory kept of {_WATCHED:,} frames more", kept / 1024, "kB", 16)
+
+
+def _endless(motion: Motion) -> Iterator[tuple[Any, Any, Any]]:
+    """Its frames over and over."""
+    assert motion.contacts is not None
+    frames = list(zip(motion.root_positions, motion.rotations, motion.contacts.mask, strict=True))
+    while True:
+        yield from frames
+
+
+def _pushed(stream: CleanStream, frames: Iterator[tuple[Any, Any, Any]], n: int) -> Floats:
+    """(n,) seconds that each frame took."""
+    took = np.empty(n)
+    for k, frame in enumerate(islice(frames, n)):
+        start = time.perf_counter()
+        stream.push(*frame)
+        took[k] = time.perf_counter() - start
+    return took

@@ -1,0 +1,87 @@
+"""Benches of distance grids: the whole grid beside the matrix products in it, and memory in blocks."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+
+import numpy as np
+
+from marey.bench.figures import Figure, against_floor, at_most
+from marey.bench.timing import best_of
+from marey.compare import Clouds, distance_grid, grid_blocks, grid_minima
+from marey.core._arrays import Floats, settle
+
+FPS, WINDOW = 30.0, 0.5  # 15 frames
+MARKERS = 36
+SIZES = ((2_000, 15), (6_200, 5))  # frames of either clip, rounds
+SMALL = (300, 22)  # frames, markers: as registration compares them
+MEMORY = 32 * 1024**2
+
+
+def swaying(n_frames: int, n_markers: int, seed: int) -> Clouds:
+    """Markers that sway about a centre which wanders across the floor."""
+    rng = np.random.default_rng(seed)
+    time = np.arange(n_frames)[:, None, None] / FPS
+    body = rng.normal(0.0, 0.4, (1, n_markers, 3)) + np.array([0.0, 1.0, 0.0])
+    sway = 0.2 * np.sin(time * rng.uniform(0.5, 6.0, (1, n_markers, 3)))
+    path = np.cumsum(rng.normal(0.0, 0.02, (n_frames, 1, 3)), axis=0) * np.array([1.0, 0.0, 1.0])
+    return Clouds(settle(body + sway + path), np.full(n_markers, 1.0 / n_markers), FPS)
+
+
+def bench_grid(path: str) -> Iterator[Figure]:
+    """The distances between all frames of two clips of 36 markers, windows of 15 frames, whatever `path` holds.
+
+    The floor is the three products of matrices that Kovar 4.8 asks for, in float64, by the matrix library with all its
+    threads, into one array that is made anew each time, as the grid is.
+    """
+    for n_frames, rounds in SIZES:
+        a, b = swaying(n_frames, MARKERS, 1), swaying(n_frames, MARKERS, 2)
+        factors = [_factors(clouds) for clouds in (a, b)]
+        whole, own, floor = best_of(
+            [
+                lambda a=a, b=b: distance_grid(a, b, window=WINDOW),  # type: ignore[misc]
+                lambda a=a: distance_grid(a, window=WINDOW),  # type: ignore[misc]
+                lambda factors=factors: _products(*factors),  # type: ignore[misc]
+            ],
+            rounds=rounds,
+        )
+        for what, seconds in (("grid of two clips", whole), ("grid of one clip", own)):
+            told = f"{what}, {n_frames:,} frames"
+            yield against_floor("grid", told, "ms", "matrix products", (1e3 * seconds, 1e3 * floor), 3.0)
+    a, b = (swaying(*SMALL, seed) for seed in (1, 2))
+    (small,) = best_of([lambda: distance_grid(a, b)], rounds=50)
+    yield at_most("grid", f"grid of two clips, {SMALL[0]} frames, {SMALL[1]} markers", 1e3 * small, "ms", 4)
+    yield from _memory()
+
+
+def _factors(clouds: Clouds) -> tuple[Floats, Floats, Floats]:
+    """x and z, z and -x, y of all markers about their middle, times the roots of the weights."""
+    x, y, z = ((clouds.points[..., c] - clouds.points[..., c].mean()) * np.sqrt(clouds.weights) for c in range(3))
+    return np.concatenate([x, z], axis=1), np.concatenate([z, -x], axis=1), np.ascontiguousarray(y)
+
+
+def _products(ours: tuple[Floats, Floats, Floats], theirs: tuple[Floats, Floats, Floats]) -> None:
+    out = np.empty((len(ours[0]), len(theirs[0])))
+    np.matmul(ours[0], theirs[0].T, out=out)
+    np.matmul(ours[0], theirs[1].T, out=out)
+    np.matmul(ours[2], theirs[2].T, out=out)
+
+
+def _memory() -> Iterator[Figure]:
+    """What blocks hold at most, of a grid that would take ten times as much."""
+    n_frames = int((10 * MEMORY / 8) ** 0.5)
+    a, b = swaying(n_frames, MARKERS, 1), swaying(n_frames, MARKERS, 2)
+    tracemalloc.start()
+    try:
+        for block in grid_blocks(a, b, memory=MEMORY, window=WINDOW):
+            del block
+        cells = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        grid_minima(a, b, memory=MEMORY, window=WINDOW, threshold=0.1)
+        minima = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    whole = f"of a grid of {8 * n_frames**2 / 1024**2:.0f} MB"
+    for what, peak in (("blocks", cells), ("minima", minima)):
+        yield at_most("grid", f"memory held for {what} {whole}", peak / 1024**2, "MB", MEMORY / 1024**2)

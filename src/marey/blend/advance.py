@@ -1,0 +1,110 @@
+"""Moving along the timewarp: u(t), so that the blend plays at a speed between those of its motions (Kovar 5.3.1).
+
+Each motion votes on how fast u should flow, ``du/dt = sum w_j / S_j'(u)`` (5.9). The slopes S_j' are linear between the
+knots of the timewarp, so for constant weights t(u) is found by Gauss quadrature within each span and inverted by Newton
+steps; for weights that change, Runge-Kutta steps stop at every knot. One motion alone is played just as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from marey.blend.weights import speed_shares
+from marey.core._arrays import Floats
+
+__all__ = ["elapsed", "follow", "knot_slopes", "locate"]
+
+_NODES, _WEIGHTS = (
+    0.5 * (part + shift) for part, shift in zip(np.polynomial.legendre.leggauss(12), (1.0, 0.0), strict=True)
+)
+_NEWTON_STEPS = 30
+# Steps below this share of a span change nothing that a motion could show.
+_SETTLED = 1e-14
+# Where in a step weights are asked for: Lobatto's points, through which a cubic is laid.
+LOBATTO = np.array([0.0, 0.5 - 0.1 * np.sqrt(5.0), 0.5 + 0.1 * np.sqrt(5.0), 1.0])
+
+
+def knot_slopes(points: Floats) -> Floats:
+    """(m + 1, n) dS/du at the borders of the m = K - 2 spans, from control points (K, n) in seconds."""
+    return np.ascontiguousarray((len(points) - 2) * np.diff(points, axis=0))
+
+
+def elapsed(slopes: Floats, weights: Floats) -> Floats:
+    """(m + 1,) seconds of the blend at the borders of the spans, under constant weights (n,)."""
+    shares, slopes = _voters(slopes, weights)
+    spans = len(slopes) - 1
+    each = _seconds_within(slopes[:-1], slopes[1:], shares, np.ones(spans)) / spans
+    return np.concatenate([[0.0], np.cumsum(each)])
+
+
+def locate(slopes: Floats, weights: Floats, seconds: Floats) -> Floats:
+    """(F,) u at times (F,) of a blend under constant weights (n,), exact to rounding; inside [0, 1]."""
+    borders = elapsed(slopes, weights)
+    shares, slopes = _voters(slopes, weights)
+    spans = len(slopes) - 1
+    span = np.clip(np.searchsorted(borders, seconds, side="right") - 1, 0, spans - 1)
+    low, high = slopes[span], slopes[span + 1]
+    wanted = np.clip(seconds, 0.0, borders[-1]) - borders[span]
+    x = wanted / (borders[span + 1] - borders[span])
+    for _ in range(_NEWTON_STEPS):
+        pace = 1.0 / (spans * (shares / (low + (high - low) * x[:, None])).sum(axis=1))
+        step = (_seconds_within(low, high, shares, x) / spans - wanted) / pace
+        x = np.clip(x - step, 0.0, 1.0)
+        if np.abs(step).max(initial=0.0) < _SETTLED:
+            break
+    return np.asarray((span + x) / spans)
+
+
+def _voters(slopes: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Shares and slopes of the motions that have a say."""
+    shares = speed_shares(weights)
+    votes = shares > 0.0
+    return shares[votes], slopes[:, votes]
+
+
+def _seconds_within(low: Floats, high: Floats, shares: Floats, x: Floats) -> Floats:
+    """(N,) integral of dt/du from 0 to x (N,) in spans whose slopes go from low (N, n) to high (N, n)."""
+    at = x[:, None] * _NODES
+    slope = low[:, None] + (high - low)[:, None] * at[..., None]
+    return np.asarray(x * ((1.0 / (shares / slope).sum(axis=2)) @ _WEIGHTS))
+
+
+def follow(
+    slopes: Floats,
+    weights_at: Callable[[Floats], Floats],
+    seconds: Floats,
+    *,
+    start: float = 0.0,
+    cyclic: bool = False,
+    backwards: bool = False,
+) -> Floats:
+    """u at times under weights that change.
+
+    Parameters
+    ----------
+    slopes : (m + 1, n) of the timewarp at its knots.
+    weights_at : from times (T,) to weights (T, n) with sums of 1.
+    seconds : (F,) times in order, of which the first is at `start`.
+    start : u at the first time.
+    cyclic : whether u goes on beyond 1.
+    backwards : times decrease.
+
+    Returns
+    -------
+    (G,) u at the times that lie within the timewarp: G = F, or fewer where it ends before.
+    """
+    from marey.blend import _kernels
+
+    steps = np.diff(seconds)
+    at = seconds[:-1, None] + steps[:, None] * LOBATTO
+    shares = speed_shares(weights_at(at.ravel())).reshape(len(steps), len(LOBATTO), slopes.shape[1])
+    given = slopes[::-1] if backwards else slopes
+    first = 1.0 - start if backwards else start
+    u = np.empty(len(seconds))
+    reached = _kernels.march(
+        np.ascontiguousarray(given), np.abs(steps), np.ascontiguousarray(shares), LOBATTO, first, cyclic, u
+    )
+    inside = u[:reached]
+    return 1.0 - inside if backwards else inside

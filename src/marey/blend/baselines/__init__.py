@@ -1,0 +1,33 @@
+"""Simpler ways to blend, to compare with and to learn from.
+
+- `linear_blend`, `linear_transition`: frame by frame, without matching times (Kovar 5.1, H 3.3);
+- `discrete_blend`, `cubic_blend`: timewarps along the cells of a path, and along a spline through them (thesis S);
+- `brute_force`, `thresholded`, `greedy`, `dynamic`: ways to find that path;
+- `compare`: all of them on one pair of motions, in tables.
+"""
+
+from marey.blend.baselines.compare import BlendRow, Comparison, PathRow, compare
+from marey.blend.baselines.cubic import cubic_blend, cubic_warp
+from marey.blend.baselines.discrete import Correspondence, correspondence, discrete_blend
+from marey.blend.baselines.linear import linear_blend, linear_transition
+from marey.blend.baselines.paths import GridPath, brute_force, dynamic, greedy, start_cell, thresholded
+
+__all__ = [
+    "BlendRow",
+    "Comparison",
+    "Correspondence",
+    "GridPath",
+    "PathRow",
+    "brute_force",
+    "compare",
+    "correspondence",
+    "cubic_blend",
+    "cubic_warp",
+    "discrete_blend",
+    "dynamic",
+    "greedy",
+    "linear_blend",
+    "linear_transition",
+    "start_cell",
+    "thresholded",
+]

@@ -1,0 +1,91 @@
+"""Timewarp along a cubic B-spline through the path (thesis S 5.4), sampled at any number of frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.blend.baselines.discrete import checked_cells, path_cells
+from marey.blend.baselines.linear import WINDOW
+from marey.blend.baselines.paths import GridPath
+from marey.blend.baselines.poses import Angles, Weights, finished, laid_on, mixed, prepared, weights_over
+from marey.core._arrays import Floats, checked_index
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+
+# A cubic starts at its first vertex where that stands three times: (P + 4 P + P) / 6. S has it twice, and misses it.
+_ENDS = 3
+_MOST_FRAMES = 1_000_000
+
+
+def cubic_warp(path: GridPath | ArrayLike, n_frames: int) -> Floats:
+    """(n_frames, 2) times in both motions, in frames: a uniform cubic B-spline with the path's cells as vertices.
+
+    The first and the last vertex stand three times, so that the spline begins and ends in them. It is sampled evenly in
+    its parameter, which is what S does; time never runs back, as that of the path does not.
+    """
+    cells = checked_cells(path)
+    n = _checked_count(n_frames)
+    vertices = np.concatenate([cells[:1]] * (_ENDS - 1) + [cells] + [cells[-1:]] * (_ENDS - 1)).astype(np.float64)
+    at = np.linspace(0.0, len(vertices) - 3, n)
+    span = np.minimum(at.astype(np.int64), len(vertices) - 4)
+    t = (at - span)[:, None]
+    basis = (
+        (1.0 - t) ** 3 / 6.0,
+        (3.0 * t**3 - 6.0 * t**2 + 4.0) / 6.0,
+        (-3.0 * t**3 + 3.0 * t**2 + 3.0 * t + 1.0) / 6.0,
+        t**3 / 6.0,
+    )
+    out = np.zeros((n, 2))
+    for k, weight in enumerate(basis):
+        out += weight * vertices[span + k]
+    # Rounding may take the ends past the clips.
+    return np.clip(out, cells[0], cells[-1])
+
+
+def cubic_blend(
+    a: Motion,
+    b: Motion,
+    weights: Weights = (0.5, 0.5),
+    *,
+    path: GridPath | ArrayLike | None = None,
+    n_frames: int | None = None,
+    angles: Angles = "quaternion",
+    align: bool = True,
+    name: str | None = None,
+) -> Motion:
+    """Blend of two motions in step by a cubic B-spline, in as many frames as are asked for (S 5.4).
+
+    Parameters
+    ----------
+    weights : (2,), of which only the ratio counts, or a function of time in seconds.
+    path : as in `discrete_blend`.
+    n_frames : of the result, at the motions' own rate; by default the weighted mean of what the path covers of both.
+    angles, align : as in `discrete_blend`.
+    """
+    one, two = prepared([a, b], "cubic_blend")
+    cells = path_cells(one, two, path)
+    n = _mean_length(cells, weights) if n_frames is None else _checked_count(n_frames)
+    if align:
+        two = laid_on(one, int(cells[0, 0]), two, int(cells[0, 1]), WINDOW)
+    frames = cubic_warp(cells, n)
+    poses = [clip.at(frames[:, k] / clip.fps) for k, clip in enumerate((one, two))]
+    made = mixed(poses, weights_over(weights, 2, np.arange(n) / one.fps), angles=angles)
+    return finished(
+        made, name or "cubic timewarp", "cubic_blend", [a, b], weights,
+        start=cells[0].tolist(), stop=cells[-1].tolist(), angles=angles, align=bool(align),
+    )  # fmt: skip
+
+
+def _mean_length(cells: Any, weights: Weights) -> int:
+    share = np.array([0.5, 0.5]) if callable(weights) else weights_over(weights, 2, np.zeros(1))[0]
+    return max(2, round(float(share @ (cells[-1] - cells[0]))) + 1)
+
+
+def _checked_count(n_frames: Any) -> int:
+    n = checked_index(n_frames, "n_frames")
+    if not 2 <= n <= _MOST_FRAMES:
+        raise InvalidValue(f"n_frames must lie from 2 to {_MOST_FRAMES:,}, got {n}")
+    return n

@@ -1,0 +1,146 @@
+"""Linear blending (Kovar 5.1, thesis S 6.2.2) and the linear-blend transition (dissertation H 3.3).
+
+The simplest way to blend: the i-th frame of the result averages the i-th frames of the inputs. Timing is not matched,
+paths are averaged in the world, contacts are not known: it is here to compare with and to learn from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from marey.blend.baselines.poses import Angles, Root, Weights, finished, laid_on, mixed, prepared, weights_over
+from marey.core.motion import Motion
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue
+from marey.maths import ease_in
+
+WINDOW = 0.1  # seconds compared to lay one motion on another
+
+
+def linear_blend(
+    motions: Sequence[Motion],
+    weights: Weights,
+    *,
+    angles: Angles = "quaternion",
+    root: Root = "positions",
+    align: bool = True,
+    name: str | None = None,
+) -> Motion:
+    """Frame by frame average of motions, as they come; as long as the shortest.
+
+    Parameters
+    ----------
+    motions : two or more, of one skeleton and one rate.
+    weights : (n,), of which only the ratios count, or a function from time in seconds to such.
+    angles : "quaternion" averages rotations; "euler" averages the angles of each joint (Kovar 5.1, S 6.2.2), in the
+        order of the channels where the first motion's file had some, else ZYX; continuous over time from the
+        first motion's first frame on.
+    root : "positions" averages where the roots are; "velocities" averages their steps across the floor and adds them
+        up, which differs where weights change over time (Kovar 5.1). Heights are averaged in both.
+    align : lay the first frames of all on that of the first motion. False takes them where they are.
+
+    Returns
+    -------
+    Motion without contacts.
+    """
+    clips = prepared(motions, "linear_blend")
+    n_frames = min(map(len, clips))
+    if align:
+        clips = [clips[0], *(laid_on(clips[0], 0, clip, 0, WINDOW) for clip in clips[1:])]
+    clips = [clip[:n_frames] for clip in clips]
+    share = weights_over(weights, len(clips), np.arange(n_frames) / clips[0].fps)
+    made = mixed(clips, share, angles=angles, root=root)
+    return finished(
+        made, name or "linear blend", "linear_blend", motions, weights, angles=angles, root=root, align=align
+    )
+
+
+def linear_transition(
+    a: Motion,
+    b: Motion,
+    at: tuple[float, float] | None = None,
+    length: float = 1.0,
+    *,
+    eased: bool = True,
+    angles: Angles = "quaternion",
+    align: bool = True,
+    window: float = 0.5,
+    name: str | None = None,
+) -> Motion:
+    """`a`, fading into `b` over `length` seconds about one pair of times (H 3.3).
+
+    At time t of `a` the weight of `b` is alpha = (t - at[0]) / length + 1/2, from 0 to 1 over the length.
+
+    Parameters
+    ----------
+    at : seconds in a and in b that coincide in the middle; None takes the pair of frames that are most alike, among
+        those from which half the length can be had on both sides.
+    eased : the C1 ease of alpha (Kovar 3.5) instead of alpha itself, which has kinks at both ends.
+    angles : as in `linear_blend`.
+    align : lay b's frame in the middle on a's; False takes b where it is.
+    window : seconds of motion that are compared, for `at` and for `align`.
+    """
+    one, two = prepared([a, b], "linear_transition")
+    long = checked_number(length, "length in seconds", above=True)
+    half = 0.5 * long
+    for clip in (one, two):
+        if clip.duration < long - 1e-9:
+            raise InvalidValue(
+                f"a transition of {long:g} s needs motions at least as long, but {clip.name!r} lasts "
+                f"{clip.duration:.3g} s"
+            )
+    middle = _most_alike(one, two, half, window) if at is None else _checked_pair(at, one, two, half)
+    fps = one.fps
+    if align:
+        two = laid_on(one, middle[0] * fps, two, middle[1] * fps, window)
+    # Frames are those of a; b is taken between its own frames where it has to be.
+    n_frames = int(np.floor((middle[0] + two.duration - middle[1]) * fps + 1e-6)) + 1
+    times = np.arange(n_frames) / fps
+    alpha = np.clip((times - middle[0]) / long + 0.5, 0.0, 1.0)
+    if eased:
+        alpha = ease_in(alpha)
+    poses = [
+        one.at(np.clip(times, 0.0, one.duration)),
+        two.at(np.clip(times - middle[0] + middle[1], 0.0, two.duration)),
+    ]
+    made = mixed(poses, np.stack([1.0 - alpha, alpha], axis=1), angles=angles)
+    return finished(
+        made, name or "linear transition", "linear_transition", [a, b], None,
+        at=[float(t) for t in middle], length=long, eased=bool(eased), angles=angles, align=bool(align),
+    )  # fmt: skip
+
+
+def _checked_pair(at: Any, one: Motion, two: Motion, half: float) -> tuple[float, float]:
+    try:
+        first, second = (float(t) for t in at)
+    except (TypeError, ValueError):
+        raise InvalidValue(f"at must be two times in seconds, one in each motion, got {at!r}") from None
+    for seconds, clip in ((first, one), (second, two)):
+        if not half - 1e-9 <= seconds <= clip.duration - half + 1e-9:
+            raise InvalidValue(
+                f"the middle of the transition must lie from {half:g} to {clip.duration - half:.4g} s in "
+                f"{clip.name!r}, so that half of its length fits on both sides, got {seconds:g} s"
+            )
+    return first, second
+
+
+def _most_alike(one: Motion, two: Motion, half: float, window: float) -> tuple[float, float]:
+    """Seconds in both of the smallest cell of the grid, with half of the transition inside both clips."""
+    from marey.compare.grid import distance_grid
+
+    grid = distance_grid(one, two, window=window).values
+    rows, columns = (_inner(clip, half) for clip in (one, two))
+    part = grid[rows, columns]
+    i, j = np.unravel_index(int(np.argmin(part)), part.shape)
+    return (rows.start + int(i)) / one.fps, (columns.start + int(j)) / two.fps
+
+
+def _inner(clip: Motion, half: float) -> slice:
+    first = int(np.ceil(half * clip.fps - 1e-6))
+    last = int(np.floor((clip.duration - half) * clip.fps + 1e-6))
+    if last < first:  # the middle falls between two frames
+        first = last = round(0.5 * clip.duration * clip.fps)
+    return slice(first, last + 1)

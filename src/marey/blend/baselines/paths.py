@@ -1,0 +1,289 @@
+"""Ways to find a cheap path through a distance grid: those of thesis S (5.2.1), and dynamic timewarping.
+
+A path is a run of cells (frame of the first motion, frame of the second) in which each step takes one frame further in
+one motion or in both, with at most `slope_limit` - 1 steps in a row that do so in the same one alone (S 4.3; his limit
+is 3). It leads from a start cell to the last cell, or to the first cell of the last row or column that it meets. Its
+cost is the sum of its cells.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, Ints, checked_index, frozen, rebuilt
+from marey.errors import InvalidValue, NoTimewarp
+
+SLOPE_LIMIT = 3
+THRESHOLD = 0.33
+TIME_LIMIT = 10.0
+
+End = Literal["corner", "border"]
+Start = Literal["corner", "third"] | tuple[int, int]
+
+# Steps of the search between two looks at the clock: some milliseconds.
+_BUDGET = 200_000
+_LETTERS = {(0, 1): "r", (1, 0): "d", (1, 1): "x"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GridPath:
+    """A path through a grid.
+
+    Parameters
+    ----------
+    cells : (N, 2) frames of the first and of the second motion, in order.
+    distances : (N,) the grid's value in each cell.
+    complete : False where a time limit ended the search, so that a better path may exist.
+    visited : how many cells were entered to find it.
+    """
+
+    cells: Ints
+    distances: Floats
+    complete: bool = True
+    visited: int = 0
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "cells", frozen(self.cells, "cells", (None, 2), np.int64))
+        put(self, "distances", frozen(self.distances, "distances", (len(self.cells),)))
+        if not len(self.cells):
+            raise InvalidValue("a path needs at least one cell")
+        steps = np.diff(self.cells, axis=0)
+        if ((steps < 0) | (steps > 1)).any() or (steps.sum(axis=1) < 1).any():
+            k = int(np.argmax(((steps < 0) | (steps > 1)).any(axis=1) | (steps.sum(axis=1) < 1)))
+            raise InvalidValue(
+                "a path must go one frame further in one motion or in both with every step, but goes from "
+                f"{tuple(self.cells[k].tolist())} to {tuple(self.cells[k + 1].tolist())}"
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @property
+    def cost(self) -> float:
+        """The sum of its cells."""
+        return float(self.distances.sum())
+
+    @property
+    def mean(self) -> float:
+        """The mean of its cells."""
+        return float(self.distances.mean())
+
+    @property
+    def directions(self) -> str:
+        """One letter for each step (S figure 17): ``r`` right, ``d`` down, ``x`` both."""
+        return "".join(_LETTERS[int(i), int(j)] for i, j in np.diff(self.cells, axis=0))
+
+
+def start_cell(values: Floats, share: float = 1.0 / 3.0) -> tuple[int, int]:
+    """The cheapest cell in the first third of the first row and of the first column (S 5.3), or another share."""
+    grid = checked_grid(values)
+    if not 0.0 < share <= 1.0:
+        raise InvalidValue(f"the share of the borders to look at must lie in (0, 1], got {share!r}")
+    rows, columns = (max(1, round(share * n)) for n in grid.shape)
+    i, j = int(np.argmin(grid[:rows, 0])), int(np.argmin(grid[0, :columns]))
+    return (i, 0) if grid[i, 0] < grid[0, j] else (0, j)
+
+
+def brute_force(
+    values: Floats,
+    *,
+    start: Start = "corner",
+    end: End = "corner",
+    slope_limit: int = SLOPE_LIMIT,
+    time_limit: float | None = TIME_LIMIT,
+) -> GridPath:
+    """The cheapest path of all, by trying them (S figure 13), right before down before both.
+
+    The greedy path is the first to beat. A branch is left where it cannot beat the best path yet, even if each row and
+    column that is left cost no more than its cheapest cell, or where its cell has been reached as cheaply before. Still
+    the time grows fast with the grid: after `time_limit` seconds (None for no limit) the best path yet is returned,
+    with `complete` False.
+    """
+    grid = checked_grid(values)
+    first = greedy(grid, start=start, end=end, slope_limit=slope_limit)
+    everywhere = np.ones(grid.shape, dtype=np.bool_)
+    return _searched(grid, everywhere, start, end, slope_limit, time_limit, short_first=False, first=first)
+
+
+def thresholded(
+    values: Floats,
+    *,
+    threshold: float = THRESHOLD,
+    start: Start = "corner",
+    end: End = "corner",
+    slope_limit: int = SLOPE_LIMIT,
+    time_limit: float | None = TIME_LIMIT,
+) -> GridPath:
+    """The cheapest path over cells below a threshold, short ways first (S 5.2.1, recursion with thresholds).
+
+    Pruned as `brute_force` is; the greedy path is the first to beat where it keeps below the threshold too.
+
+    Parameters
+    ----------
+    threshold : share of the grid's largest cell above which cells are not visited; S found 0.30 to 0.35 best.
+
+    Raises
+    ------
+    NoTimewarp : where no path keeps below the threshold; the message says which threshold would do.
+    """
+    grid = checked_grid(values)
+    if not 0.0 < threshold <= 1.0:
+        raise InvalidValue(f"the area threshold is a share of the largest cell, above 0 and up to 1, got {threshold!r}")
+    cell, run = _settings(grid, start, end, slope_limit)
+    from marey.blend.baselines.paths_kernels import bottleneck
+
+    most = float(grid.max()) * (1.0 + 1e-12)
+    dearest = float(bottleneck(grid, *cell, end == "corner", run))
+    if dearest > threshold * most:
+        share = dearest / most
+        raise NoTimewarp(
+            f"no path from {cell} to the {end} keeps to cells of at most {100 * threshold:.4g} % of the largest; it "
+            f"takes {100 * share:.4g} %, so raise the threshold to {np.ceil(1e3 * share) / 1e3:g}"
+        )
+    first = greedy(grid, start=cell, end=end, slope_limit=slope_limit)
+    below = grid <= threshold * most
+    return _searched(
+        grid, below, cell, end, slope_limit, time_limit, short_first=True,
+        first=first if first.distances.max() <= threshold * most else None,
+    )  # fmt: skip
+
+
+def greedy(values: Floats, *, start: Start = "corner", end: End = "corner", slope_limit: int = SLOPE_LIMIT) -> GridPath:
+    """A path that always enters the cheapest next cell from which the end can still be reached (S figure 13)."""
+    grid = checked_grid(values)
+    (i, j), run = _settings(grid, start, end, slope_limit)
+    from marey.blend.baselines.paths_kernels import BOTH, DOWN, RIGHT, next_state, within_reach
+
+    rows, columns = grid.shape
+    cells, state = [(i, j)], 0
+    while (i, j) != (rows - 1, columns - 1) if end == "corner" else (i < rows - 1 and j < columns - 1):
+        ways = []
+        for step, row, column in ((BOTH, i + 1, j + 1), (RIGHT, i, j + 1), (DOWN, i + 1, j)):
+            after = next_state(state, step, run)
+            inside = row < rows and column < columns and after >= 0
+            if inside and (end == "border" or within_reach(rows - 1 - row, columns - 1 - column, after, run)):
+                ways.append((grid[row, column], row, column, after))
+        # The first of equals, which is the step that takes both: no two straight steps where one across will do.
+        _, i, j, state = min(ways, key=lambda way: way[0])
+        cells.append((i, j))
+    return _path(grid, np.array(cells, dtype=np.int64), complete=True, visited=len(cells))
+
+
+def dynamic(
+    values: Floats, *, start: Start = "corner", end: End = "corner", slope_limit: int = SLOPE_LIMIT
+) -> GridPath:
+    """The cheapest path by dynamic timewarping (Kovar 5.2.1): `marey.register.dtw`.
+
+    It takes both motions on with its first step, which the others need not. At the border it ends where the mean of
+    the cells is least.
+    """
+    from marey.register.dtw import dtw
+
+    grid = checked_grid(values)
+    cell, run = _settings(grid, start, end, slope_limit)
+    found = dtw(grid, start=cell, end=end, slope_limit=run + 1)
+    return _path(grid, np.asarray(found.cells), complete=True, visited=int(grid.size))
+
+
+def checked_grid(values: Any) -> Floats:
+    """`values` as a grid of costs (R, C), none of them negative."""
+    grid = frozen(values, "grid values", (None, None))
+    if not grid.size:
+        raise InvalidValue(f"a grid needs at least one cell, got shape {grid.shape}")
+    if grid.min() < 0.0:
+        raise InvalidValue(f"a grid's values must not be negative, got {grid.min():g}")
+    return grid
+
+
+# The search ---------------------------------------------------------------------------------------------------
+
+
+def _settings(grid: Floats, start: Start, end: End, slope_limit: int) -> tuple[tuple[int, int], int]:
+    """The checked start cell, and how many steps in a row may be straight."""
+    run = checked_index(slope_limit, "slope_limit") - 1
+    if run < 0:
+        raise InvalidValue(f"slope_limit must be at least 1, got {slope_limit}")
+    if end not in ("corner", "border"):
+        raise InvalidValue(f"end must be 'corner' or 'border', got {end!r}")
+    cell = _start(grid, start)
+    rows, columns = (n - 1 - k for n, k in zip(grid.shape, cell, strict=True))
+    if end == "corner" and not (columns <= rows * (run + 1) + run and rows <= columns * (run + 1) + run):
+        raise NoTimewarp(
+            f"no path from {cell} to the last cell of {grid.shape[0]} x {grid.shape[1]} frames keeps to a slope limit "
+            f"of {run + 1}: one motion is more than {run + 1} times as long as the other; crop it, or raise the limit"
+        )
+    return cell, run
+
+
+def _start(grid: Floats, start: Start) -> tuple[int, int]:
+    if isinstance(start, str):
+        if start not in ("corner", "third"):
+            raise InvalidValue(f"start must be 'corner', 'third' or a cell (i, j), got {start!r}")
+        return start_cell(grid) if start == "third" else (0, 0)
+    try:
+        i, j = start
+    except (TypeError, ValueError):
+        raise InvalidValue(f"start must be 'corner', 'third' or a cell (i, j), got {start!r}") from None
+    cell = (checked_index(i, "the start's row"), checked_index(j, "the start's column"))
+    if not (0 <= cell[0] < grid.shape[0] and 0 <= cell[1] < grid.shape[1]):
+        raise InvalidValue(f"the start {cell} lies outside a grid of {grid.shape[0]} x {grid.shape[1]} cells")
+    return cell
+
+
+def _searched(
+    grid: Floats,
+    allowed: Bools,
+    start: Start,
+    end: End,
+    slope_limit: int,
+    time_limit: float | None,
+    *,
+    short_first: bool,
+    first: GridPath | None = None,
+) -> GridPath:
+    """Search depth first; `first` is a path to beat."""
+    if time_limit is not None and not time_limit > 0.0:
+        raise InvalidValue(f"time_limit must be above 0 s, or None for no limit, got {time_limit!r}")
+    cell, run = _settings(grid, start, end, slope_limit)
+    to_corner = end == "corner"
+    at_end = cell == (grid.shape[0] - 1, grid.shape[1] - 1)
+    if at_end or (not to_corner and (cell[0] == grid.shape[0] - 1 or cell[1] == grid.shape[1] - 1)):
+        return _path(grid, np.array([cell], dtype=np.int64), complete=True, visited=1)
+    from marey.blend.baselines.paths_kernels import search
+
+    most = sum(grid.shape)
+    stack, costs = np.zeros((most, 6), dtype=np.int64), np.zeros(most)
+    seen = np.full((*grid.shape, 2 * run + 1), np.inf)
+    found, best = np.zeros((most, 2), dtype=np.int64), np.array([np.inf])
+    carry = np.array([1, 0, 1], dtype=np.int64)
+    if first is not None:
+        found[: len(first)], best[0], carry[1] = first.cells, first.cost, len(first)
+    stack[0, :2], costs[0], seen[cell][0] = cell, grid[cell], grid[cell]
+    bounds = _least_left(grid, allowed, axis=1), _least_left(grid, allowed, axis=0)
+    stop = np.inf if time_limit is None else time.monotonic() + time_limit
+    finished = False
+    while not finished and time.monotonic() < stop:
+        finished = search(
+            grid, allowed, *bounds, to_corner, run, short_first, seen, stack, costs, found, best, carry, _BUDGET
+        )
+    if not carry[1]:
+        raise NoTimewarp(f"no path from {cell} to the {end} was found within {time_limit} s; allow more time")
+    return _path(grid, found[: carry[1]].copy(), complete=bool(finished), visited=int(carry[2]))
+
+
+def _least_left(grid: Floats, allowed: Bools, axis: int) -> Floats:
+    """For each row (axis 1) or column (axis 0) the sum of the least cells of all that follow."""
+    least = np.where(allowed, grid, np.inf).min(axis=axis)
+    return np.concatenate([np.cumsum(least[::-1])[::-1][1:], [0.0]])
+
+
+def _path(grid: Floats, cells: Ints, *, complete: bool, visited: int) -> GridPath:
+    return GridPath(cells, grid[cells[:, 0], cells[:, 1]], complete, visited)

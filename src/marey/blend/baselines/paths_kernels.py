@@ -1,0 +1,141 @@
+"""Compiled search for paths through a grid: depth first, resumable, pruned.
+
+Steps are 0 = right (the second motion goes on), 1 = down (the first does), 2 = both. A path's state is the run of
+straight steps that it ends in: 0 for none, 1 .. run for steps to the right, run + 1 .. 2 run for steps down.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marey.core.compiled import kernel
+
+RIGHT, DOWN, BOTH = 0, 1, 2
+
+
+@kernel
+def next_state(state: Any, step: Any, run: Any) -> Any:
+    """The state after one more step, or -1 where the run would grow too long."""
+    if step == BOTH:
+        return 0
+    if step == RIGHT:
+        after = state + 1 if 1 <= state <= run else 1
+        return after if after <= run else -1
+    after = state + 1 if state > run else run + 1
+    return after if after <= 2 * run else -1
+
+
+@kernel
+def within_reach(rows: Any, columns: Any, state: Any, run: Any) -> Any:
+    """Whether a path in `state` can still take so many rows and columns to the corner.
+
+    Each row left takes along one column and lets `run` steps to the right follow; before them, what is left of the
+    run that the path is in. The same the other way round.
+    """
+    right = state if state <= run else 0
+    down = state - run if state > run else 0
+    return columns <= rows * (run + 1) + run - right and rows <= columns * (run + 1) + run - down
+
+
+@kernel
+def _no_better(seen: Any, state: Any, cost: Any, run: Any) -> Any:
+    """Whether this cell has been reached at no more cost in a state that allows at least as much."""
+    if cost >= seen[0]:
+        return True
+    first = 1 if state <= run else run + 1
+    known = np.inf
+    for other in range(first, state + 1):
+        known = min(known, seen[other])
+    return cost >= known
+
+
+@kernel
+def search(
+    values: Any, allowed: Any, rows_left: Any, columns_left: Any, to_corner: Any, run: Any, short_first: Any,
+    seen: Any, stack: Any, costs: Any, found: Any, best: Any, carry: Any, budget: Any,
+) -> Any:  # fmt: skip
+    """Go on with a search for at most `budget` steps; whether it is finished.
+
+    values : (R, C) cost of each cell; allowed : (R, C) cells that may be visited.
+    rows_left, columns_left : (R,), (C,) the least that all rows below and all columns to the right can cost.
+    to_corner : end in the last cell; else in the first cell of the last row or column.
+    short_first : try the step that takes both first, then the cheaper cell; else right, down, both.
+    seen : (R, C, 2 run + 1) the least cost at which each cell was reached in each state.
+    stack : (N, 6) row, column, state, number of steps tried, and the order of the steps in two columns.
+    costs : (N,) cost of the path up to there. found : (N, 2) the best path. best : (1,) its cost.
+    carry : depth of the stack, length of the best path, cells visited.
+    """
+    last_row, last_column = values.shape[0] - 1, values.shape[1] - 1
+    depth, visited = carry[0], carry[2]
+    spent = 0
+    while depth > 0 and spent < budget:
+        at = depth - 1
+        i, j, state, tried = stack[at, 0], stack[at, 1], stack[at, 2], stack[at, 3]
+        if tried == 3:
+            depth -= 1
+            continue
+        if tried == 0:
+            first, second = RIGHT, DOWN
+            if short_first:
+                first, second = BOTH, RIGHT
+                if i < last_row and (j == last_column or values[i + 1, j] < values[i, j + 1]):
+                    second = DOWN
+            stack[at, 4], stack[at, 5] = first, second
+        step = stack[at, 4] if tried == 0 else stack[at, 5] if tried == 1 else 3 - stack[at, 4] - stack[at, 5]
+        stack[at, 3] = tried + 1
+        spent += 1
+        row = i + (1 if step != RIGHT else 0)
+        column = j + (1 if step != DOWN else 0)
+        if row > last_row or column > last_column or not allowed[row, column]:
+            continue
+        after = next_state(state, step, run)
+        if after < 0 or (to_corner and not within_reach(last_row - row, last_column - column, after, run)):
+            continue
+        cost = costs[at] + values[row, column]
+        by_rows, by_columns = rows_left[row], columns_left[column]
+        left = max(by_rows, by_columns) if to_corner else min(by_rows, by_columns)
+        if cost + left >= best[0] or _no_better(seen[row, column], after, cost, run):
+            continue
+        seen[row, column, after] = cost
+        visited += 1
+        stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = row, column, after, 0
+        costs[depth] = cost
+        ended = (row == last_row and column == last_column) if to_corner else (row == last_row or column == last_column)
+        if ended:
+            best[0] = cost
+            carry[1] = depth + 1
+            found[: depth + 1] = stack[: depth + 1, :2]
+        else:
+            depth += 1
+    carry[0], carry[2] = depth, visited
+    return depth == 0
+
+
+@kernel
+def bottleneck(values: Any, start_row: Any, start_column: Any, to_corner: Any, run: Any) -> Any:
+    """The least, over all paths, of the dearest cell on the path; infinite where there is no path."""
+    n_rows, n_columns = values.shape
+    n_states = 2 * run + 1
+    reach = np.full((n_rows, n_columns, n_states), np.inf)
+    reach[start_row, start_column, 0] = values[start_row, start_column]
+    least = np.inf
+    for i in range(start_row, n_rows):
+        for j in range(start_column, n_columns):
+            at_border = i == n_rows - 1 or j == n_columns - 1
+            if (i == n_rows - 1 and j == n_columns - 1) if to_corner else at_border:
+                least = min(least, reach[i, j].min())
+                if not to_corner:
+                    continue
+            for state in range(n_states):
+                if reach[i, j, state] == np.inf:
+                    continue
+                for step in range(3):
+                    row = i + (1 if step != RIGHT else 0)
+                    column = j + (1 if step != DOWN else 0)
+                    after = next_state(state, step, run)
+                    if row < n_rows and column < n_columns and after >= 0:
+                        dearest = max(reach[i, j, state], values[row, column])
+                        reach[row, column, after] = min(reach[row, column, after], dearest)
+    return least

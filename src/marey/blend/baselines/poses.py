@@ -1,0 +1,139 @@
+"""What the baselines share: checked inputs, weights over time, and the average of poses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.blend.weights import WeightFunction, Weighting
+from marey.core._arrays import Floats, settle
+from marey.core.labels import Labels
+from marey.core.motion import Motion
+from marey.edit._figure import check_same_body, rooted
+from marey.errors import InvalidValue
+from marey.maths import euler, quat
+
+Angles = Literal["quaternion", "euler"]
+Root = Literal["positions", "velocities"]
+Weights = ArrayLike | WeightFunction
+
+_ANGLES, _ROOTS = ("quaternion", "euler"), ("positions", "velocities")
+_ORDER = "ZYX"
+
+
+def prepared(motions: Motion | Sequence[Motion], where: str) -> list[Motion]:
+    """The motions on the first one's skeleton and carried by joint 0; refused unless of one figure and one rate."""
+    clips = [motions] if isinstance(motions, Motion) else list(motions)
+    if len(clips) < 2:
+        raise InvalidValue(f"{where} needs at least two motions, got {len(clips)}")
+    first = clips[0]
+    for clip in clips[1:]:
+        check_same_body(first.skeleton, clip.skeleton, where)
+        if abs(first.fps - clip.fps) > 1e-6 * first.fps:
+            raise InvalidValue(
+                f"{where} needs one rate, got {first.fps:g} Hz in {first.name!r} and {clip.fps:g} Hz in {clip.name!r}; "
+                "resample one first"
+            )
+    others = (replace(rooted(clip, first.skeleton), fps=first.fps) for clip in clips[1:])
+    return [rooted(first), *others]
+
+
+def laid_on(a: Motion, at_a: float, b: Motion, at_b: float, window: float) -> Motion:
+    """`b`, carried across the floor so that its frame `at_b` lies on the frame `at_a` of `a`."""
+    from marey.compare.clouds import frame_weights, point_clouds
+    from marey.compare.distance import align_frames
+
+    weights = frame_weights(window, a.fps)
+    rigid = align_frames(point_clouds(a), np.array([at_a]), point_clouds(b), np.array([at_b]), weights)
+    return b.moved(rigid[0])
+
+
+def weights_over(weights: Weights, n: int, times: Floats) -> Floats:
+    """(F, n) weights at times (F,) in seconds, divided by their sums."""
+    return Weighting.of(weights, n).at(times)
+
+
+def mixed(poses: Sequence[Motion], share: Floats, *, angles: Angles = "quaternion", root: Root = "positions") -> Motion:
+    """The weighted average of the poses of n motions of F frames, share (F, n); without contacts and labels.
+
+    Two motions are mixed by slerp, more by the average rotation. Bones that move are averaged linearly.
+    """
+    if angles not in _ANGLES:
+        raise InvalidValue(f"angles must be one of {', '.join(_ANGLES)}, got {angles!r}")
+    if root not in _ROOTS:
+        raise InvalidValue(f"root must be one of {', '.join(_ROOTS)}, got {root!r}")
+    first = poses[0]
+    places = np.stack([pose.root_positions for pose in poses])
+    rotations = np.stack([pose.rotations for pose in poses])
+    turned = _euler_mean(rotations, share, orders_of(first)) if angles == "euler" else _mean(rotations, share)
+    bones = None
+    if any(pose.bone_offsets is not None for pose in poses):
+        bones = settle(np.einsum("fn,nfjk->fjk", share, np.stack([_bones(pose) for pose in poses])))
+    return replace(
+        first,
+        root_positions=settle(_places(places, share, root)),
+        rotations=settle(quat.unroll(turned)),
+        bone_offsets=bones,
+        contacts=None,
+        labels=Labels(),
+        source=replace(first.source, channel_values=None),
+    )
+
+
+def finished(
+    made: Motion, name: str, op: str, motions: Sequence[Motion], weights: Weights | None, **record: Any
+) -> Motion:
+    """The result with its name and with what it was made of as its provenance."""
+    told: dict[str, Any] = {"op": op, "inputs": [clip.name for clip in motions], **record}
+    if weights is not None:
+        told["weights"] = "a function of time" if callable(weights) else np.asarray(weights, dtype=np.float64).tolist()
+    told["inputs_provenance"] = [[dict(step) for step in clip.source.provenance] for clip in motions]
+    return replace(made, name=name, source=replace(made.source, provenance=(told,)))
+
+
+def orders_of(motion: Motion) -> list[str]:
+    """For each joint the order of its Euler angles: that of its file's channels where there are three, else ZYX."""
+    channels = motion.source.channels or ((),) * len(motion.skeleton)
+    orders = []
+    for joint in channels:
+        letters = "".join(channel[0].upper() for channel in joint if channel.lower().endswith("rotation"))
+        orders.append(letters if letters in euler.ORDERS else _ORDER)
+    return orders
+
+
+def _mean(rotations: Floats, share: Floats) -> Floats:
+    """(F, J, 4) from rotations (n, F, J, 4)."""
+    if len(rotations) == 2:
+        return quat.normalize(quat.slerp(rotations[0], rotations[1], share[:, 1:]))
+    return quat.average(rotations, share.T[:, :, None], axis=0)
+
+
+def _euler_mean(rotations: Floats, share: Floats, orders: list[str]) -> Floats:
+    out = np.empty(rotations.shape[1:])
+    for order in dict.fromkeys(orders):
+        joints = [j for j, other in enumerate(orders) if other == order]
+        first = euler.to_euler(rotations[0][:1, joints], order)
+        # All start from the triple nearest to the first motion's: 179 and -179 degrees are neighbours.
+        runs = [np.concatenate([first, euler.to_euler(each[:, joints], order)]) for each in rotations]
+        angles = [euler.continuous(run, order)[1:] for run in runs]
+        out[:, joints] = euler.from_euler(np.einsum("fn,nfjk->fjk", share, np.stack(angles)), order)
+    return out
+
+
+def _places(places: Floats, share: Floats, root: Root) -> Floats:
+    """(F, 3) from the roots' positions (n, F, 3)."""
+    mean: Floats = np.einsum("fn,nfk->fk", share, places)
+    if root == "velocities" and len(mean) > 1:
+        steps = np.einsum("fn,nfk->fk", 0.5 * (share[1:] + share[:-1]), np.diff(places, axis=1))
+        mean[1:, [0, 2]] = mean[0, [0, 2]] + np.cumsum(steps, axis=0)[:, [0, 2]]
+    return mean
+
+
+def _bones(pose: Motion) -> Floats:
+    if pose.bone_offsets is not None:
+        return pose.bone_offsets
+    return np.broadcast_to(pose.skeleton.offsets, (len(pose), *pose.skeleton.offsets.shape))

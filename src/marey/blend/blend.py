@@ -1,0 +1,270 @@
+"""Blending any number of registered motions (Kovar 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.blend.advance import elapsed, follow, knot_slopes, locate
+from marey.blend.contacts import blended_contacts, blended_labels
+from marey.blend.pose import average_pose, root_under, strips
+from marey.blend.root import mean_origin, vote
+from marey.blend.weights import WeightFunction, Weighting
+from marey.core._arrays import Floats, checked_fps, frozen, settle
+from marey.core.motion import Motion
+from marey.edit._figure import check_same_body, place
+from marey.errors import InvalidValue
+from marey.maths import rigid2d
+from marey.register.registration import RegistrationCurve
+
+__all__ = ["Track", "blend", "compose", "held", "inputs_record"]
+
+# Frames whose weights are asked for at once, where the end of the blend is not known beforehand.
+_CHUNK = 128
+# A blend that ends less than this share of a frame before a frame still has it.
+_LATE = 1e-6
+_MOST_FRAMES = 10_000_000
+# How many moments of changing weights provenance notes.
+_NOTED = 11
+
+
+def blend(
+    motions: RegistrationCurve | Sequence[Motion],
+    weights: ArrayLike | WeightFunction,
+    *,
+    fps: float | None = None,
+    enforce: bool = True,
+    start: ArrayLike | None = None,
+    seconds: float | None = None,
+    name: str | None = None,
+) -> Motion:
+    """A motion between several: their timing, path, posture and contacts averaged in step.
+
+    Parameters
+    ----------
+    motions : a registration, as `marey.register` makes it, or motions, which are then registered with its defaults.
+    weights : one number for each motion, or a function from the seconds since the blend's beginning to such numbers.
+        Only their ratios count; their sum must be above 0. Negative ones exaggerate what tells the motions apart.
+    fps : frames per second of the blend; that of the registered motions by default. Poses are taken at these times as
+        they are, so for a much lower rate blend first and `resample` then.
+    enforce : hold the contacts of the blend in place by a cleanup.
+    start : rigid2d (theta, x, z) of the first frame: which way the figure faces and where its hips are. By default the
+        motion of largest weight begins in its own place.
+    seconds : how long a blend of loops (``cyclic`` registration) goes on; one round by default. Other blends end where
+        the motions do.
+    name : of the result.
+
+    Returns
+    -------
+    Motion, with contacts, labels where at least half of the weight carries them, and provenance that says which frames
+    of which motions were taken, with which weights.
+
+    Examples
+    --------
+    >>> jog = marey.blend([walk, run], [0.5, 0.5])                                     # doctest: +SKIP
+    >>> faster = marey.blend(reg, lambda t: [1 - t / 3, t / 3] if t < 3 else [0, 1])   # doctest: +SKIP
+    """
+    reg = _registered(motions)
+    weighting = Weighting.of(weights, len(reg.motions))
+    rate = reg.motions[0].fps if fps is None else checked_fps(fps)
+    track = _advance(reg, weighting, rate, _checked_length(seconds, reg, rate))
+    made, _ = compose(reg, track, rate)
+    made = _placed_at_start(made, start)
+    made = replace(
+        made,
+        name=_name(reg, weighting) if name is None else str(name),
+        source=made.source.with_step(**_record(reg, weighting, track)),
+    )
+    return held(made) if enforce else made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Track:
+    """The way along the timewarp: seconds of the blend, u (rounds of a loop included) and weights, for each frame."""
+
+    seconds: Floats
+    u: Floats
+    weights: Floats
+
+
+def compose(
+    reg: RegistrationCurve,
+    track: Track,
+    fps: float,
+    *,
+    chosen: slice = slice(None),
+) -> tuple[Motion, Floats]:
+    """The frames of a track, which begins where the motion of largest weight is.
+
+    Parameters
+    ----------
+    chosen : the frames to be made of the track. The path is added up over all of them.
+
+    Returns
+    -------
+    The motion, and (n, 3) rigid2d that would carry each motion on from the last frame of the track.
+    """
+    _check_bodies(reg)
+    weights = track.weights
+    turns = np.floor(track.u) if reg.cyclic else np.zeros(len(track.u))
+    u = track.u - turns
+    seconds = reg.timewarp(u)
+    alignments = reg.alignment(u)
+    read = strips(reg.motions, seconds, reg.loops)
+    rows = [strip.frames(seconds[:, j]) for j, strip in enumerate(read)]
+    hips = np.stack([strip.hips(row) for strip, row in zip(read, rows, strict=True)], axis=1)
+    first = rigid2d.invert(alignments[0, int(np.argmax(weights[0]))])
+    origins = mean_origin(alignments, hips, weights)
+    placed = vote(alignments, origins, weights, first, turns=turns, loops=reg.loops, reference=reg.reference)
+    level, rise = _floors(reg, weights)
+    onwards = rigid2d.compose(placed[-1], alignments[-1])
+    placed, origins, hips, weights = placed[chosen], origins[chosen], hips[chosen], weights[chosen]
+    alignments, seconds, u, rows = alignments[chosen], seconds[chosen], u[chosen], [row[chosen] for row in rows]
+    usual = int(np.argmax(weights.mean(axis=0)))
+    rotations, bones = average_pose(reg.motions[usual].skeleton, read, rows, alignments, weights, placed, usual)
+    travel = np.empty((len(u), 3))
+    travel[:, [0, 2]] = rigid2d.apply(placed, origins)
+    travel[:, 1] = np.einsum("fn,fn->f", weights, hips[..., 1] + rise)
+    base = reg.motions[usual]
+    made = Motion(
+        base.skeleton,
+        settle(travel),
+        settle(rotations),
+        fps,
+        bone_offsets=None if bones is None else settle(bones),
+        contacts=blended_contacts(reg.motions, reg.matches, u, seconds, weights, cyclic=reg.cyclic),
+        labels=blended_labels(reg.motions, seconds, weights, cyclic=reg.cyclic),
+        source=replace(
+            base.source, path="", channel_values=None, frame_time_text=None, floor=level, evidence=(), provenance=()
+        ),
+    )
+    return replace(made, root_positions=settle(root_under(made, travel))), onwards
+
+
+def _placed_at_start(motion: Motion, start: ArrayLike | None) -> Motion:
+    """The motion moved so that its first frame faces and stands as rigid2d `start` says."""
+    if start is None:
+        return motion
+    goal = frozen(start, "start", (3,))
+    return motion.moved(rigid2d.between(place(motion.skeleton, motion[:1].world(), 0), goal))
+
+
+def held(motion: Motion) -> Motion:
+    """The motion with its contacts held."""
+    from marey.clean import clean
+
+    if motion.contacts is None or not motion.contacts.mask.any():
+        return motion
+    return clean(motion)
+
+
+def _registered(motions: Any) -> RegistrationCurve:
+    if isinstance(motions, RegistrationCurve):
+        return motions
+    from marey.register import register
+
+    return register(motions)
+
+
+def _check_bodies(reg: RegistrationCurve) -> None:
+    for motion in reg.motions[1:]:
+        check_same_body(reg.motions[0].skeleton, motion.skeleton, "a blend")
+
+
+def _checked_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> float | None:
+    if seconds is None:
+        return None
+    if not reg.cyclic:
+        raise InvalidValue(
+            "seconds= says how long a blend of loops goes on, but these motions were not registered as loops; leave it "
+            "out, or register with cyclic=True"
+        )
+    try:
+        length = float(seconds)
+    except (TypeError, ValueError):
+        length = np.nan
+    if not (length > 0.0 and length * fps <= _MOST_FRAMES):
+        raise InvalidValue(f"seconds must be above 0 and make at most {_MOST_FRAMES:,} frames, got {seconds!r}")
+    return length
+
+
+def _advance(reg: RegistrationCurve, weighting: Weighting, fps: float, length: float | None) -> Track:
+    """From u = 0 to the end of the timewarp, or for `length` seconds of loops."""
+    slopes = knot_slopes(reg.timewarp.points)
+    if weighting.constant is not None:
+        whole = float(elapsed(slopes, weighting.constant)[-1])
+        if not reg.cyclic:
+            times = np.arange(int(np.floor(whole * fps + _LATE)) + 1) / fps
+            u = locate(slopes, weighting.constant, times)
+        else:
+            # A round's last frame comes before the first one again.
+            n_frames = np.ceil(whole * fps - _LATE) if length is None else np.floor(length * fps + _LATE) + 1
+            times = np.arange(max(int(n_frames), 1)) / fps
+            rounds = np.floor(times / whole + 1e-12)
+            u = rounds + np.minimum(locate(slopes, weighting.constant, times - rounds * whole), np.nextafter(1.0, 0.0))
+        return Track(times, u, weighting.at(times))
+    if length is not None:
+        times = np.arange(int(np.floor(length * fps + _LATE)) + 1) / fps
+        return Track(times, follow(slopes, weighting.at, times, cyclic=True), weighting.at(times))
+    parts, reached = [np.zeros(1)], 1
+    while True:
+        at = np.arange(reached - 1, reached + _CHUNK) / fps
+        part = follow(slopes, weighting.at, at, start=float(parts[-1][-1]))
+        parts.append(part[1:])
+        reached += len(part) - 1
+        if len(part) < len(at) or part[-1] >= 1.0:
+            break
+        if reached > _MOST_FRAMES:
+            raise InvalidValue(f"{fps:g} Hz would make more than {_MOST_FRAMES:,} frames")
+    u = np.concatenate(parts)
+    if reg.cyclic and u[-1] >= 1.0:
+        u = u[:-1]
+    times = np.arange(len(u)) / fps
+    return Track(times, u, weighting.at(times))
+
+
+def _floors(reg: RegistrationCurve, weights: Floats) -> tuple[float | None, Floats]:
+    """The blend's floor, and by how much each motion (n,) is raised for its own to be there."""
+    n = len(reg.motions)
+    own = [motion.source.floor for motion in reg.motions]
+    known = [level for level in own if level is not None]
+    if len(known) < n:
+        return (known[0] if known else None), np.zeros(n)
+    levels = np.array(known)
+    level = float(weights.mean(axis=0) @ levels)
+    return level, level - levels
+
+
+def _name(reg: RegistrationCurve, weighting: Weighting) -> str:
+    if weighting.constant is None:
+        return "+".join(dict.fromkeys(motion.name for motion in reg.motions))
+    parts = zip(weighting.constant.tolist(), reg.motions, strict=True)
+    return "+".join(f"{weight:.3g} {motion.name}" for weight, motion in parts if weight != 0.0)
+
+
+def _record(reg: RegistrationCurve, weighting: Weighting, track: Track) -> dict[str, Any]:
+    record: dict[str, Any] = {"op": "blend", "inputs": inputs_record(reg), "distance": float(reg.distance)}
+    if weighting.constant is not None:
+        record["weights"] = weighting.constant.tolist()
+    else:
+        noted = np.unique(np.linspace(0, len(track.u) - 1, _NOTED).astype(np.int64))
+        record["weights_at"] = [[float(track.seconds[i]), *track.weights[i].tolist()] for i in noted]
+    return record
+
+
+def inputs_record(reg: RegistrationCurve) -> list[dict[str, Any]]:
+    """For provenance: each motion with its file, the frames taken of it, and what had been done to it."""
+    return [
+        {
+            "name": motion.name,
+            "path": motion.source.path,
+            "frames": crop.tolist(),
+            "fps": motion.fps,
+            "provenance": [dict(step) for step in motion.source.provenance],
+        }
+        for motion, crop in zip(reg.motions, reg.crops, strict=True)
+    ]

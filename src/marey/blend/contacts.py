@@ -1,0 +1,102 @@
+"""Contacts and labels of a blend, from those of its motions (Kovar 5.14)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.contacts import ContactPoint, Contacts
+from marey.core.labels import Label, Labels
+from marey.core.motion import Motion
+from marey.register.matches import ConstraintMatch
+
+__all__ = ["blended_contacts", "blended_labels"]
+
+# Shares of motions that carry a label, from which on the blend does; two equal halves both count.
+_MAJORITY = 0.5 - 1e-9
+# What rounding may leave between two u.
+_SAME = 1e-9
+
+
+def blended_contacts(
+    motions: Sequence[Motion],
+    matches: Sequence[ConstraintMatch],
+    u: Floats,
+    seconds: Floats,
+    weights: Floats,
+    *,
+    cyclic: bool = False,
+) -> Contacts | None:
+    """Contacts of a blend at u (F,), times (F, n) of the motions, under weights (F, n).
+
+    Each match holds from its mean start to its mean stop. Where one motion has all the weight the contacts are its own,
+    those without a match among them. Points are those that any motion has, at the mean of their offsets; None where no
+    motion has contacts.
+    """
+    points = _mean_points(motions, np.abs(weights).mean(axis=0))
+    if points is None:
+        return None
+    mask = np.zeros((len(u), len(points)), dtype=bool)
+    column = {point.name: k for k, point in enumerate(points)}
+    for match in matches:
+        if match.point in column:
+            start, stop = weights @ match.starts, weights @ match.stops
+            # A contact at a motion's very end is not over there.
+            rounds = np.ceil(start - _SAME - u) if cyclic else 0.0
+            lasting = (u + rounds < stop) if cyclic else (u < stop) | (stop >= 1.0 - _SAME)
+            mask[:, column[match.point]] |= (start - _SAME <= u + rounds) & lasting
+    for j, motion in enumerate(motions):
+        alone = weights[:, j] == 1.0
+        if motion.contacts is not None and alone.any():
+            frame = _nearest(seconds[alone, j], motion, cyclic)
+            for k, point in enumerate(motion.contacts.names):
+                mask[alone, column[point]] = motion.contacts.mask[frame, k]
+    return Contacts(points, settle(mask))
+
+
+def _nearest(seconds: Floats, motion: Motion, cyclic: bool) -> Ints:
+    frame = np.floor(seconds * motion.fps + 0.5).astype(np.int64)
+    return frame % len(motion) if cyclic else np.clip(frame, 0, len(motion) - 1)
+
+
+def _mean_points(motions: Sequence[Motion], shares: Floats) -> tuple[ContactPoint, ...] | None:
+    found: dict[str, list[tuple[ContactPoint, float]]] = {}
+    having = [motion.contacts for motion in motions]
+    if all(contacts is None for contacts in having):
+        return None
+    for contacts, share in zip(having, shares.tolist(), strict=True):
+        for point in () if contacts is None else contacts.points:
+            found.setdefault(point.name, []).append((point, share))
+    return tuple(_mean_point(each) for each in found.values())
+
+
+def _mean_point(each: list[tuple[ContactPoint, float]]) -> ContactPoint:
+    heaviest = max(each, key=lambda pair: pair[1])[0]
+    same = [(point, share) for point, share in each if point.joint == heaviest.joint]
+    total = sum(share for _, share in same)
+    if total <= 0.0:
+        return heaviest
+    offset = sum((share / total) * point.offset for point, share in same)
+    return ContactPoint(heaviest.name, heaviest.joint, np.asarray(offset))
+
+
+def blended_labels(motions: Sequence[Motion], seconds: Floats, weights: Floats, *, cyclic: bool = False) -> Labels:
+    """A label holds where motions of half the weight or more carry it, at times (F, n) of theirs."""
+    names = sorted({name for motion in motions for name in motion.labels.names})
+    share = np.abs(weights) / np.abs(weights).sum(axis=1, keepdims=True)
+    frames = [_nearest(seconds[:, j], motion, cyclic) if names else None for j, motion in enumerate(motions)]
+    out = []
+    for name in names:
+        held = np.zeros(len(seconds))
+        for j, motion in enumerate(motions):
+            if name in motion.labels.names:
+                held += share[:, j] * motion.labels.mask(name, len(motion))[frames[j]]
+        out += [Label(name, start, stop) for start, stop in _runs(held >= _MAJORITY)]
+    return Labels(tuple(out))
+
+
+def _runs(mask: Bools) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]

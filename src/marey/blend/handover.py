@@ -1,0 +1,216 @@
+"""Handing one motion over to another at a known point: the blend of a transition, and what comes before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marey.blend.advance import follow, knot_slopes
+from marey.blend.blend import Track, compose, inputs_record
+from marey.blend.join import joined
+from marey.compare import distance_grid, frame_distances, frame_weights, point_clouds
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.errors import NoResult
+from marey.maths.ease import ease, ease_in
+from marey.register.curves import alignment_curve, pair_timewarp
+from marey.register.dtw import dtw_around
+from marey.register.matches import match_contacts
+from marey.register.registration import RegistrationCurve
+
+__all__ = ["Handover", "NoRoom", "TransitionPoint", "handed_over"]
+
+# A frame this near to a boundary, as a share of a frame, is on it.
+_ON_FRAME = 1e-6
+
+
+class TransitionPoint(NamedTuple):
+    """Where two motions are alike: seconds into the first and into the second, and their distance there in metres."""
+
+    at_a: float
+    at_b: float
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """How a transition is made; see `marey.transition`."""
+
+    length: float
+    boundaries: str
+    markers: str
+    window: float
+    slope_limit: int
+
+
+class NoRoom(NoResult):
+    """The motions in step end before the transition does."""
+
+
+def handed_over(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> tuple[Motion, dict[str, Any]]:
+    reg, firsts = _registered(a, b, point, settings)
+    middle = [moment - first / a.fps for moment, first in zip(point[:2], firsts, strict=True)]
+    u_middle = float(np.mean([float(reg.timewarp.inverse(j, t)) for j, t in enumerate(middle)]))
+    track, chosen = _track(reg, u_middle, settings)
+    made, onwards = compose(reg, track, a.fps, chosen=chosen)
+    ends = reg.timewarp(track.u[[0, -1]])
+    start, stop = float(ends[0, 0]) + firsts[0] / a.fps, float(ends[1, 1]) + firsts[1] / b.fps
+    before, after = _around(a, b, start, stop, track, chosen)
+    if after is not None:
+        after = after.moved(onwards[1])
+    distance = point.distance if np.isfinite(point.distance) else _distance_at(a, b, point, settings)
+    n_before = len(before) if before is not None else 0
+    record: dict[str, Any] = {
+        "at": [point.at_a, point.at_b],
+        "length": settings.length,
+        "boundaries": settings.boundaries,
+        "distance": distance,
+        "path_distance": float(reg.distance),
+        "from": start,
+        "to": stop,
+        "cells": _cells(reg, track),
+        "frames": [n_before, n_before + len(made)],
+        "inputs": inputs_record(replace(reg, crops=np.array([[0, len(a)], [0, len(b)]]))),
+    }
+    return joined([part for part in (before, made, after) if part is not None]), record
+
+
+def _cells(reg: RegistrationCurve, track: Track) -> list[list[int]]:
+    """The frames of both motions that the transition pairs, one after another, each pair once."""
+    frames = np.rint(reg.timewarp(track.u) * reg.fps).astype(np.int64) + reg.crops[:, 0]
+    listed: list[list[int]] = np.unique(frames, axis=0).tolist()
+    return listed
+
+
+def _registered(
+    a: Motion, b: Motion, point: TransitionPoint, settings: Handover
+) -> tuple[RegistrationCurve, tuple[int, int]]:
+    """The registration of both motions about the point, and the frames at which their parts in it begin."""
+    # At the slope limit one motion covers so much more than the half that the other covers.
+    reach = int(np.ceil((0.5 * settings.length * settings.slope_limit + settings.window) * a.fps)) + 2
+    parts, firsts, centre = [], [], []
+    for motion, moment in zip((a, b), point[:2], strict=True):
+        frame = round(moment * motion.fps)
+        first = max(frame - reach, 0)
+        parts.append(motion[first : frame + reach + 1])
+        firsts.append(first)
+        centre.append(frame - first)
+    grid = distance_grid(parts[0], parts[1], markers=settings.markers, window=settings.window)
+    path = dtw_around(grid.values, (centre[0], centre[1]), slope_limit=settings.slope_limit)
+    timewarp = pair_timewarp(grid, path)
+    alignment = alignment_curve([grid.a, grid.b], timewarp, 0, grid.frame_weights)
+    matches, notes = match_contacts(parts, timewarp)
+    reg = RegistrationCurve(
+        motions=tuple(parts),
+        timewarp=timewarp,
+        alignment=alignment,
+        matches=matches,
+        reference=0,
+        distance=path.distance,
+        distances=np.array([0.0, path.distance]),
+        cyclic=False,
+        loops=None,
+        notes=notes,
+        crops=np.array([[first, first + len(part)] for first, part in zip(firsts, parts, strict=True)]),
+    )
+    return reg, (firsts[0], firsts[1])
+
+
+def _track(reg: RegistrationCurve, u_middle: float, settings: Handover) -> tuple[Track, slice]:
+    """The way through the transition, both boundaries included, and which of its frames are to be made."""
+    fps = reg.motions[0].fps
+    if settings.boundaries == "integer":
+        n_steps = max(2, round(settings.length * fps))
+        length = n_steps / fps
+        times: Floats = np.asarray((np.arange(n_steps + 1) - 0.5 * n_steps) / fps)
+        u = _whole(reg, _positions(reg, u_middle, times, length))
+        return Track(times, u, _eased(times, length)), slice(None)
+    half = 0.5 * settings.length
+    about: Floats = np.asarray(np.linspace(-half, half, 2 * max(4, round(half * fps)) + 1), dtype=np.float64)
+    ends = _positions(reg, u_middle, about, settings.length)
+    # On a's clock the transition begins here, and frames come where a's would have come.
+    start = float(reg.timewarp(ends[0])[0]) * fps
+    first = int(np.floor(start + _ON_FRAME)) + 1
+    inner = (np.arange(first, np.ceil(start + settings.length * fps - _ON_FRAME)) - start) / fps - half
+    times = np.concatenate([[-half], inner, [half]])
+    u = _positions(reg, u_middle, times, settings.length)
+    return Track(times, u, _eased(times, settings.length)), slice(1, -1)
+
+
+def _eased(times: Floats, length: float) -> Floats:
+    share = ease_in(times / length + 0.5)
+    return np.stack([1.0 - share, share], axis=1)
+
+
+def _positions(reg: RegistrationCurve, u_middle: float, times: Floats, length: float) -> Floats:
+    """u at increasing times about the middle, time 0, which is followed forwards and backwards."""
+    slopes = knot_slopes(reg.timewarp.points)
+
+    def weights_at(at: Floats) -> Floats:
+        return _eased(at, length)
+
+    earlier, later = times[times < 0.0][::-1], times[times >= 0.0]
+    back = follow(slopes, weights_at, np.concatenate([[0.0], earlier]), start=u_middle, backwards=True)[1:]
+    ahead = follow(slopes, weights_at, np.concatenate([[0.0], later]), start=u_middle)[1:]
+    for got, wanted, where in ((back, earlier, "begins"), (ahead, later, "ends")):
+        if len(got) < len(wanted):
+            names = " and ".join(repr(motion.name) for motion in reg.motions)
+            raise NoRoom(
+                f"a transition of {length:g} s does not fit here: {names} in step do not reach to where it {where}, "
+                f"{abs(wanted[len(got)]):.2f} s from its middle; take a shorter one or another point"
+            )
+    return np.concatenate([back[::-1], ahead])
+
+
+def _whole(reg: RegistrationCurve, u: Floats) -> Floats:
+    """u shifted smoothly, so that it begins on a frame of the first motion and ends on one of the second."""
+    shifts = []
+    for j, at in enumerate((u[0], u[-1])):
+        motion = reg.motions[j]
+        frame = np.clip(np.rint(float(reg.timewarp(at)[j]) * motion.fps), 0, len(motion) - 1)
+        shifts.append(float(reg.timewarp.inverse(j, frame / motion.fps)) - float(at))
+    share = np.linspace(0.0, 1.0, len(u))
+    # Level at both ends, so that the speeds there stay those of the motions themselves.
+    moved = u + shifts[0] * ease(share) + shifts[1] * ease_in(share)
+    if not (np.diff(moved) > 0.0).all():
+        raise NoRoom("the transition is too short to begin and end on whole frames; take a longer one")
+    return np.asarray(np.clip(moved, 0.0, 1.0))
+
+
+def _around(
+    a: Motion, b: Motion, start: float, stop: float, track: Track, chosen: slice
+) -> tuple[Motion | None, Motion | None]:
+    """What is left of both motions: a until `start` and b from `stop` on, seconds of theirs."""
+    fps = a.fps
+    if chosen == slice(None):  # on whole frames
+        n_before, next_b = round(start * fps), round(stop * fps) + 1
+        return (a[:n_before] if n_before else None), (b[next_b:] if next_b < len(b) else None)
+    n_before = int(np.floor(start * fps + _ON_FRAME)) + 1
+    # The first frame after the transition, on a's clock, comes this much after its end.
+    late = 1.0 - (track.seconds[-1] - track.seconds[-2]) * fps
+    return a[:n_before], _resumed(b, stop * fps + max(late, 0.0))
+
+
+def _resumed(b: Motion, first: float) -> Motion | None:
+    """b from frame `first` on, which may lie between two."""
+    if abs(first - round(first)) < _ON_FRAME:
+        return b[round(first) :] if round(first) < len(b) else None
+    n_frames = int(np.floor(len(b) - 1 - first)) + 1
+    if n_frames < 1:
+        return None
+    nearest = int(np.floor(first + 0.5))
+    return replace(
+        b.at((first + np.arange(n_frames)) / b.fps),
+        contacts=None if b.contacts is None else b.contacts.sliced(nearest, nearest + n_frames),
+        labels=b.labels.sliced(nearest, nearest + n_frames),
+    )
+
+
+def _distance_at(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> float:
+    """Metres between the motions in the middle of the transition."""
+    clouds = [point_clouds(motion, settings.markers) for motion in (a, b)]
+    at = [np.array([round(moment * a.fps)]) for moment in point[:2]]
+    weights = frame_weights(settings.window, a.fps)
+    return float(np.sqrt(frame_distances(clouds[0], at[0], clouds[1], at[1], weights)[1][0]))

@@ -1,0 +1,57 @@
+"""Parts of motion one after another, which fit each other already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from marey.core._arrays import Floats, settle
+from marey.core.labels import Label, Labels
+from marey.core.motion import Motion
+from marey.edit._notes import joined_contacts, shifted_labels
+from marey.maths import quat
+
+__all__ = ["joined"]
+
+
+def joined(parts: Sequence[Motion]) -> Motion:
+    """The parts' frames in order, as one motion on the first part's skeleton and at its rate.
+
+    A label that ends with one part and begins with the next goes on.
+    """
+    first = parts[0]
+    skeleton = first.skeleton
+    moving = any(
+        part.bone_offsets is not None or not np.array_equal(part.skeleton.offsets, skeleton.offsets) for part in parts
+    )
+    return replace(
+        first,
+        root_positions=settle(np.concatenate([part.root_positions for part in parts])),
+        rotations=settle(quat.unroll(np.concatenate([part.rotations for part in parts]))),
+        bone_offsets=settle(np.concatenate([_bones(part) for part in parts])) if moving else None,
+        contacts=joined_contacts([(part.contacts, len(part)) for part in parts]),
+        labels=_joined_labels(parts),
+        source=replace(first.source, channel_values=None),
+    )
+
+
+def _bones(motion: Motion) -> Floats:
+    if motion.bone_offsets is not None:
+        return motion.bone_offsets
+    return np.broadcast_to(motion.skeleton.offsets, (len(motion), len(motion.skeleton), 3))
+
+
+def _joined_labels(parts: Sequence[Motion]) -> Labels:
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).tolist()
+    listed = [list(shifted_labels(part.labels, start)) for part, start in zip(parts, starts, strict=False)]
+    for (here, there), seam in zip(pairwise(listed), starts[1:], strict=False):
+        for label in list(here):
+            after = next((other for other in there if other.name == label.name and other.start == seam), None)
+            if label.stop == seam and after is not None:
+                here.remove(label)
+                there.remove(after)
+                there.append(Label(label.name, label.start, after.stop))
+    return Labels(tuple(label for part in listed for label in part))

@@ -1,0 +1,203 @@
+"""The blended pose: motions sampled between frames, laid upon each other, and averaged (Kovar 5.3.3).
+
+Rotations are averaged as 4-vectors on one side of the quaternion sphere. What travels and turns about is the hips,
+whichever joint carries them: their places and orientations are averaged as aligned in the world, and joint 0 put where
+it has to be for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core._arrays import Floats, Ints, settle
+from marey.core.kinematics import joint_path
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.errors import NotBlendable
+from marey.maths import quat, rigid2d
+
+__all__ = ["Strip", "Strips", "average_pose", "strips"]
+
+# A mean of unit quaternions shorter than this has no direction.
+_SHORTEST = 1e-3
+# A time this near to a frame's, in frames, is the frame's.
+_ON_FRAME = 1e-7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strip:
+    """One motion's frames from `first` on.
+
+    travel : (N, 3) of the hips.
+    rotations : (N, J, 4) local, but those of the hips in the world.
+    offsets : (N, J, 3) or (1, J, 3).
+    """
+
+    travel: Floats
+    rotations: Floats
+    offsets: Floats
+    first: int
+    fps: float
+
+    def frames(self, seconds: Floats) -> Floats:
+        """(F,) places in the strip's rows, whole where a time is a frame's."""
+        at = seconds * self.fps - self.first
+        whole = np.rint(at)
+        at = np.where(np.abs(at - whole) < _ON_FRAME, whole, at)
+        return np.ascontiguousarray(np.clip(at, 0.0, len(self.rotations) - 1))
+
+    def hips(self, frames: Floats) -> Floats:
+        """(F, 3) on the straight line between frames."""
+        return _mixed(self.travel, frames)
+
+    def bones(self, frames: Floats) -> Floats:
+        """(F, J, 3) or (1, J, 3)."""
+        return self.offsets if len(self.offsets) == 1 else _mixed(self.offsets, frames)
+
+
+Strips = tuple[Strip, ...]
+
+
+def _mixed(values: Floats, frames: Floats) -> Floats:
+    before = frames.astype(np.int64)
+    after = np.minimum(before + 1, len(values) - 1)
+    t = (frames - before).reshape(-1, *[1] * (values.ndim - 1))
+    return np.asarray(values[before] * (1.0 - t) + values[after] * t)
+
+
+def strips(motions: Sequence[Motion], seconds: Floats, loops: Floats | None) -> Strips:
+    """What is read of each motion at times `seconds` (F, n); a loop is carried on to the rounds that these reach."""
+    out = []
+    for j, motion in enumerate(motions):
+        low, high = 0, len(motion)
+        if loops is not None:
+            at = seconds[:, j] * motion.fps
+            low, high = min(int(np.floor(at.min(initial=0.0))), 0), max(int(np.ceil(at.max(initial=0.0))) + 1, high)
+        out.append(_strip(motion, low, high, None if loops is None else loops[j]))
+    return tuple(out)
+
+
+def _strip(motion: Motion, low: int, high: int, loop: Floats | None) -> Strip:
+    offsets = motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets
+    n, given = len(motion), _with_hips_in_world(motion)
+    if loop is None or (low == 0 and high == n):
+        return Strip(motion.travel, given, offsets, 0, motion.fps)
+    frames = np.arange(low, high)
+    row, rounds = frames % n, frames // n
+    travel, rotations = motion.travel[row], given[row]
+    free = _free_joints(motion.skeleton)
+    for k in np.unique(rounds).tolist():
+        there = rounds == k
+        carried = _power(loop, k)
+        travel[there] = rigid2d.apply(carried, travel[there])
+        for joint in free:
+            rotations[there, joint] = quat.mul(rigid2d.to_quat(carried), rotations[there, joint])
+    return Strip(travel, rotations, offsets if len(offsets) == 1 else offsets[row], low, motion.fps)
+
+
+def _free_joints(skeleton: Skeleton) -> Ints:
+    """The joints whose rotations are told in the world: joint 0 and the hips, which may be one."""
+    return np.unique([0, skeleton.roles["hips"]])
+
+
+def _with_hips_in_world(motion: Motion) -> Floats:
+    """Local rotations (F, J, 4), but those of the hips in the world.
+
+    Where joint 0 stands and the hips turn below it, their local rotations are as far apart as the figures' headings.
+    """
+    hips = motion.skeleton.roles["hips"]
+    if hips == 0:
+        return motion.rotations
+    rotations = motion.rotations.copy()
+    rotations[:, hips] = _chained(motion.rotations, motion.skeleton.chain(hips))
+    return settle(rotations)
+
+
+def _chained(rotations: Floats, chain: Sequence[int]) -> Floats:
+    """(F, 4) of the last joint of a chain in the world."""
+    out = rotations[:, chain[0]]
+    for joint in chain[1:]:
+        out = quat.mul(out, rotations[:, joint])
+    return out
+
+
+def _power(loop: Floats, times: int) -> Floats:
+    """The loop's transform after so many rounds; negative for rounds back."""
+    step = loop if times >= 0 else rigid2d.invert(loop)
+    out = rigid2d.identity()
+    for _ in range(abs(times)):
+        out = rigid2d.compose(step, out)
+    return out
+
+
+def average_pose(
+    skeleton: Skeleton,
+    read: Strips,
+    rows: Sequence[Floats],
+    alignments: Floats,
+    weights: Floats,
+    placed: Floats,
+    anchor: int,
+) -> tuple[Floats, Floats | None]:
+    """The blended rotations and bone offsets.
+
+    Parameters
+    ----------
+    read, rows : the motions, and for each the places (F,) in it.
+    alignments : (F, n, 3) rigid2d that lay them upon each other.
+    weights : (F, n) with sums of 1.
+    placed : (F, 3) rigid2d that carry the aligned frames into the blend.
+    anchor : the motion on whose side of the quaternion sphere the others are put.
+
+    Returns
+    -------
+    rotations (F, J, 4), and bone offsets (F, J, 3), or None where no motion's bones move.
+    """
+    from marey.blend import _kernels
+
+    free = _free_joints(skeleton)
+    shape = (len(weights), *read[0].rotations.shape[1:])
+    side = np.empty(shape)
+    _kernels.sample_rotations(read[anchor].rotations, rows[anchor], free, _column(alignments, anchor), side)
+    total, one = np.zeros(shape), np.empty(shape)
+    for j, strip in enumerate(read):
+        share = np.ascontiguousarray(weights[:, j])
+        if j == anchor:
+            _kernels.add_rotations(side, share, side, total)
+        elif share.any():
+            _kernels.sample_rotations(strip.rotations, rows[j], free, _column(alignments, j), one)
+            _kernels.add_rotations(one, share, side, total)
+    shortest = _kernels.finish_rotations(total, free, np.ascontiguousarray(placed[:, 0]))
+    if shortest < _SHORTEST:
+        raise NotBlendable(
+            "the motions' joints are turned so far apart that these weights leave them no mean; use weights nearer to "
+            "one motion"
+        )
+    hips = skeleton.roles["hips"]
+    if hips != 0:
+        above = _chained(total, skeleton.chain(hips)[:-1])
+        total[:, hips] = quat.inv_mul(above, total[:, hips])
+    return total, _average_bones(read, rows, weights)
+
+
+def _column(alignments: Floats, j: int) -> Floats:
+    return np.ascontiguousarray(alignments[:, j, 0])
+
+
+def _average_bones(read: Strips, rows: Sequence[Floats], weights: Floats) -> Floats | None:
+    used = [j for j in range(len(read)) if weights[:, j].any()]
+    if all(len(read[j].offsets) == 1 for j in used):
+        return None
+    return np.asarray(sum(weights[:, j, None, None] * read[j].bones(rows[j]) for j in used))
+
+
+def root_under(motion: Motion, hips: Floats) -> Floats:
+    """(F, 3) positions of joint 0 that put the hips of `motion` to places (F, 3)."""
+    joint = motion.skeleton.roles["hips"]
+    if joint == 0:
+        return hips
+    nowhere = np.zeros_like(hips)
+    return np.asarray(hips - joint_path(motion.skeleton, nowhere, motion.rotations, joint, motion.bone_offsets))

@@ -1,0 +1,200 @@
+"""From one motion into another: where it is best done (Heck 3.3), and a blend whose weights go over (Kovar 5.4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from marey.blend.blend import held
+from marey.blend.handover import Handover, NoRoom, TransitionPoint, handed_over
+from marey.compare import distance_grid, local_minima
+from marey.core._arrays import settle
+from marey.core.motion import Motion
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue, NoResult, NotBlendable, NoTimewarp
+from marey.register.prepare import prepared
+
+__all__ = ["TransitionPoint", "best_transition", "transition"]
+
+Span = tuple[float, float]
+Moments = tuple[float, float]
+
+# How many points are tried, best first, where the first ones leave no room for the transition.
+_TRIED = 20
+# Seconds of the window in which frames are compared when looking for the best point, as for motion graphs.
+_SEARCH_WINDOW = 0.5
+# A frame this near to a boundary, as a share of a frame, is on it.
+_ON_FRAME = 1e-6
+
+
+def best_transition(
+    a: Motion,
+    b: Motion,
+    *,
+    length: float = 1.0,
+    region_a: Span | None = None,
+    region_b: Span | None = None,
+    markers: str = "body",
+    window: float = _SEARCH_WINDOW,
+    contacts: str | float | None = None,
+) -> TransitionPoint:
+    """The moments of two motions that are most alike: the smallest value of their distance grid (Heck 3.3).
+
+    Parameters
+    ----------
+    length : seconds that a transition is to take; half of it is kept free at both ends of both motions.
+    region_a, region_b : (from, to) in seconds, the only parts of the motions to be looked at.
+    markers, window, contacts : as for `marey.distance_grid`; with ``contacts="refuse"`` only frames whose feet stand
+        alike count.
+    """
+    (first, second), _ = _prepared(a, b)
+    return _candidates(first, second, length, (region_a, region_b), markers, window, contacts)[0]
+
+
+def transition(
+    a: Motion,
+    b: Motion,
+    at: Moments | None = None,
+    length: float = 1.0,
+    *,
+    boundaries: Literal["resample", "integer"] = "resample",
+    enforce: bool = True,
+    region_a: Span | None = None,
+    region_b: Span | None = None,
+    markers: str = "body",
+    window: float = 0.1,
+    slope_limit: int = 2,
+    contacts: str | float | None = None,
+    name: str | None = None,
+) -> Motion:
+    """`a`, then a blend that goes over into `b`, then `b`, in a's place and on a's floor.
+
+    The timewarp is found forwards and backwards from the transition's middle. Weights ease from one motion to the other
+    (Kovar 3.5), so that the transition begins with a's own pose and speed and ends with b's.
+
+    Parameters
+    ----------
+    at : seconds in a and in b that make the middle of the transition; None for the best that there is.
+    length : seconds that the transition takes.
+    boundaries : the transition's ends fall between frames. ``"resample"`` leaves a's frames as they are and takes those
+        of b between its own; ``"integer"`` shifts time within the transition by less than a frame, so that it begins on
+        a frame of a and ends on one of b, and lasts for a whole number of frames.
+    enforce : hold contacts in place by a cleanup, of the whole result.
+    region_a, region_b, contacts : where to look for the best point; see `best_transition`.
+    markers, window : which markers are compared, and seconds of the window.
+    slope_limit : how many times as fast one motion may be played as the other.
+    name : of the result.
+    """
+    if boundaries not in ("resample", "integer"):
+        raise InvalidValue(f'boundaries must be "resample" or "integer", got {boundaries!r}')
+    seconds = checked_number(length, "length in seconds", above=True)
+    (first, second), notes = _prepared(a, b)
+    if seconds * first.fps < 2.0:
+        raise InvalidValue(f"a transition needs at least 2 frames, got {seconds:g} s at {first.fps:g} Hz")
+    settings = Handover(seconds, boundaries, markers, window, slope_limit)
+    if at is not None:
+        point = TransitionPoint(*_checked_moments(at, first, second), np.nan)
+        made, record = handed_over(first, second, point, settings)
+    else:
+        made, record = _best_handover(first, second, settings, (region_a, region_b), contacts)
+    source = replace(
+        first.source, path="", channel_values=None, evidence=(), floor=made.source.floor, provenance=()
+    ).with_step(op="transition", **record, notes=list(notes))
+    made = replace(made, name=f"{a.name} to {b.name}" if name is None else str(name), source=source)
+    return held(made) if enforce else made
+
+
+def _prepared(a: Motion, b: Motion) -> tuple[tuple[Motion, Motion], tuple[str, ...]]:
+    """Both at one rate, with contacts, on the floor of the first; and notes on that."""
+    (first, second), notes = prepared([a, b])
+    floors = first.source.floor, second.source.floor
+    if floors[0] is not None and floors[1] is not None and floors[0] != floors[1]:
+        root = second.root_positions + [0.0, floors[0] - floors[1], 0.0]
+        source = replace(second.source, floor=floors[0])
+        second = replace(second, root_positions=settle(root), source=source)
+    return (first, second), notes
+
+
+def _checked_moments(at: Any, a: Motion, b: Motion) -> Moments:
+    try:
+        moments = tuple(float(moment) for moment in at)
+    except (TypeError, ValueError):
+        moments = ()
+    if len(moments) != 2:
+        raise InvalidValue(f"at must be two times, seconds in the first motion and in the second, got {at!r}")
+    for moment, motion in zip(moments, (a, b), strict=True):
+        if not 0.0 <= moment <= motion.duration:
+            raise InvalidValue(f"{moment:g} s is not within {motion.name!r}, which lasts {motion.duration:.2f} s")
+    return moments[0], moments[1]
+
+
+def _candidates(
+    a: Motion,
+    b: Motion,
+    length: float,
+    regions: tuple[Span | None, Span | None],
+    markers: str,
+    window: float,
+    contacts: str | float | None,
+) -> list[TransitionPoint]:
+    """Local minima of the distance grid in the allowed regions, best first; the smallest value of all leads."""
+    runs = [_allowed(motion, region, length) for motion, region in zip((a, b), regions, strict=True)]
+    grid = distance_grid(a, b, markers=markers, window=window, contacts=contacts)
+    (rows, columns) = runs
+    values = np.ascontiguousarray(grid.values[rows[0] : rows[1], columns[0] : columns[1]])
+    cells = np.concatenate([[np.unravel_index(int(np.argmin(values)), values.shape)], local_minima(values)])
+    found = values[cells[:, 0], cells[:, 1]]
+    order = np.argsort(found, kind="stable")
+    if not np.isfinite(found[order[0]]):
+        raise NoResult(f"no frames of {a.name!r} and {b.name!r} have the same contacts where a transition may be")
+    fps = a.fps
+    return [
+        TransitionPoint((i + rows[0]) / fps, (j + columns[0]) / fps, float(np.sqrt(values[i, j])))
+        for i, j in cells[order].tolist()
+        if np.isfinite(values[i, j])
+    ]
+
+
+def _allowed(motion: Motion, region: Span | None, length: float) -> tuple[int, int]:
+    """Frames, half-open, that may be the middle of a transition."""
+    room = 0.5 * length
+    low, high = room, motion.duration - room
+    if region is not None:
+        try:
+            begin, end = (float(edge) for edge in region)
+        except (TypeError, ValueError):
+            raise InvalidValue(f"a region must be (from, to) in seconds, got {region!r}") from None
+        if not 0.0 <= begin <= end <= motion.duration + 1e-9:
+            raise InvalidValue(
+                f"a region of {motion.name!r} must lie within 0 to {motion.duration:.2f} s, got {begin:g} to {end:g}"
+            )
+        low, high = max(low, begin), min(high, end)
+    start, stop = int(np.ceil(low * motion.fps - _ON_FRAME)), int(np.floor(high * motion.fps + _ON_FRAME)) + 1
+    if stop <= start:
+        where = "" if region is None else f" between {region[0]:g} and {region[1]:g} s"
+        raise NoResult(
+            f"{motion.name!r}, which lasts {motion.duration:.2f} s, has no room{where} for a transition of {length:g} s"
+            "; take a shorter one"
+        )
+    return start, stop
+
+
+def _best_handover(
+    a: Motion,
+    b: Motion,
+    settings: Handover,
+    regions: tuple[Span | None, Span | None],
+    contacts: str | float | None,
+) -> tuple[Motion, dict[str, Any]]:
+    """The transition at the best point that has room for it."""
+    points = _candidates(a, b, settings.length, regions, settings.markers, _SEARCH_WINDOW, contacts)
+    why: NoResult | None = None
+    for point in points[:_TRIED]:
+        try:
+            return handed_over(a, b, point, settings)
+        except (NoRoom, NoTimewarp, NotBlendable) as error:
+            why = why or error
+    assert why is not None
+    raise why

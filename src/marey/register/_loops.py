@@ -1,0 +1,65 @@
+"""Loops: what cyclic motions do to the floor, and their point clouds beyond one round.
+
+A cyclic motion's frame after the last is its first one, moved by the loop's rigid2d.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from marey.compare import Clouds
+from marey.core._arrays import Floats, settle
+from marey.maths import rigid2d
+
+
+def share_of(moves: Floats, share: Floats) -> Floats:
+    """(..., n, 3) the share (...) of each floor-plane move (n, 3), as of a steady turn; theta unwrapped."""
+    theta = rigid2d.wrap_angle(moves[:, 0])
+
+    def arc(angle: Floats) -> tuple[Floats, Floats]:
+        # Mean of cos and of sin over a turn by `angle`.
+        return np.sinc(angle / np.pi), 0.5 * angle * np.sinc(0.5 * angle / np.pi) ** 2
+
+    along, across = arc(theta)
+    size = along**2 + across**2
+    x = (along * moves[:, 1] - across * moves[:, 2]) / size
+    z = (along * moves[:, 2] + across * moves[:, 1]) / size
+    turn = share[..., None] * theta
+    along, across = arc(turn)
+    out = np.empty((*turn.shape, 3))
+    out[..., 0] = turn
+    out[..., 1] = share[..., None] * (along * x + across * z)
+    out[..., 2] = share[..., None] * (along * z - across * x)
+    return out
+
+
+def carried(moves: Floats, loops: Floats, reference: int, u: Floats, *, out_of_loops: bool) -> Floats:
+    """Alignments (..., n, 3) at u (...) from the frames that travel along with the loops into the world, or back."""
+    own = share_of(loops, u)
+    first, last = own[..., reference : reference + 1, :], own
+    if out_of_loops:
+        last = rigid2d.invert(last)
+    else:
+        first = rigid2d.invert(first)
+    out = rigid2d.compose(rigid2d.compose(first, moves), last)
+    sign = 1.0 if out_of_loops else -1.0
+    turn = own[..., reference : reference + 1, 0] - own[..., 0]
+    out[..., 0] = moves[..., 0] + sign * turn
+    return np.asarray(out)
+
+
+def looped_clouds(clouds: Clouds, loop: Floats, before: int, after: int) -> Clouds:
+    """One round of a loop with `before` frames of the rounds before it and `after` frames of those that follow."""
+    n = len(clouds)
+    frames = np.arange(-before, n + after)
+    rounds, within = np.divmod(frames, n)
+    points = clouds.points[within].copy()
+    for k in np.unique(rounds[rounds != 0]):
+        move = rigid2d.identity()
+        for _ in range(abs(int(k))):
+            move = rigid2d.compose(move, loop if k > 0 else rigid2d.invert(loop))
+        points[rounds == k] = rigid2d.apply(move, points[rounds == k])
+    # Contacts belong to the frames of one round.
+    return replace(clouds, points=settle(points), contacts=None)

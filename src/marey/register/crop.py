@@ -1,0 +1,183 @@
+"""Which stretch of each motion to register, so that all begin and end at the same point of what they do.
+
+Takes begin wherever the recording did. Gait is cut at the passings of the feet: all motions begin with the same foot on
+its way and take equally many half cycles. Anything else is cut where the grid of distances shows that the motions have
+a stretch in common.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from marey.compare import Clouds, distance_grid, frame_distances
+from marey.core._arrays import Floats, Ints
+from marey.core.motion import Motion
+from marey.errors import NotBlendable
+from marey.register.ends import settled_crops
+from marey.register.sampling import sampled
+from marey.register.steps import Steps, find_steps
+
+# Times within a half cycle at which gaits are compared to choose among their steps.
+_PER_STEP = 8
+# Hz at which the stretch that motions share is looked for, and at which the one most like the others is.
+_RATE, _COARSE_RATE = 30.0, 10.0
+# Distances, as shares of the largest allowed, up to which frames are alike: the first at which motions share so much
+# of the shorter is taken. A stricter one cuts where motions part more exactly, if they are alike at all.
+_ALIKE, _MOST = (0.35, 0.5, 0.7), 0.6
+# Passings of the feet that make a gait.
+_WALKING = 3
+# A stretch must last so many seconds, and be this share of the shortest motion.
+_LEAST_SECONDS, _LEAST_SHARE = 0.25, 0.25
+_FEET = ("left", "right")
+
+
+def auto_crops(
+    motions: Sequence[Motion], clouds: Sequence[Clouds], *, slope_limit: int, max_distance: float, pivot: int | None
+) -> tuple[Ints, str]:
+    """Frames (n, 2), half-open, of each motion that belong together, and a sentence on how they were found.
+
+    Parameters
+    ----------
+    clouds : the motions' markers, at one rate.
+    slope_limit : how many frames of one motion may go by for one of another, where there is no gait.
+    max_distance : metres; frames further apart than this are no reason to go on, where there is no gait.
+    pivot : the motion to compare the others with, if that is settled.
+
+    Raises `NotBlendable` where the motions have no stretch in common.
+    """
+    steps = [find_steps(motion, cloud) for motion, cloud in zip(motions, clouds, strict=True)]
+    found = gait_crops(steps, clouds)
+    if found is None:
+        # Somebody who walks and somebody who does not may stand alike, but hardly more.
+        walking = [len(each) >= _WALKING for each in steps]
+        levels = [share * max_distance for share in (_ALIKE[:-1] if any(walking) and not all(walking) else _ALIKE)]
+        if pivot is None:
+            pivot = 0 if len(clouds) == 2 else _most_alike(clouds, slope_limit, levels)
+        found = grid_crops(clouds, pivot, slope_limit, levels)
+    crops, note = found
+    # Whichever motion comes first must not matter.
+    shortest = int(np.argmin(crops[:, 1] - crops[:, 0]))
+    return settled_crops(crops, clouds, shortest), note
+
+
+def gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[Ints, str] | None:
+    """Frames (n, 2) with equally many half cycles, as many as can be, the same foot first; None without gait in all.
+
+    Where a motion has steps to spare, those are chosen that are most like the others'.
+    """
+    counts = {foot: min(_half_cycles(each, foot) for each in steps) for foot in (0, 1)}
+    n_half = max(counts.values())
+    if n_half < 1:
+        return None
+    samples = [_per_step(each, cloud) for each, cloud in zip(steps, clouds, strict=True)]
+    best: tuple[float, list[int], int] | None = None
+    for foot in (0, 1):
+        if counts[foot] < n_half:
+            continue
+        choices = [_choices(each, foot, n_half) for each in steps]
+        pivot = min(range(len(steps)), key=lambda j: (len(choices[j]), len(clouds[j])))
+        costs = {
+            j: _offset_costs(samples[pivot], samples[j], choices[pivot], choices[j], n_half)
+            for j in range(len(steps))
+            if j != pivot
+        }
+        # (choices of the pivot,) the sum over the others of their best choice.
+        totals = np.sum([cost.min(axis=1) for cost in costs.values()], axis=0)
+        k = int(np.argmin(totals))
+        if best is None or totals[k] < best[0]:
+            picks = [choices[j][k if j == pivot else int(np.argmin(costs[j][k]))] for j in range(len(steps))]
+            best = float(totals[k]), picks, foot
+    assert best is not None
+    _, first, foot = best
+    ends = [(each.frames[k], each.frames[k + n_half]) for each, k in zip(steps, first, strict=True)]
+    crops: Ints = np.rint(np.array(ends)).astype(np.int64) + np.array([0, 1])
+    crops[:, 1] = np.minimum(crops[:, 1], [len(cloud) for cloud in clouds])
+    cycles = f"{n_half} half cycle{'s' if n_half > 1 else ''}"
+    return crops, f"cropped to {cycles} of gait, from where the {_FEET[foot]} foot passes the other"
+
+
+def _half_cycles(steps: Steps, foot: int) -> int:
+    """How many half cycles there are from the first passing of `foot` on."""
+    return len(steps) - 1 - (0 if len(steps) and steps.feet[0] == foot else 1)
+
+
+def _choices(steps: Steps, foot: int, n_half: int) -> list[int]:
+    """Passings of `foot` from which there are `n_half` half cycles."""
+    return [k for k in range(len(steps) - n_half) if steps.feet[k] == foot]
+
+
+def _per_step(steps: Steps, clouds: Clouds) -> Clouds:
+    """The markers at equal shares of each half cycle."""
+    shares = np.arange(_PER_STEP * (len(steps) - 1) + 1) / _PER_STEP
+    return sampled(clouds, np.interp(shares, np.arange(len(steps)), steps.frames), 1.0)
+
+
+def _offset_costs(a: Clouds, b: Clouds, at_a: list[int], at_b: list[int], n_half: int) -> Floats:
+    """(choices of a, choices of b) mean D over the half cycles from there on."""
+    along = np.arange(_PER_STEP * n_half + 1, dtype=np.float64)
+    pairs = np.array(list(itertools.product(at_a, at_b)))
+    frames = _PER_STEP * pairs[:, None] + along[:, None]
+    apart = frame_distances(a, frames[..., 0].ravel(), b, frames[..., 1].ravel(), [1.0])[1]
+    return np.asarray(apart.reshape(len(at_a), len(at_b), len(along)).mean(axis=2))
+
+
+def grid_crops(clouds: Sequence[Clouds], pivot: int, slope_limit: int, levels: Sequence[float]) -> tuple[Ints, str]:
+    """Frames (n, 2) that all motions have in common with `clouds[pivot]`.
+
+    With each, the path through their grid is taken, from border to border, along which most time goes by in likeness:
+    each moment counts for how much nearer its frames are than a distance, and against if they are not. Of `levels`,
+    such distances in metres, the first is taken at which most of the shorter motion is shared.
+    """
+    paths = [
+        None if j == pivot else _shared(clouds[pivot], other, _RATE, slope_limit, levels)[0]
+        for j, other in enumerate(clouds)
+    ]
+    start = max(float(path[0, 0]) for path in paths if path is not None)
+    stop = min(float(path[-1, 0]) for path in paths if path is not None)
+    least = max(_LEAST_SECONDS, _LEAST_SHARE * min(len(cloud) / cloud.fps for cloud in clouds))
+    if (stop - start) / clouds[pivot].fps < least:
+        raise NotBlendable(
+            f"the motions have no stretch of {least:.2f} s or more in common with "
+            f"{clouds[pivot].name or pivot!r}, in which every one goes through the same poses; "
+            "crop them by hand and use crop=None"
+        )
+    crops = np.empty((len(clouds), 2), dtype=np.int64)
+    for j, path in enumerate(paths):
+        at = [start, stop] if path is None else np.interp([start, stop], path[:, 0], path[:, 1])
+        crops[j] = np.rint(at).astype(np.int64) + [0, 1]
+    if all(tuple(crop) == (0, len(cloud)) for crop, cloud in zip(crops, clouds, strict=True)):
+        return crops, "kept whole, as the motions agree from end to end"
+    return crops, "cropped to the stretch in which the motions go through the same poses"
+
+
+def _shared(a: Clouds, b: Clouds, rate: float, slope_limit: int, levels: Sequence[float]) -> tuple[Floats, float]:
+    """Frames (N, 2) along the path that a and b share, and how many seconds it lasts, less for being far apart."""
+    from marey.register import crop_kernels
+
+    every = max(1, int(a.fps // rate))
+    thin = [sampled(cloud, _thinned(len(cloud), every), cloud.fps / every) for cloud in (a, b)]
+    values = distance_grid(thin[0], thin[1]).values
+    for level in levels:
+        cells, gained = crop_kernels.shared_path(1.0 - values / level**2, slope_limit)
+        covered = (cells[-1] - cells[0]).mean() / min(values.shape)
+        if covered >= _MOST:
+            break
+    scale = [(len(cloud) - 1) / max(len(few) - 1, 1) for cloud, few in zip((a, b), thin, strict=True)]
+    return cells * np.array(scale), float(gained) * every / (level * a.fps)
+
+
+def _thinned(n: int, every: int) -> Floats:
+    """About every so manieth frame, first and last among them."""
+    return np.linspace(0.0, n - 1.0, max(2, round((n - 1) / every) + 1))
+
+
+def _most_alike(clouds: Sequence[Clouds], slope_limit: int, levels: Sequence[float]) -> int:
+    """The motion that shares most with all others."""
+    total = np.zeros(len(clouds))
+    for i, j in itertools.combinations(range(len(clouds)), 2):
+        gained = _shared(clouds[i], clouds[j], _COARSE_RATE, slope_limit, levels)[1]
+        total[[i, j]] += gained
+    return int(np.argmax(total))

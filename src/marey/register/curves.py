@@ -1,0 +1,461 @@
+"""Timewarp curves and alignment curves: quadratic B-splines over the motions' common time u (Kovar 5.1 and 5.2).
+
+u runs from 0 to 1 over what is registered. The timewarp S(u) says how many seconds into each motion that is, the
+alignment A(u) how each motion must be turned and moved on the floor to lie on the reference motion at that point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from marey.compare import Clouds, DistanceGrid, align_frames
+from marey.core._arrays import Floats, as_type, checked_index, frozen, rebuilt, settle
+from marey.errors import InvalidValue, NotBlendable
+from marey.maths import bspline, filters
+from marey.register._loops import carried, looped_clouds
+from marey.register.dtw import TimeAlignment
+
+KNOT_EVERY = 4
+MEDIAN = 5
+SMOOTH = 0.3
+"""Weight of the second differences of a timewarp's points beside the residuals. With knots every four cells it takes
+half of the ripple off the speed, which cells of a path would otherwise print into it, and costs no accuracy."""
+# Slope of a timewarp, as a share of its mean slope, below which it may nowhere fall.
+_LEAST_SLOPE = 0.05
+# How far a cell may be moved across the path. A minimum further off is not the cell's: slope limit or mask kept the
+# path away from it.
+_MOST_MOVE = 0.5
+# Cells from an exact end over which they come to move in full, so that the curve has no kink there.
+_SETTLED = 8.0
+# Largest change of an aligning angle from one sample to the next, radians; beyond it nobody could say which way round.
+_LARGEST_TURN = 0.5 * np.pi
+# What rounding may leave between the ends of a cyclic curve, as a share of its period.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimewarpCurve:
+    """Which seconds of n motions belong together: strictly increasing in each of them.
+
+    Parameters
+    ----------
+    points : (K, n) seconds, control points of a uniform quadratic B-spline over u in [0, 1], each row above the one
+        before.
+    cyclic : whether each motion is a loop, so that the curve goes on over u = 1 without a jump in value or slope, and
+        ``curve(u + 1) == curve(u) + curve.durations``. Then the last two points are the first two plus that.
+    """
+
+    points: Floats
+    cyclic: bool = False
+
+    def __post_init__(self) -> None:
+        points = frozen(self.points, "points of a timewarp curve", (None, None))
+        if len(points) < 3 or not points.shape[1]:
+            raise InvalidValue(f"a timewarp curve needs 3 points of 1 motion or more, got shape {points.shape}")
+        steps = np.diff(points, axis=0)
+        if not (steps > 0.0).all():
+            k, j = (int(i) for i in np.argwhere(steps <= 0.0)[0])
+            raise InvalidValue(
+                f"a timewarp curve must increase, but goes from {points[k, j]:g} to {points[k + 1, j]:g} s "
+                f"at point {k + 1} of motion {j}"
+            )
+        cyclic = bool(self.cyclic)
+        if cyclic:
+            points = settle(_closed(points, "timewarp"))
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "cyclic", cyclic)
+
+    def __call__(self, u: npt.ArrayLike) -> Floats:
+        """(..., n) seconds into each motion at u (...). Outside [0, 1] it goes on straight, or round if cyclic."""
+        return bspline.evaluate(self.points, as_type(u, "u"), cyclic=self.cyclic)
+
+    def slope(self, u: npt.ArrayLike) -> Floats:
+        """(..., n) dS/du in seconds at u (...), always above 0."""
+        return bspline.derivative(self.points, as_type(u, "u"), cyclic=self.cyclic)
+
+    def inverse(self, motion: int, seconds: npt.ArrayLike) -> Floats:
+        """(...) u at which `motion` is at these seconds (...)."""
+        j = checked_index(motion, "a motion's number")
+        if not -self.n_motions <= j < self.n_motions:
+            raise InvalidValue(f"expected a motion from 0 to {self.n_motions - 1}, got {j}")
+        return bspline.inverse(self.points[:, j], as_type(seconds, "seconds"), cyclic=self.cyclic)
+
+    @property
+    def n_motions(self) -> int:
+        return int(self.points.shape[1])
+
+    @property
+    def durations(self) -> Floats:
+        """(n,) seconds of each motion from u = 0 to u = 1."""
+        if self.cyclic:
+            return settle(self.points[-2] - self.points[0])
+        return settle(0.5 * (self.points[-2] + self.points[-1] - self.points[0] - self.points[1]))
+
+    @property
+    def knots(self) -> Floats:
+        """(K - 1,) u of the borders between spans, 0 and 1 among them; in between the curve is quadratic in u."""
+        return settle(np.linspace(0.0, 1.0, len(self.points) - 1))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    @classmethod
+    def fit(
+        cls,
+        samples: npt.ArrayLike,
+        *,
+        knot_every: float = KNOT_EVERY,
+        exact_ends: bool = True,
+        cyclic: bool = False,
+        smooth: float = 0.0,
+    ) -> TimewarpCurve:
+        """The increasing curve nearest to samples, as least squares bounded below in the steps of the points.
+
+        Parameters
+        ----------
+        samples : (N, n) seconds at u = 0, 1/(N-1), ..., 1; steps of 0 (as on a path of cells) are smoothed away.
+        knot_every : samples from knot to knot.
+        exact_ends : whether u = 0 and 1 are exactly the first and last sample.
+        cyclic : whether the last sample is the first one again, a loop later in each motion.
+        smooth : weight of the squared second differences of the points, that of a squared residual being 1.
+        """
+        given = frozen(samples, "samples of a timewarp", (None, None))
+        if len(given) < 2 or not (given[-1] > given[0]).all():
+            raise InvalidValue(
+                "a timewarp needs two samples or more, the last one later in every motion than the first"
+            )
+        n_points = bspline.n_points_for(len(given), knot_every)
+        at = period = None
+        if cyclic:
+            at, period = np.linspace(0.0, 1.0, len(given))[:-1], given[-1] - given[0]
+            given = given[:-1]
+        points = bspline.fit_increasing(
+            given, n_points, at=at, period=period, smooth=smooth, exact_ends=exact_ends, least=_LEAST_SLOPE
+        )
+        return cls(points, cyclic)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlignmentCurve:
+    """How n motions must be turned and moved on the floor, at each u, to lie on the reference motion.
+
+    Parameters
+    ----------
+    points : (K, n, 3) control points of (theta, x, z) over u in [0, 1], radians, and metres to where each motion's
+        origin is carried; 0 for the reference.
+    reference : the motion that stays.
+    loops : (n, 3) rigid2d of cyclic motions: each one's next round is its last one moved by this. Then
+        ``A_j(u + 1) = loops[reference] o A_j(u) o loops[j]^-1``, without a jump; the points are those of
+        ``G_ref(u)^-1 o A_j(u) o G_j(u)`` with ``G_j(u)`` the share u of motion j's loop, which is cyclic.
+    origins : (n, 2) metres, x and z of a point near each motion, 0 for the reference; 0 for all by default. Angles
+        are fitted to small errors, which at the world's origin would move a motion that is far away from it by much.
+    """
+
+    points: Floats
+    reference: int = 0
+    loops: Floats | None = None
+    origins: Floats = None  # type: ignore[assignment]  # always there once it is made
+
+    def __post_init__(self) -> None:
+        points = frozen(self.points, "points of an alignment curve", (None, None, 3))
+        n_motions = points.shape[1]
+        if len(points) < 3 or not n_motions:
+            raise InvalidValue(f"an alignment curve needs 3 points of 1 motion or more, got shape {points.shape}")
+        reference = checked_index(self.reference, "the reference motion's number")
+        if not 0 <= reference < n_motions:
+            raise InvalidValue(f"expected a reference from 0 to {n_motions - 1}, got {reference}")
+        if points[:, reference].any():
+            raise InvalidValue(f"motion {reference} is the reference, so its alignment must be 0 throughout")
+        if self.loops is not None:
+            loops = frozen(self.loops, "loops", (n_motions, 3))
+            points = settle(_closed(points, "alignment"))
+            object.__setattr__(self, "loops", loops)
+        near = np.zeros((n_motions, 2)) if self.origins is None else self.origins
+        origins = frozen(near, "origins", (n_motions, 2))
+        if origins[reference].any():
+            raise InvalidValue(f"motion {reference} is the reference, so its origin must be 0")
+        object.__setattr__(self, "origins", origins)
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "reference", reference)
+
+    def __call__(self, u: npt.ArrayLike) -> Floats:
+        """(..., n, 3) rigid2d at u (...), theta unwrapped. Outside [0, 1] it goes on straight, or round if cyclic."""
+        at = as_type(u, "u")
+        local = _about(bspline.evaluate(self.points, at, cyclic=self.cyclic), -self.origins)
+        if self.loops is None:
+            return local
+        out = carried(local, self.loops, self.reference, at, out_of_loops=True)
+        out[..., self.reference, :] = 0.0
+        return out
+
+    @property
+    def n_motions(self) -> int:
+        return int(self.points.shape[1])
+
+    @property
+    def cyclic(self) -> bool:
+        return self.loops is not None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    @classmethod
+    def fit(
+        cls,
+        samples: npt.ArrayLike,
+        *,
+        knot_every: float = KNOT_EVERY,
+        median: int = MEDIAN,
+        reference: int = 0,
+        loops: npt.ArrayLike | None = None,
+        origins: npt.ArrayLike | None = None,
+    ) -> AlignmentCurve:
+        """The curve nearest to sampled alignments, whose spikes are filtered out first.
+
+        Parameters
+        ----------
+        samples : (N, n, 3) rigid2d at u = 0, 1/(N-1), ..., 1; the angles may jump by full turns. The reference's
+            must be 0.
+        knot_every : samples from knot to knot.
+        median : length of the median filter in samples, odd; 1 for none.
+        loops : (n, 3) for cyclic motions; the last sample is then the first one again, a loop later.
+        origins : (n, 2) metres, a point near each motion, for loops near where they begin; the reference's is not used.
+        """
+        given = frozen(samples, "samples of an alignment", (None, None, 3))
+        if len(given) < 2:
+            raise InvalidValue(f"an alignment needs two samples or more, got {len(given)}")
+        n_points = bspline.n_points_for(len(given), knot_every)
+        near = np.zeros((given.shape[1], 2)) if origins is None else np.array(origins, dtype=np.float64)
+        near = frozen(near, "origins", (given.shape[1], 2)).copy()
+        near[reference] = 0.0
+        if loops is None:
+            smooth = filters.median(_about(_unwrapped(given), near), median)
+            return cls(bspline.fit(smooth, n_points), reference, origins=near)
+        at = np.linspace(0.0, 1.0, len(given))
+        moves = frozen(loops, "loops", (given.shape[1], 3))
+        local = _about(_unwrapped(carried(given, moves, reference, at, out_of_loops=False)), near)
+        period = np.zeros(local.shape[1:])
+        period[:, 0] = 2.0 * np.pi * np.rint((local[-1, :, 0] - local[0, :, 0]) / (2.0 * np.pi))
+        smooth = _median_around(local[:-1], period, median)
+        points = bspline.fit(smooth, n_points, at=at[:-1], period=period)
+        return cls(bspline.with_period(points, period), reference, moves, near)
+
+
+def pair_timewarp(
+    grid: DistanceGrid,
+    alignment: TimeAlignment,
+    *,
+    knot_every: float = KNOT_EVERY,
+    exact_ends: bool = True,
+    cyclic: bool = False,
+    refine: bool = True,
+    smooth: float = SMOOTH,
+) -> TimewarpCurve:
+    """The timewarp of the two motions of a grid, from a path through it.
+
+    Parameters
+    ----------
+    knot_every : cells of the path from knot to knot.
+    exact_ends : whether the curve begins and ends exactly in the first and last cell.
+    cyclic : whether the path goes once around two loops, of which the grid holds one round each, its last cell being
+        the first one again (see `dtw_cyclic`).
+    refine : whether each cell is first moved across the path to where the distances on both sides put the minimum,
+        by less than a cell; without it, the stairs of the path ripple the speed.
+    smooth : as for `TimewarpCurve.fit`.
+    """
+    if len(alignment) < 2:
+        raise NotBlendable("a time alignment of one cell covers no time; the motions share no more than a frame")
+    frames = alignment.cells.astype(np.float64)
+    if refine:
+        moves = _moves_across(grid.values, alignment, cyclic)
+        if exact_ends:
+            from_end = np.minimum(np.arange(len(moves)), np.arange(len(moves))[::-1])
+            moves *= np.minimum(1.0, from_end / _SETTLED)[:, None]
+        frames += moves
+    return TimewarpCurve.fit(
+        frames / grid.a.fps, knot_every=knot_every, exact_ends=exact_ends, cyclic=cyclic, smooth=smooth
+    )
+
+
+def merged_timewarp(
+    reference: int,
+    pairs: Sequence[TimewarpCurve | None],
+    fps: float,
+    *,
+    knot_every: float = KNOT_EVERY,
+    exact_ends: bool = True,
+) -> TimewarpCurve:
+    """One timewarp of n motions from the timewarps of a reference motion with each of the others (Kovar 5.2.1.2).
+
+    Parameters
+    ----------
+    reference : the reference motion's number.
+    pairs : n timewarps of two motions, the reference first; what stands at the reference's place is not looked at. All
+        cyclic, or none.
+    fps : at which the reference is sampled; `knot_every` counts these samples.
+
+    Returns
+    -------
+    The curve over the time of the reference that all pairs cover, or one round if they are cyclic. u runs evenly with
+    the reference's time.
+    """
+    ref = checked_index(reference, "the reference motion's number")
+    if not 0 <= ref < len(pairs):
+        raise InvalidValue(f"expected a reference from 0 to {len(pairs) - 1}, got {ref}")
+    others = {j: pair for j, pair in enumerate(pairs) if j != ref and pair is not None}
+    if len(others) != len(pairs) - 1 or not others or any(pair.n_motions != 2 for pair in others.values()):
+        raise InvalidValue(f"expected a timewarp of two motions for each of the motions beside the reference {ref}")
+    cyclic = {pair.cyclic for pair in others.values()}
+    if len(cyclic) > 1:
+        raise InvalidValue("either all timewarps must be cyclic or none")
+    start = max(float(pair(0.0)[0]) for pair in others.values())
+    stop = min(float(pair(1.0)[0]) for pair in others.values())
+    if True in cyclic:
+        stop = start + float(next(iter(others.values())).durations[0])
+    if not stop > start:
+        raise NotBlendable("the timewarps have no stretch of the reference motion in common")
+    n_samples = max(2, int(np.ceil((stop - start) * fps - 1e-9)) + 1)
+    samples = np.empty((n_samples, len(pairs)))
+    samples[:, ref] = np.linspace(start, stop, n_samples)
+    for j, pair in others.items():
+        samples[:, j] = pair(pair.inverse(0, samples[:, ref]))[:, 1]
+    return TimewarpCurve.fit(samples, knot_every=knot_every, exact_ends=exact_ends, cyclic=True in cyclic)
+
+
+def alignment_curve(
+    clouds: Sequence[Clouds],
+    timewarp: TimewarpCurve,
+    reference: int,
+    frame_weights: npt.ArrayLike,
+    *,
+    knot_every: float = KNOT_EVERY,
+    median: int = MEDIAN,
+    loops: npt.ArrayLike | None = None,
+) -> AlignmentCurve:
+    """The alignment of n motions with their reference along a timewarp (Kovar 5.2.2).
+
+    The motions are aligned at S(u) itself, between frames where need be, not in the cells of a path: its stairs would
+    leave spikes.
+
+    Parameters
+    ----------
+    clouds : point clouds of the n motions, at one rate.
+    frame_weights : (2 L + 1,) of the window that is aligned.
+    knot_every, median : as for `AlignmentCurve.fit`, in samples, of which there is one for each frame of the longest.
+    loops : (n, 3) of cyclic motions, needed if the timewarp is cyclic; clouds then hold one round each.
+
+    Raises
+    ------
+    NotBlendable : where the angle between the motions changes too fast to say which way round they turn.
+    """
+    if len(clouds) != timewarp.n_motions:
+        raise InvalidValue(f"expected point clouds of the timewarp's {timewarp.n_motions} motions, got {len(clouds)}")
+    if timewarp.cyclic != (loops is not None):
+        raise InvalidValue("loops must be given for a cyclic timewarp, and for no other")
+    ref = checked_index(reference, "the reference motion's number")
+    if not 0 <= ref < len(clouds):
+        raise InvalidValue(f"expected a reference from 0 to {len(clouds) - 1}, got {ref}")
+    moves = None if loops is None else frozen(loops, "loops", (len(clouds), 3))
+    weights = as_type(frame_weights, "frame weights")
+    fps = clouds[ref].fps
+    n_samples = max(2, int(np.ceil(float(timewarp.durations.max()) * fps - 1e-9)) + 1)
+    u = np.linspace(0.0, 1.0, n_samples)
+    frames = timewarp(u) * fps
+    fields = [_reaching(cloud, frames[:, j], j, moves, len(weights) // 2) for j, cloud in enumerate(clouds)]
+    samples = np.zeros((n_samples, len(clouds), 3))
+    for j, (field, at) in enumerate(fields):
+        if j != ref:
+            samples[:, j] = align_frames(*fields[ref], field, at, weights)
+    _check_turns(samples, ref, median, frames / fps)
+    # A loop's alignments are taken back to its beginning, and are looked at from there.
+    near = np.array([each.points[: 1 if moves is not None else None, :, ::2].mean(axis=(0, 1)) for each in clouds])
+    return AlignmentCurve.fit(samples, knot_every=knot_every, median=median, reference=ref, loops=moves, origins=near)
+
+
+def _about(moves: Floats, origins: Floats) -> Floats:
+    """rigid2d (..., n, 3) as angle and the place that each origin (n, 2) is carried to; with -origins, back again."""
+    cosine, sine = np.cos(moves[..., 0]), np.sin(moves[..., 0])
+    x, z = origins[:, 0], origins[:, 1]
+    out = moves.copy()
+    out[..., 1] += x * cosine + z * sine
+    out[..., 2] += z * cosine - x * sine
+    return out
+
+
+def _reaching(
+    clouds: Clouds, frames: Floats, motion: int, loops: Floats | None, half_window: int
+) -> tuple[Clouds, Floats]:
+    """Clouds that hold all these frames, and the frames as they count there."""
+    last = len(clouds) - 1
+    if loops is None:
+        if frames[0] < -1e-6 or frames[-1] > last + 1e-6:
+            raise InvalidValue(
+                f"the timewarp goes from frame {frames[0]:g} to {frames[-1]:g} of motion {motion}, "
+                f"which has 0 to {last}"
+            )
+        return clouds, np.clip(frames, 0.0, last)
+    before = max(0, int(np.ceil(-frames[0]))) + half_window
+    after = max(0, int(np.ceil(frames[-1])) - last) + half_window
+    return looped_clouds(clouds, loops[motion], before, after), frames + before
+
+
+def _check_turns(samples: Floats, reference: int, median: int, seconds: Floats) -> None:
+    turns = np.abs(np.diff(filters.median(np.unwrap(samples[..., 0], axis=0), median), axis=0))
+    if not (turns > _LARGEST_TURN).any():
+        return
+    at, j = (int(k) for k in np.unravel_index(int(np.argmax(turns)), turns.shape))
+    raise NotBlendable(
+        f"the angle between motion {j} at {seconds[at, j]:.2f} s and motion {reference} at "
+        f"{seconds[at, reference]:.2f} s jumps by {np.degrees(turns[at, j]):.0f} degrees within a frame, so "
+        "that nobody can say which way it turns; the motions are too unlike there"
+    )
+
+
+def _moves_across(values: Floats, alignment: TimeAlignment, cyclic: bool) -> Floats:
+    """(N, 2) frames from each cell to the minimum of the parabola through it and its neighbours across the path."""
+    i, j = alignment.cells.T
+    rows, columns = values.shape
+    here = values[i % rows, j % columns]
+    # A positive move goes to the row before and the column after.
+    ahead, behind = values[(i - 1) % rows, (j + 1) % columns], values[(i + 1) % rows, (j - 1) % columns]
+    usable = np.isfinite(ahead) & np.isfinite(behind)
+    if not cyclic:
+        usable &= (i > 0) & (i < rows - 1) & (j > 0) & (j < columns - 1)
+    ahead, behind = np.where(usable, ahead, here), np.where(usable, behind, here)
+    bend = (ahead - here) + (behind - here)
+    usable &= bend > 0.0
+    move = np.divide(0.5 * (behind - ahead), bend, where=usable, out=np.zeros(len(i)))
+    move = np.clip(move, -_MOST_MOVE, _MOST_MOVE)
+    return np.stack([-move, move], axis=-1)
+
+
+def _closed(points: Floats, what: str) -> Floats:
+    """`points` with last two exactly a period after the first two; refused where they are not so nearly."""
+    period = points[-2] - points[0]
+    miss = np.abs(points[-1] - points[1] - period)
+    if (miss > _SAME * (1.0 + np.abs(period))).any():
+        raise InvalidValue(
+            f"the last two points of a cyclic {what} curve must be its first two, a period on; "
+            f"they miss by {miss.max():g}"
+        )
+    return bspline.with_period(points, period)
+
+
+def _unwrapped(samples: Floats) -> Floats:
+    """`samples` (N, ..., 3) with angles that change by at most half a turn from one to the next."""
+    out = samples.copy()
+    out[..., 0] = np.unwrap(samples[..., 0], axis=0)
+    return out
+
+
+def _median_around(samples: Floats, period: Floats, size: int) -> Floats:
+    """Median filter of samples (N, n, 3) of a cycle."""
+    half = min(size // 2, len(samples))
+    if half == 0:
+        return filters.median(samples, size)
+    longer = np.concatenate([samples[-half:] - period, samples, samples[:half] + period])
+    return filters.median(longer, size)[half : half + len(samples)]

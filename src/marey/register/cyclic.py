@@ -1,0 +1,117 @@
+"""Loops: their travel, whether they close, and turning them to begin elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from marey.compare import Clouds, frame_distances
+from marey.core._arrays import Floats, settle
+from marey.core.labels import Labels
+from marey.core.motion import Motion
+from marey.edit._notes import joined_contacts, shifted_labels
+from marey.errors import InvalidValue
+from marey.maths import rigid2d
+from marey.register.prepare import told
+
+# A loop closes if its next frame is no further from its first one than this, in metres and in shares of how far the
+# markers move from frame to frame.
+_SEAM, _SEAM_STEPS = 0.01, 1.0
+
+
+def loop_travel(motion: Motion, clouds: Clouds, k: int = 0) -> Floats:
+    """(3,) rigid2d that carries a loop's first frame to the frame after its last.
+
+    The loop is taken to run on smoothly: its last frames, led on straight, must meet its first frame, and its first
+    frames, led back, its last. The travel that fits both best is right to the third order in the frame's duration. A
+    travel noted by `marey.edit.cycle` that fits as well is taken as it is.
+
+    Raises `InvalidValue` where the motion is no loop.
+    """
+    points = clouds.points
+    # Frames 0 and -1 of the next round, and where they should be by this one.
+    next_round = np.stack([2.0 * points[0] - points[1], points[0]])
+    this_round = np.stack([points[-1], 2.0 * points[-1] - points[-2]])
+    weights = np.tile(clouds.weights, 2) / 2.0
+    both = [Clouds(settle(part.reshape(1, -1, 3)), weights, clouds.fps) for part in (this_round, next_round)]
+    moves, apart = frame_distances(both[0], [0.0], both[1], [0.0], [1.0])
+    step = np.sqrt(np.mean(np.einsum("fmk,fmk,m->f", *[np.diff(points, axis=0)] * 2, clouds.weights)))
+    allowed = _SEAM + _SEAM_STEPS * float(step)
+    residual = float(np.sqrt(apart[0]))
+    if residual > allowed:
+        raise InvalidValue(
+            f"{told(motion, k)} is not a loop: the frame after its last would lie {residual:.3f} m from its first, "
+            f"carried on, and {allowed:.3f} m is the most for how it moves; make a loop with marey.edit.cycle or "
+            "`marey edit cycle`"
+        )
+    noted = _noted_travel(motion)
+    if noted is not None:
+        moved = rigid2d.apply(noted, next_round) - this_round
+        if np.sqrt(np.mean(np.einsum("fmk,fmk,m->f", moved, moved, clouds.weights))) <= 1.1 * residual + 1e-4:
+            return noted
+    return np.asarray(moves[0])
+
+
+def _noted_travel(motion: Motion) -> Floats | None:
+    """The travel of the last step of provenance, if that made one cycle."""
+    if not motion.source.provenance:
+        return None
+    last = motion.source.provenance[-1]
+    if last.get("op") != "cycle" or last.get("repeats") != 1 or "travel" not in last:
+        return None
+    travel = np.asarray(last["travel"], dtype=np.float64)
+    return travel if travel.shape == (3,) else None
+
+
+def turned(motion: Motion, first: int, travel: Floats) -> Motion:
+    """The loop from frame `first` on; what comes before that follows at the end, carried by the loop's travel."""
+    if first == 0:
+        return motion
+    head, tail = motion[first:], motion[:first].moved(travel)
+    offsets = None
+    if head.bone_offsets is not None and tail.bone_offsets is not None:
+        offsets = settle(np.concatenate([head.bone_offsets, tail.bone_offsets]))
+    return replace(
+        motion,
+        root_positions=settle(np.concatenate([head.root_positions, tail.root_positions])),
+        rotations=settle(_unrolled(np.concatenate([head.rotations, tail.rotations]), len(head))),
+        bone_offsets=offsets,
+        contacts=joined_contacts([(head.contacts, len(head)), (tail.contacts, len(tail))]),
+        labels=Labels((*head.labels, *shifted_labels(tail.labels, len(head)))),
+        source=replace(motion.source, channel_values=None),
+    )
+
+
+def _unrolled(rotations: Floats, seam: int) -> Floats:
+    """(F, J, 4) with signs that go on over the seam."""
+    flip = np.einsum("jk,jk->j", rotations[seam - 1], rotations[seam]) < 0.0
+    rotations[seam:, flip] *= -1.0
+    return rotations
+
+
+def _power(travel: Floats, times: int) -> Floats:
+    out = rigid2d.identity()
+    step = travel if times > 0 else rigid2d.invert(travel)
+    for _ in range(abs(times)):
+        out = rigid2d.compose(step, out)
+    return out
+
+
+def n_half_cycles(motion: Motion, travel: Floats) -> int:
+    """Half cycles of gait in a loop; 0 where there is no gait."""
+    from marey.register.steps import find_steps
+
+    n = len(motion)
+    rounds: Sequence[Motion] = [motion.moved(_power(travel, r)) for r in range(3)]
+    three = replace(
+        motion,
+        root_positions=settle(np.concatenate([part.root_positions for part in rounds])),
+        rotations=settle(np.concatenate([part.rotations for part in rounds])),
+        bone_offsets=None if motion.bone_offsets is None else settle(np.concatenate([motion.bone_offsets] * 3)),
+        contacts=None,
+        labels=Labels(),
+    )
+    frames = find_steps(three).frames
+    return int(((frames >= 0.75 * n) & (frames < 1.75 * n)).sum())

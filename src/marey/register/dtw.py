@@ -1,0 +1,312 @@
+"""Dynamic timewarping: the best way through a grid of frame distances (Kovar 5.2.1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from marey.core._arrays import Bools, Floats, Ints, as_type, checked_index, frozen, rebuilt, settle
+from marey.errors import InvalidValue, NoTimewarp
+
+Cell = tuple[int, int]
+Block = Callable[[slice, slice], npt.ArrayLike]
+"""``block(rows, columns)`` gives the distances of a rectangle of the grid, (R, C) in square metres."""
+
+SLOPE_LIMIT = 2
+_MOST_SLOPE = 60  # the codes of the kernel are int8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimeAlignment:
+    """Frames of two motions that belong together: a path through their distance grid.
+
+    Parameters
+    ----------
+    cells : (N, 2) frames of the first and of the second motion, in order.
+    distances : (N,) D of each cell in square metres.
+    """
+
+    cells: Ints
+    distances: Floats
+
+    def __post_init__(self) -> None:
+        cells = frozen(self.cells, "cells", (None, 2), np.int64)
+        if not len(cells):
+            raise InvalidValue("a time alignment needs at least one cell")
+        object.__setattr__(self, "cells", cells)
+        object.__setattr__(self, "distances", frozen(self.distances, "distances", (len(cells),)))
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @property
+    def mean(self) -> float:
+        """Mean D in square metres."""
+        return float(self.distances.mean())
+
+    @property
+    def distance(self) -> float:
+        """Root of the mean D, in metres."""
+        return float(np.sqrt(self.distances.mean()))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+
+def dtw(
+    values: npt.ArrayLike,
+    *,
+    start: Cell = (0, 0),
+    end: Literal["corner", "border"] | Cell = "corner",
+    slope_limit: int = SLOPE_LIMIT,
+    mask: npt.ArrayLike | None = None,
+) -> TimeAlignment:
+    """The path of smallest summed distance from `start` on.
+
+    A path goes to a neighbouring cell at a time, on in one motion or in both, never back. It starts with a step in
+    both, and at most ``slope_limit - 1`` steps in a row advance one motion only, so that neither runs more than
+    `slope_limit` times as fast as the other over any stretch.
+
+    Parameters
+    ----------
+    values : (R, C) D of each pair of frames in square metres, 0 or more; inf where a path may not go.
+    end : "corner", the last frames of both; "border", wherever either motion ends: of the best paths to those cells,
+        the one with the smallest mean distance; or a cell.
+    slope_limit : W, 1 or more; 1 allows the diagonal only.
+    mask : (R, C) True where a path may go; everywhere by default.
+
+    Raises
+    ------
+    NoTimewarp : where no path keeps to the rules; the message says which.
+    """
+    grid, allowed, limit = _checked(values, mask, slope_limit)
+    first = _cell(start, grid.shape, "start")
+    free = isinstance(end, str) and end == "border"
+    if isinstance(end, str):
+        if end not in ("corner", "border"):
+            raise InvalidValue(f'expected end as "corner", "border" or a cell (i, j), got {end!r}')
+        last = grid.shape[0] - 1, grid.shape[1] - 1
+    else:
+        last = _cell(end, grid.shape, "end")
+    _check_ends(grid, allowed, first, last, free, limit)
+    found = _path(grid, first, last, free, limit)
+    if found is None:
+        raise NoTimewarp(_why_none(allowed, first, last, free, limit))
+    return found
+
+
+def dtw_around(
+    values: npt.ArrayLike,
+    centre: Cell,
+    *,
+    slope_limit: int = SLOPE_LIMIT,
+    mask: npt.ArrayLike | None = None,
+    ends: Literal["corner", "border"] | tuple[Cell, Cell] = "border",
+) -> TimeAlignment:
+    """The best path through a cell inside the grid, found forwards and backwards from it.
+
+    Parameters
+    ----------
+    centre : (i, j), a cell that the path must go through, such as the middle of a transition.
+    ends : "border", "corner", or the first and the last cell; as `end` of `dtw`, on both sides.
+    """
+    grid, allowed, limit = _checked(values, mask, slope_limit)
+    i, j = _cell(centre, grid.shape, "centre")
+    before, after = (ends, ends) if isinstance(ends, str) else ends
+    if not isinstance(before, str):
+        first = _cell(before, grid.shape, "the first end")
+        before = i - first[0], j - first[1]
+        if min(before) < 0:
+            raise InvalidValue(f"the first end {first} must not lie beyond the centre {(i, j)}")
+    # Seen from the centre backwards, the grid is the same grid turned around.
+    turned = np.ascontiguousarray(grid[: i + 1, : j + 1][::-1, ::-1])
+    open_there = None if allowed is None else allowed[: i + 1, : j + 1][::-1, ::-1]
+    try:
+        back = dtw(turned, end=before, slope_limit=limit, mask=open_there)
+    except NoTimewarp as error:
+        raise NoTimewarp(f"backwards from the centre {(i, j)}, counting frames from it: {error}") from None
+    ahead = dtw(grid, start=(i, j), end=after, slope_limit=limit, mask=allowed)
+    cells = np.concatenate([(i, j) - back.cells[:0:-1], ahead.cells])
+    return TimeAlignment(settle(cells), settle(np.concatenate([back.distances[:0:-1], ahead.distances])))
+
+
+def dtw_cyclic(
+    values: npt.ArrayLike,
+    *,
+    start: int | None = None,
+    slope_limit: int = SLOPE_LIMIT,
+    mask: npt.ArrayLike | None = None,
+) -> TimeAlignment:
+    """The path of smallest summed distance once around two loops, that ends where it began.
+
+    Parameters
+    ----------
+    values : (R, C) D of each pair of frames of one round of either loop.
+    start : frame of the second loop that belongs to frame 0 of the first; found by default.
+
+    Returns
+    -------
+    Cells from (0, j) to (R, j + C), the first one again: rows and columns go on to count beyond one round.
+    """
+    grid, allowed, limit = _checked(values, mask, slope_limit)
+    rows, columns = grid.shape
+    if start is not None:
+        _cell((0, start), grid.shape, "start")
+    _check_slope((0, 0), (rows, columns), limit)
+    tiled = np.tile(grid, (2, 2))[: rows + 1]
+    best: TimeAlignment | None = None
+    for j in range(columns) if start is None else (start,):
+        if np.isinf(grid[0, j]):
+            continue
+        found = _path(tiled, (0, j), (rows, j + columns), False, limit)
+        if found is not None and (best is None or found.distances[1:].sum() < best.distances[1:].sum()):
+            best = found
+    if best is None:
+        what = "cells of infinite distance cut" if allowed is None else "the mask cuts"
+        raise NoTimewarp(f"{what} off every path around both loops within the slope limit {limit}")
+    return best
+
+
+def dtw_incremental(
+    values: npt.ArrayLike | Block,
+    start: Cell = (0, 0),
+    *,
+    size: int = 20,
+    keep: int = 10,
+    slope_limit: int = SLOPE_LIMIT,
+    shape: tuple[int, int] | None = None,
+) -> TimeAlignment:
+    """A path from `start` to the border, found piece by piece in time linear in the number of frames.
+
+    In a window of `size` by `size` cells the best path to the window's border (as with ``end="border"``) is found, its
+    first `keep` steps are kept, and the next window starts where they end. What lies ahead of the window is not seen,
+    so this is no optimum of the whole; where motions soon become unlike, that is an advantage.
+
+    Parameters
+    ----------
+    values : (R, C) as in `dtw`, or ``block(rows, columns)``, called with two slices for each window, so that
+        distances away from the path are never computed.
+    size : k, cells along a window's side.
+    keep : k', steps kept of each window's path, less than `size`.
+    shape : (R, C), needed with a function.
+    """
+    limit = _checked_limit(slope_limit)
+    window, kept = checked_index(size, "size"), checked_index(keep, "keep")
+    if not 1 <= kept < window:
+        raise InvalidValue(f"expected keep from 1 to less than size, got {keep} of {size}")
+    block, whole = _as_block(values, shape)
+    i, j = _cell(start, whole, "start")
+    cells: list[Ints] = []
+    distances: list[Floats] = []
+    while True:
+        rows, columns = slice(i, min(i + window, whole[0])), slice(j, min(j + window, whole[1]))
+        part = as_type(block(rows, columns), "values")
+        if part.shape != (rows.stop - i, columns.stop - j):
+            raise InvalidValue(f"the function gave {part.shape} distances for rows {rows} and columns {columns}")
+        try:
+            piece = dtw(part, end="border", slope_limit=limit)
+        except NoTimewarp as error:
+            raise NoTimewarp(f"in the window of {window} cells at {(i, j)}: {error}") from None
+        stop = min(kept + 1, len(piece))
+        cells.append(piece.cells[:stop] + (i, j))
+        distances.append(piece.distances[:stop])
+        i, j = (int(k) for k in cells[-1][-1])
+        if i == whole[0] - 1 or j == whole[1] - 1:
+            return TimeAlignment(settle(np.concatenate(cells)), settle(np.concatenate(distances)))
+        cells[-1], distances[-1] = cells[-1][:-1], distances[-1][:-1]
+
+
+def _path(grid: Floats, first: Cell, last: Cell, free: bool, limit: int) -> TimeAlignment | None:
+    from marey.register import _kernels
+
+    codes = np.empty(grid.shape, dtype=np.int8)
+    rim, lengths = np.empty((2, max(grid.shape))), np.empty((2, max(grid.shape)))
+    _kernels.fill_codes(grid, *first, *last, int(free), limit, codes, rim, lengths)
+    if free:
+        with np.errstate(invalid="ignore"):
+            mean = np.where(np.isfinite(rim), rim / lengths, np.inf)
+        side, at = (int(k) for k in np.unravel_index(int(np.argmin(mean)), mean.shape))
+        last = (at, last[1]) if side == 0 else (last[0], at)
+    else:
+        side, at = 1, last[1]
+    if not np.isfinite(rim[side, at]):
+        return None
+    cells = np.empty((int(lengths[side, at]), 2), dtype=np.int64)
+    _kernels.trace(codes, *last, len(cells), limit, cells)
+    return TimeAlignment(settle(cells), settle(grid[cells[:, 0], cells[:, 1]]))
+
+
+def _checked(values: Any, mask: Any, slope_limit: Any) -> tuple[Floats, Bools | None, int]:
+    """The grid with inf outside the mask; the mask, or None where everything is allowed; and the slope limit."""
+    grid = np.ascontiguousarray(as_type(values, "values"))
+    if grid.ndim != 2 or not grid.size:
+        raise InvalidValue(f"expected a grid of distances (R, C), got shape {grid.shape}")
+    if not grid.min() >= 0.0:  # false for NaN too
+        raise InvalidValue(f"expected distances of 0 or more, got {grid.min():g}")
+    allowed: Bools | None = None
+    if mask is not None:
+        allowed = as_type(mask, "mask", bool)
+        if allowed.shape != grid.shape:
+            raise InvalidValue(f"expected a mask of the grid's shape {grid.shape}, got {allowed.shape}")
+        grid = np.where(allowed, grid, np.inf)
+    return grid, allowed, _checked_limit(slope_limit)
+
+
+def _checked_limit(slope_limit: Any) -> int:
+    limit = checked_index(slope_limit, "slope_limit")
+    if not 1 <= limit <= _MOST_SLOPE:
+        raise InvalidValue(f"expected a slope limit from 1 to {_MOST_SLOPE}, got {limit}")
+    return limit
+
+
+def _cell(cell: Any, shape: tuple[int, ...], what: str) -> Cell:
+    try:
+        i, j = (checked_index(k, f"a cell of {what}") for k in cell)
+    except (TypeError, ValueError):
+        raise InvalidValue(f"expected {what} as a cell (i, j), got {cell!r}") from None
+    if not (0 <= i < shape[0] and 0 <= j < shape[1]):
+        raise InvalidValue(f"{what} {(i, j)} lies outside the grid of {shape[0]} x {shape[1]} frames")
+    return i, j
+
+
+def _as_block(values: Any, shape: tuple[int, int] | None) -> tuple[Block, tuple[int, int]]:
+    if callable(values):
+        if shape is None:
+            raise InvalidValue("a function of distances needs shape=(R, C), the size of the whole grid")
+        return values, (int(shape[0]), int(shape[1]))
+    grid = as_type(values, "values")
+    if grid.ndim != 2 or not grid.size:
+        raise InvalidValue(f"expected a grid of distances (R, C), got shape {grid.shape}")
+    return (lambda rows, columns: grid[rows, columns]), grid.shape
+
+
+def _check_ends(grid: Floats, allowed: Bools | None, first: Cell, last: Cell, free: bool, limit: int) -> None:
+    """Refuse what no path can do, whatever the distances."""
+    for cell, what in ((first, "start"),) if free else ((first, "start"), (last, "end")):
+        if np.isinf(grid[cell]):
+            why = "the mask" if allowed is not None and not allowed[cell] else "an infinite distance"
+            raise NoTimewarp(f"{why} excludes the {what} {cell}, so that no time alignment goes through it")
+    if not free:
+        _check_slope(first, last, limit)
+
+
+def _check_slope(first: Cell, last: Cell, limit: int) -> None:
+    down, right = last[0] - first[0], last[1] - first[1]
+    if down < 0 or right < 0:
+        raise NoTimewarp(f"time would have to run backwards from {first} to {last}; the end must come after the start")
+    if max(down, right) > limit * min(down, right):
+        ratio = f", {max(down, right) / min(down, right):.2f} times as many" if min(down, right) else ""
+        raise NoTimewarp(
+            f"no time alignment from {first} to {last} keeps to the slope limit {limit}: {down} steps in the first "
+            f"motion against {right} in the second{ratio}; crop the longer one, or raise the limit"
+        )
+
+
+def _why_none(allowed: Bools | None, first: Cell, last: Cell, free: bool, limit: int) -> str:
+    what = "cells of infinite distance cut" if allowed is None else "the mask cuts"
+    goal = "the frames where either motion ends" if free else str(last)
+    return f"{what} off every path from {first} to {goal} within the slope limit {limit}"

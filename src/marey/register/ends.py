@@ -1,0 +1,57 @@
+"""Ends of a crop that fit together as well as whole frames can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from marey.compare import Clouds, frame_distances
+from marey.core._arrays import Floats, Ints
+
+# Seconds by which an end may be moved.
+_NEAR = 0.03
+
+
+def settled_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
+    """Crops (n, 2), half-open, with first and last frames that are as nearly one moment as can be.
+
+    A moment between frames, rounded in each motion by itself, ends up to a frame apart. Near each end, that frame of
+    the pivot is taken at which the frames of the others that are most like it come nearest to whole ones.
+    """
+    out = crops.copy()
+    reach = max(1, round(_NEAR * clouds[pivot].fps))
+    others = [j for j in range(len(clouds)) if j != pivot]
+    lengths = np.array([len(cloud) for cloud in clouds])
+    for end in (0, 1):
+        base = crops[:, end] - end  # the frame itself, where the crop is half-open
+        if (base == end * (lengths - 1)).all():
+            continue  # nothing was cut off here
+        shifts = np.arange(-reach, reach + 1)
+        shifts = shifts[(base[pivot] + shifts >= 0) & (base[pivot] + shifts < len(clouds[pivot]))]
+        at = np.stack([_most_like(clouds[pivot], int(base[pivot]), clouds[j], int(base[j]), shifts) for j in others])
+        # Where all are alike, as after a plain shift in time, the end stays.
+        miss = np.abs(at - np.rint(at)).sum(axis=0) + 1e-3 * np.abs(shifts)
+        k = int(np.argmin(miss))
+        out[pivot, end] = base[pivot] + shifts[k] + end
+        out[others, end] = np.rint(at[:, k]).astype(np.int64) + end
+    return out
+
+
+def _most_like(a: Clouds, at_a: int, b: Clouds, at_b: int, shifts: Ints) -> Floats:
+    """(N,) frames of b, between whole ones, most like frames ``at_a + shifts`` of a, near ``at_b + shifts``."""
+    reach = max(1, int(np.abs(shifts).max()))
+    columns = at_b + shifts[:, None] + np.arange(-reach, reach + 1)
+    inside = np.clip(columns, 0, len(b) - 1)
+    rows = np.broadcast_to((at_a + shifts)[:, None], columns.shape)
+    found = frame_distances(a, rows.ravel().astype(np.float64), b, inside.ravel().astype(np.float64), [1.0])[1]
+    apart = np.where(inside == columns, found.reshape(columns.shape), np.inf)
+    best = np.argmin(apart, axis=1)
+    out = np.take_along_axis(inside, best[:, None], axis=1)[:, 0].astype(np.float64)
+    # The bottom of the parabola through the best frame and its neighbours.
+    row = np.flatnonzero((best > 0) & (best < columns.shape[1] - 1))
+    before, middle, after = (apart[row, best[row] + d] for d in (-1, 0, 1))
+    bend = before - 2.0 * middle + after
+    sound = np.isfinite(bend) & (bend > 0.0)
+    out[row[sound]] += 0.5 * (before[sound] - after[sound]) / bend[sound]
+    return np.clip(out, 0.0, len(b) - 1.0)

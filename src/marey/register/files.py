@@ -1,0 +1,161 @@
+"""Registration curves in files: the curves and which motions they belong to, not the motions.
+
+A zip of ``.npy`` files, without pickled objects. n motions, K and L control points, M matches.
+
+===========  ============  =======  ====================================================================
+array        shape         type     content
+===========  ============  =======  ====================================================================
+format       ()            text     ``marey.registration``
+version      ()            integer  1
+timewarp     (K, n)        float    control points of S(u), seconds
+alignment    (L, n-1, 3)   float    control points of A(u) of all motions but the reference
+origins      (n, 2)        float    metres, the points that A(u) is given about
+matches      (M, 2, n)     float    starts and stops of the contacts that mean the same, in u
+loops        (n, 3)        float    only if cyclic: travel of each loop as rigid2d
+crops        (n, 2)        integer  frames taken of the inputs
+distances    (n,)          float    metres
+about        ()            text     JSON: reference, fps, points of the matches, content keys, notes
+===========  ============  =======  ====================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, ParseError
+from marey.io.archive import Head, pack, unpack
+from marey.io.files import read_bytes, write_bytes
+from marey.register.curves import AlignmentCurve, TimewarpCurve
+from marey.register.matches import ConstraintMatch
+from marey.register.prepare import prepared, told
+from marey.register.registration import RegistrationCurve
+from marey.register.staging import taken_again
+
+FORMAT = "marey.registration"
+VERSION = 1
+
+_REQUIRED = ("timewarp", "alignment", "origins", "matches", "crops", "distances", "about")
+# Kinds of NumPy types, and number of axes.
+_SHAPES: dict[str, tuple[str, int]] = {
+    "timewarp": ("f", 2), "alignment": ("f", 3), "origins": ("f", 2), "matches": ("f", 3), "crops": ("iu", 2),
+    "distances": ("f", 1), "about": ("U", 0), "loops": ("f", 2),
+}  # fmt: skip
+
+
+def content_key(motion: Motion) -> str:
+    """A text that changes whenever a motion's skeleton, rate or poses do."""
+    digest = hashlib.sha256()
+    digest.update(json.dumps([motion.skeleton.names, motion.fps]).encode())
+    arrays = [motion.skeleton.parents, motion.skeleton.offsets, motion.root_positions, motion.rotations]
+    if motion.bone_offsets is not None:
+        arrays.append(motion.bone_offsets)
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()[:32]
+
+
+def write_registration(reg: RegistrationCurve, path: str | os.PathLike[str]) -> None:
+    """Write `reg` under a temporary name, then rename."""
+    others = [j for j in range(reg.n_motions) if j != reg.reference]
+    about = {
+        "reference": reg.reference,
+        "fps": reg.fps,
+        "points": [match.point for match in reg.matches],
+        "keys": [content_key(motion) for motion in reg.motions],
+        "names": [motion.name for motion in reg.motions],
+        "notes": reg.notes,
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "timewarp": reg.timewarp.points,
+        "alignment": reg.alignment.points[:, others],
+        "origins": reg.alignment.origins,
+        "matches": np.array([[match.starts, match.stops] for match in reg.matches]).reshape(-1, 2, reg.n_motions),
+        "crops": reg.crops,
+        "distances": reg.distances,
+        "about": np.array(json.dumps(about)),
+    }
+    if reg.loops is not None:
+        arrays["loops"] = reg.loops
+    write_bytes(path, [pack(FORMAT, VERSION, arrays)])
+
+
+def read_registration(path: str | os.PathLike[str], motions: Sequence[Motion]) -> RegistrationCurve:
+    """What `write_registration` wrote, with the motions that it belongs to."""
+    where = str(os.fspath(path))
+    arrays = unpack(
+        read_bytes(path), where, FORMAT, VERSION, _REQUIRED, ("loops",), check=lambda heads: _check(heads, where)
+    )
+    loops, crops, distances = arrays.get("loops"), arrays["crops"], arrays["distances"]
+    try:
+        about = json.loads(str(arrays["about"]))
+        reference, fps = int(about["reference"]), float(about["fps"])
+        keys, names, points, notes = (
+            [str(each) for each in about[part]] for part in ("keys", "names", "points", "notes")
+        )
+        timewarp = TimewarpCurve(arrays["timewarp"], cyclic=loops is not None)
+        aligned = np.insert(arrays["alignment"], reference, 0.0, axis=1)
+        alignment = AlignmentCurve(aligned, reference, loops, arrays["origins"])
+        matches = [ConstraintMatch(p, a, b) for p, (a, b) in zip(points, arrays["matches"], strict=True)]
+        n = timewarp.n_motions
+        if not len(keys) == len(names) == len(crops) == len(distances) == alignment.n_motions == n:
+            raise ValueError("its parts are of different numbers of motions")
+    except (KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
+        raise ParseError(f"a malformed registration: {error}", path=where) from None
+    found = _found(tuple(motions), keys, names, fps, crops, loops, where)
+    return RegistrationCurve(
+        motions=found,
+        timewarp=timewarp,
+        alignment=alignment,
+        matches=tuple(matches),
+        reference=reference,
+        distance=float(distances.max()),
+        distances=distances,
+        cyclic=loops is not None,
+        loops=loops,
+        notes=tuple(notes),
+        crops=crops,
+    )
+
+
+def _found(
+    motions: tuple[Motion, ...],
+    keys: Sequence[str],
+    names: Sequence[str],
+    fps: float,
+    crops: NDArray[Any],
+    loops: NDArray[Any] | None,
+    where: str,
+) -> tuple[Motion, ...]:
+    """The motions as registered, made again where they are given as they were before."""
+    if len(motions) != len(keys):
+        raise InvalidValue(f"{where}: expected the {len(keys)} motions that were registered, got {len(motions)}")
+    if [content_key(motion) for motion in motions] == list(keys):
+        return prepared(motions)[0]
+    ready, _ = prepared(motions)
+    fits = ready[0].fps == fps and all(
+        len(motion) >= stop - start and (loops is not None or len(motion) >= stop)
+        for motion, (start, stop) in zip(ready, crops, strict=True)
+    )
+    made = taken_again(ready, crops, loops) if fits else ready
+    for k, (motion, key, name) in enumerate(zip(made, keys, names, strict=True)):
+        if content_key(motion) != key:
+            raise InvalidValue(
+                f"{where}: {told(motions[k], k)} is not the motion {name!r} that was registered, neither whole nor "
+                "as it was cropped; give the motions in the same order and unchanged"
+            )
+    return made
+
+
+def _check(heads: Mapping[str, Head], path: str) -> None:
+    for name, head in heads.items():
+        kinds, axes = _SHAPES[name]
+        if head.dtype.kind not in kinds or len(head.shape) != axes:
+            raise ParseError(f"array {name!r} is malformed: {head.dtype} of shape {head.shape}", path=path)

@@ -1,0 +1,143 @@
+"""Which contacts of several motions are one and the same (Kovar 5.2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats, frozen, rebuilt
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+from marey.register.intervals import Interval, match_intervals
+
+if TYPE_CHECKING:
+    from marey.register.curves import TimewarpCurve
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstraintMatch:
+    """One contact of each of n motions that mean the same, such as the same plant of the left heel.
+
+    Parameters
+    ----------
+    point : name of the contact point.
+    starts, stops : (n,) where each motion's contact begins and ends, in u, the timewarp's parameter. Edges lie halfway
+        between the last frame without and the first with contact, or at the ends of the curve. In a cyclic
+        registration they are given on one winding, so that the mean of the starts is in [0, 1): a contact across the
+        seam ends above 1, and one motion's may begin below 0.
+    """
+
+    point: str
+    starts: Floats
+    stops: Floats
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "starts", frozen(self.starts, "starts", (None,)))
+        put(self, "stops", frozen(self.stops, "stops", (len(self.starts),)))
+        if (self.stops < self.starts).any():
+            raise InvalidValue(f"the contacts of a match must not end before they begin, as one of {self.point!r} does")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def interval(self, weights: ArrayLike) -> tuple[float, float]:
+        """(start, stop) in u of the blend's contact under weights (n,) (Kovar 5.14)."""
+        return float(np.dot(weights, self.starts)), float(np.dot(weights, self.stops))
+
+
+def match_contacts(
+    motions: Sequence[Motion], timewarp: TimewarpCurve
+) -> tuple[tuple[ConstraintMatch, ...], tuple[str, ...]]:
+    """Contacts that mean the same in all motions, and sentences on those that were dropped or split.
+
+    Each contact point is matched on its own. A motion without contacts has none of any point, so nothing matches.
+
+    Parameters
+    ----------
+    timewarp : S(u) of these motions. If it is cyclic they are loops, and a contact may go across the seam.
+    """
+    cyclic = timewarp.cyclic
+    # A point that some motion does not have at all is of no use to any.
+    names = [() if motion.contacts is None else motion.contacts.names for motion in motions]
+    matches: list[ConstraintMatch] = []
+    notes: list[str] = []
+    for point in dict.fromkeys(name for row in names for name in row):
+        rows = [
+            _in_u(motion, motion.contacts.intervals(point), j, timewarp)
+            if motion.contacts is not None and point in names[j]
+            else []
+            for j, motion in enumerate(motions)
+        ]
+        if cyclic:
+            rows = _unrolled(rows)
+        found = match_intervals(rows)
+        for group in found.groups:
+            ends = np.array(group)
+            if cyclic:
+                ends -= np.floor(ends[:, 0].mean() + 1e-9)
+            matches.append(ConstraintMatch(point, ends[:, 0], ends[:, 1]))
+        for j, interval in found.dropped:
+            if all(point in row for row in names):
+                notes.append(_told(motions[j], j, point, timewarp, interval, "has no counterpart and is dropped"))
+        for j, gap in found.gaps:
+            notes.append(_told(motions[j], j, point, timewarp, gap, "is split, as others lift there", "across"))
+        lacking = [str(motions[j].name or j) for j, row in enumerate(names) if point not in row]
+        if lacking and any(rows):
+            notes.append(f"{point}: contacts are dropped, as {', '.join(map(repr, lacking))} has no such point")
+    return tuple(matches), tuple(notes)
+
+
+def _in_u(motion: Motion, spans: Sequence[tuple[int, int]], j: int, timewarp: TimewarpCurve) -> list[Interval]:
+    """Frames of contact of motion j, in u; of a loop, those that meet at the seam as one."""
+    frames, n = list(spans), len(motion)
+    if timewarp.cyclic:
+        if frames == [(0, n)]:
+            return [Interval(0.0, 1.0)]
+        if len(frames) > 1 and frames[0][0] == 0 and frames[-1][1] == n:
+            frames = [*frames[1:-1], (frames[-1][0], n + frames[0][1])]
+    if not frames:
+        return []
+    seconds = (np.array(frames) - 0.5) / motion.fps
+    if not timewarp.cyclic:
+        first, last = timewarp(np.array([0.0, 1.0]))[:, j]
+        seconds = seconds[(seconds[:, 1] > first) & (seconds[:, 0] < last)]
+        seconds = np.clip(seconds, first, last)
+    return [Interval(float(a), float(b)) for a, b in timewarp.inverse(j, seconds)]
+
+
+def _unrolled(rows: Sequence[Sequence[Interval]]) -> list[list[Interval]]:
+    """Intervals on a circle of length 1, cut open where the fewest rows are in contact."""
+    marks = sorted({end % 1.0 for row in rows for interval in row for end in interval})
+    if not marks:
+        return [list(row) for row in rows]
+    gaps = [(a, b if b > a else b + 1.0) for a, b in zip(marks, [*marks[1:], marks[0]], strict=True)]
+
+    def held(u: float) -> int:
+        return sum((u - interval.start) % 1.0 < interval.stop - interval.start for row in rows for interval in row)
+
+    # Among stretches with equally few, the longest.
+    cut = min((held(0.5 * (a + b)), a - b, 0.5 * (a + b)) for a, b in gaps)[2] % 1.0
+    out = []
+    for row in rows:
+        turned = []
+        for start, stop in row:
+            # An interval that is in progress at the cut stays whole, where its middle is.
+            shift = np.floor(0.5 * (start + stop) - cut)
+            turned.append(Interval(start - shift, stop - shift))
+        out.append(sorted(turned))
+    return out
+
+
+def _told(
+    motion: Motion, j: int, point: str, timewarp: TimewarpCurve, interval: Interval, what: str, where: str = "from"
+) -> str:
+    a, b = timewarp(np.array(interval))[:, j]
+    return f"{point}: the contact of {str(motion.name or j)!r} {where} {a:.2f} to {b:.2f} s {what}"

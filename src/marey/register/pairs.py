@@ -1,0 +1,169 @@
+"""Two motions in step: their path through the grid, made of equally many samples of either.
+
+A walk and a run of equally many steps take different times. Both are sampled as often, so that the slope limit bounds
+how far the timing of one departs from the other's stretched to its length, not from the other's own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from marey.compare import Clouds, distance_grid, frame_distances
+from marey.core._arrays import Floats, settle
+from marey.errors import NoTimewarp
+from marey.register._loops import looped_clouds
+from marey.register.dtw import TimeAlignment, dtw, dtw_cyclic
+from marey.register.sampling import evenly, sampled, stacked
+
+# How many times longer one motion may be than the other in all, whatever the slope limit.
+LARGEST_RATIO = 4.0
+# Samples of a motion when only its likeness to the others is wanted, and when a loop's phase is first looked for.
+_FEW = 32
+_FEW_OF_LOOP = 48
+# Valleys that bend this share as much as most do are followed half as closely.
+_FLAT = 0.05
+# Frames that stay this far apart in the valley, as a share of D, against how it bends: where motions differ
+# whatever their timing, its bottom says little about that.
+_APART = 0.3
+# Frames aside at which a valley is probed, and how often.
+_ASIDE, _ROUNDS = 0.5, 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairPath:
+    """Seconds (N, 2) of a reference and of another motion that belong together, and the metres between them."""
+
+    seconds: Floats
+    distance: float
+
+
+def whole_path(a: Clouds, b: Clouds, *, window: float, slope_limit: int, relative: bool) -> PairPath:
+    """From the first frames of both to the last of both.
+
+    relative : whether the slope limit is about the ratio of their lengths, or about 1.
+    """
+    if not relative:
+        values = distance_grid(a, b, window=window).values
+        found = dtw(values, slope_limit=slope_limit)
+        return PairPath(settle(between_frames(a, b, found.cells.astype(np.float64)) / a.fps), found.distance)
+    check_ratio([a, b], [len(a) - 1, len(b) - 1])
+    n = max(len(a), len(b))
+    even = [replace(evenly(cloud, n), fps=a.fps) for cloud in (a, b)]
+    values = distance_grid(*even, window=window).values
+    found = dtw(values, slope_limit=slope_limit)
+    frames = found.cells * (np.array([len(a) - 1, len(b) - 1]) / (n - 1))
+    return PairPath(settle(between_frames(a, b, frames) / a.fps), found.distance)
+
+
+def loop_path(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_limit: int) -> PairPath:
+    """Once around two loops that begin at the same phase, to about a frame: the last pair is the first, a round on."""
+    check_ratio([a, b], [len(a), len(b)])
+    n = max(len(a), len(b))
+    values = _loop_grid(a, b, loops, n, window)
+    found = _best_start(values, range(-2, 3), slope_limit)
+    cells = found.cells.copy()
+    cells[:, 1] -= n * (cells[0, 1] > n // 2)
+    frames = cells * (np.array([len(a), len(b)]) / n)
+    margin = 6  # frames that the path may begin early or be moved by
+    longer = [looped_clouds(cloud, loop, margin, margin) for cloud, loop in zip((a, b), loops, strict=True)]
+    moved = between_frames(longer[0], longer[1], frames + margin, ends=True) - margin
+    moved[-1] = moved[0] + [len(a), len(b)]
+    return PairPath(settle(moved / a.fps), float(np.sqrt(found.distances[1:].mean())))
+
+
+def loop_shift(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_limit: int) -> int:
+    """The frame of loop b at which it is where loop a is at its first."""
+    few = dtw_cyclic(_loop_grid(a, b, loops, _FEW_OF_LOOP, window), slope_limit=slope_limit)
+    n = max(len(a), len(b))
+    near = round(int(few.cells[0, 1]) * n / _FEW_OF_LOOP)
+    reach = max(1, n // _FEW_OF_LOOP)
+    starts = range(near - reach, near + reach + 1)
+    found = _best_start(_loop_grid(a, b, loops, n, window), starts, slope_limit)
+    return round(int(found.cells[0, 1]) * len(b) / n) % len(b)
+
+
+def _best_start(values: Floats, starts: range, slope_limit: int) -> TimeAlignment:
+    """The best path around two loops of those that begin at one of these columns."""
+    n = len(values)
+    return min(
+        (dtw_cyclic(values, start=start % n, slope_limit=slope_limit) for start in starts),
+        key=lambda found: float(found.distances[1:].sum()),
+    )
+
+
+def between_frames(a: Clouds, b: Clouds, cells: Floats, *, ends: bool = False) -> Floats:
+    """Pairs of frames (N, 2) of a path moved to the bottom of the valley that it follows, to parts of a frame.
+
+    A path goes in stairs, half a frame and more beside the valley, which would show as a tremor of the timing. Across
+    the path, where one motion is later and the other earlier, the distances lie on a parabola near its bottom. Single
+    frames are compared: a window of motions at different speeds is least apart somewhere else. Where the valley is
+    flat, as in a pause, a cell stays about where it is; none moves by more than a frame, and the ends do only if asked.
+    """
+    out = cells.copy()
+    free = slice(None) if ends else slice(1, -1)
+    for _ in range(_ROUNDS):
+        here = out[free]
+        probes = here + np.array([-_ASIDE, 0.0, _ASIDE])[:, None, None] * np.array([1.0, -1.0])
+        probes = np.clip(probes, 0.0, [len(a) - 1.0, len(b) - 1.0]).reshape(-1, 2)
+        before, middle, after = frame_distances(a, probes[:, 0], b, probes[:, 1], [1.0])[1].reshape(3, -1)
+        bend = np.maximum(before - 2.0 * middle + after, 0.0)
+        bend += _FLAT * np.median(bend) + _APART * middle + 1e-12
+        shift = np.clip(_ASIDE * 0.5 * (before - after) / bend, -1.0, 1.0)
+        moved = here + shift[:, None] * np.array([1.0, -1.0])
+        moved = np.clip(moved, cells[free] - 1.0, cells[free] + 1.0)
+        out[free] = np.clip(moved, 0.0, [len(a) - 1.0, len(b) - 1.0])
+    return out
+
+
+def nearest_to_all(clouds: Sequence[Clouds], *, slope_limit: int, loops: Floats | None = None) -> int:
+    """The motion with the smallest mean distance to the others, judged by a few samples of each."""
+    n = len(clouds)
+    if loops is None:
+        few = [replace(evenly(cloud, _FEW), fps=1.0) for cloud in clouds]
+    else:
+        few = [_around_loop(cloud, loop, _FEW, 0, 1.0) for cloud, loop in zip(clouds, loops, strict=True)]
+    # Single frames are compared, so all motions fit into one grid.
+    values = distance_grid(stacked(few), window=0.0).values.reshape(n, _FEW, n, _FEW)
+    around = (np.arange(_FEW) + np.arange(_FEW)[:, None]) % _FEW
+    total = np.zeros(n)
+    for i, j in itertools.combinations(range(n), 2):
+        grid = values[i, :, j]
+        if loops is None:
+            total[[i, j]] += dtw(grid, slope_limit=slope_limit).distance
+        else:
+            # Row s: the cells that belong together where the second loop is s samples ahead.
+            total[[i, j]] += np.sqrt(grid[np.arange(_FEW), around].mean(axis=1).min())
+    return int(np.argmin(total))
+
+
+def check_ratio(clouds: Sequence[Clouds], lengths: Sequence[int]) -> None:
+    """Refuse motions of which one takes several times as long as the other."""
+    longer = int(lengths[1] > lengths[0])
+    ratio = lengths[longer] / lengths[1 - longer]
+    if ratio > LARGEST_RATIO:
+        long, short = (clouds[k].name or "one motion" for k in (longer, 1 - longer))
+        raise NoTimewarp(
+            f"{long!r} takes {ratio:.1f} times as long as {short!r} for the same, and {LARGEST_RATIO:g} times is the "
+            "most that can be brought in step"
+        )
+
+
+def _loop_grid(a: Clouds, b: Clouds, loops: Floats, n: int, window: float) -> Floats:
+    """(n, n) D of two loops at n times of one round of each; windows go across the seam."""
+    rate = a.fps * n / max(len(a), len(b))
+    half = int(np.floor(0.5 * window * rate + 1e-9))
+    few = [_around_loop(cloud, loop, n, half, rate) for cloud, loop in zip((a, b), loops, strict=True)]
+    values = distance_grid(*few, window=window).values
+    return values[half : half + n, half : half + n]
+
+
+def _around_loop(clouds: Clouds, loop: Floats, n: int, margin: int, rate: float) -> Clouds:
+    """A loop at n times of one round, and at `margin` more before and after it."""
+    step = len(clouds) / n
+    more = int(np.ceil(margin * step)) + 1
+    at: Floats = np.arange(-margin, n + margin, dtype=np.float64) * step + more
+    return sampled(looped_clouds(clouds, loop, more, more), at, rate)

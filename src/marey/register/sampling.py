@@ -1,0 +1,38 @@
+"""Point clouds at other times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from marey.compare import Clouds
+from marey.core._arrays import Floats, settle
+
+
+def sampled(clouds: Clouds, at: Floats, fps: float) -> Clouds:
+    """The clouds at frames `at` (N,), between whole ones on the straight line, as if those came at rate `fps`."""
+    before = np.clip(np.floor(at).astype(np.int64), 0, max(len(clouds) - 2, 0))
+    share = (at - before)[:, None, None]
+    after = np.minimum(before + 1, len(clouds) - 1)
+    points = clouds.points[before]
+    points += share * (clouds.points[after] - points)
+    return replace(clouds, points=settle(points), fps=fps, contacts=None)
+
+
+def cropped(clouds: Clouds, start: int, stop: int) -> Clouds:
+    """Frames `start` to `stop`, half-open."""
+    return replace(clouds, points=clouds.points[start:stop], contacts=None)
+
+
+def evenly(clouds: Clouds, n: int) -> Clouds:
+    """The clouds at n times from first frame to last, at the rate at which that takes as long as they do."""
+    if n == len(clouds):
+        return clouds
+    return sampled(clouds, np.linspace(0.0, len(clouds) - 1.0, n), clouds.fps * (n - 1) / max(len(clouds) - 1, 1))
+
+
+def stacked(clouds: Sequence[Clouds]) -> Clouds:
+    """The frames of all, one after another; for comparisons without a window, where neighbours do not matter."""
+    return replace(clouds[0], points=settle(np.concatenate([cloud.points for cloud in clouds])), contacts=None)

@@ -1,0 +1,47 @@
+"""Which foot carries the body: frames that stand on opposite feet should not be paired."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats
+from marey.core.motion import Motion
+
+_SIDES = ("left", "right")
+
+
+def foot_support(motion: Motion) -> Bools | None:
+    """(F, 2) whether the left and the right foot stand, by the motion's contacts; None where these do not tell."""
+    contacts, roles = motion.contacts, motion.skeleton.roles
+    if contacts is None or any(f"{side}_upper_leg" not in roles for side in _SIDES):
+        return None
+    columns = [
+        [
+            k
+            for k, point in enumerate(contacts.points)
+            if roles[f"{side}_upper_leg"] in motion.skeleton.chain(point.joint)
+        ]
+        for side in _SIDES
+    ]
+    if not all(columns):
+        return None
+    return np.stack([contacts.mask[:, column].any(axis=1) for column in columns], axis=1)
+
+
+def opposite_share(a: Motion, b: Motion, at_a: Floats, at_b: Floats) -> float:
+    """Share of the paired times at which one stands on the left foot alone and the other on the right foot alone.
+
+    Parameters
+    ----------
+    at_a, at_b : (N,) seconds in each motion, in pairs that stand for equal spans of time.
+    """
+    stands = foot_support(a), foot_support(b)
+    if stands[0] is None or stands[1] is None or not len(at_a):
+        return 0.0
+    left, right = [], []
+    for motion, standing, seconds in zip((a, b), stands, (at_a, at_b), strict=True):
+        assert standing is not None
+        frame = np.rint(seconds * motion.fps).astype(np.int64) % len(motion)
+        left.append(standing[frame, 0] & ~standing[frame, 1])
+        right.append(standing[frame, 1] & ~standing[frame, 0])
+    return float(((left[0] & right[1]) | (right[0] & left[1])).mean())

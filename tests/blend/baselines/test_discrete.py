@@ -1,0 +1,121 @@
+"""The discrete timewarp: S's rules as printed, and what must hold whatever the path."""
+
+import numpy as np
+import pytest
+
+from marey.blend.baselines import correspondence, discrete_blend, greedy
+from marey.blend.baselines.paths import GridPath
+from marey.edit import timewarp
+from marey.errors import InvalidValue
+from marey.samples import sample, straight_walk
+from tests.blend.baselines.grids import all_paths, gait_grid, walked
+
+WALK = straight_walk(seconds=2.0, fps=30.0)
+
+
+@pytest.mark.parametrize(
+    ("directions", "pairs"),
+    [
+        ("xrx", [(0, 0, 0.0), (1, 2, 0.5), (3, 3, 0.0)]),  # case 1: 2 interpolated with 3
+        ("xrrx", [(0, 0, 0.0), (1, 3, 0.5), (4, 4, 0.0)]),  # case 2: 2 interpolated with 4
+        ("xdx", [(0, 0, 0.0), (0, 1, 2 / 3), (1, 2, 1 / 3), (2, 2, 0.0)]),  # case 3, as in figure 19
+        ("xddx", [(0, 0, 0.0), (0, 1, 0.5), (1, 1, 0.0), (1, 2, 0.5), (2, 2, 0.0)]),  # case 4
+        ("xxx", [(0, 0, 0.0), (1, 1, 0.0), (2, 2, 0.0), (3, 3, 0.0)]),
+        ("dx", [(0, 0, 0.0), (0, 1, 0.5), (1, 1, 0.0)]),  # a run at the beginning starts from the first frame
+        ("xd", [(0, 0, 0.0), (0, 1, 0.5), (1, 1, 0.0)]),
+        ("d", [(0, 0, 0.0), (0, 0, 0.0)]),
+        ("r", [(0, 1, 0.5)]),
+    ],
+)
+def test_deletion_and_insertion(directions: str, pairs: list[tuple[int, int, float]]) -> None:
+    found = correspondence(walked(directions))
+    assert found.frames.tolist() == list(range(len(pairs)))
+    assert found.low.tolist() == [low for low, _, _ in pairs]
+    assert found.high.tolist() == [high for _, high, _ in pairs]
+    np.testing.assert_allclose(found.share, [share for _, _, share in pairs], atol=1e-12)
+
+
+def test_every_path_gives_each_frame_of_the_first_motion_one_time_in_the_second() -> None:
+    for shape in ((5, 4), (4, 5), (5, 5)):
+        for cells in all_paths(shape, (0, 0), "corner", 2):
+            found = correspondence(cells)
+            assert found.frames.tolist() == list(range(shape[0]))
+            assert (np.diff(found.at) >= -1e-12).all()  # time never runs back
+            assert found.low.min() >= 0
+            assert found.high.max() <= shape[1] - 1
+            assert ((found.share >= 0.0) & (found.share < 1.0)).all()
+            columns = {row: [j for i, j in cells if i == row] for row in range(shape[0])}
+            for row, at in enumerate(found.at):
+                assert min(columns[row]) - 1 < at < max(columns[row]) + 1
+
+
+def test_a_path_within_the_grid_starts_where_it_starts() -> None:
+    found = correspondence(walked("xdx", start=(4, 7)))
+    assert found.frames.tolist() == [4, 5, 6, 7]
+    np.testing.assert_allclose(found.at, [7.0, 7 + 2 / 3, 8 + 1 / 3, 9.0])
+
+
+def test_the_result_has_the_length_and_rate_of_the_first_motion() -> None:
+    slow = timewarp(WALK, [(0.0, 0.0), (2.0, 2.6)])
+    cells = greedy(gait_grid(len(WALK), len(slow))).cells
+    made = discrete_blend(WALK, slow, (0.5, 0.5), path=cells)
+    assert len(made) == len(WALK)
+    assert made.fps == WALK.fps
+    assert made.contacts is None
+    assert made.source.provenance[-1]["op"] == "discrete_blend"
+    assert made.source.provenance[-1]["inputs"] == [WALK.name, slow.name]
+
+
+def test_weights_on_the_first_motion_give_it_back() -> None:
+    slow = timewarp(WALK, [(0.0, 0.0), (2.0, 2.6)])
+    made = discrete_blend(WALK, slow, (1.0, 0.0), path=greedy(gait_grid(len(WALK), len(slow))))
+    np.testing.assert_allclose(made.world().positions, WALK.world().positions, atol=1e-9)
+
+
+def test_a_motion_and_its_slowed_copy_come_back_as_the_first() -> None:
+    keys = [(0.0, 0.0), (1.0, 1.3), (2.0, 2.4)]
+    slow = timewarp(WALK, keys).moved([1.0, 3.0, -2.0])
+    made = discrete_blend(WALK, slow)
+    apart = np.linalg.norm(made.world().positions - WALK.world().positions, axis=-1)
+    assert apart.mean() < 0.01
+    assert apart.max() < 0.05
+    plain = np.linalg.norm(
+        slow.moved([-1.0, 0.0, 0.0])[: len(WALK)].world().positions - WALK.world().positions, axis=-1
+    )
+    assert apart.max() < 0.2 * plain.max()
+
+
+def test_part_of_the_motions() -> None:
+    path = GridPath(walked("xxrxdx", start=(5, 9)), np.zeros(7))
+    made = discrete_blend(WALK, WALK, path=path)
+    assert len(made) == 6
+    np.testing.assert_allclose(made.root_positions[0], WALK.root_positions[5], atol=2e-2)
+
+
+def test_bad_input_is_told() -> None:
+    with pytest.raises(InvalidValue, match=r"leads from \(0, 0\) to \(80, 80\), beyond motions of 61 and 61 frames"):
+        discrete_blend(WALK, WALK, path=walked("x" * 80))
+    with pytest.raises(InvalidValue, match="path must have shape"):
+        discrete_blend(WALK, WALK, path=[1, 2, 3])
+    with pytest.raises(InvalidValue, match=r"must go one frame further .* from \(0, 0\) to \(0, 2\)"):
+        correspondence([[0, 0], [0, 2]])
+    with pytest.raises(InvalidValue, match="path must hold whole numbers"):
+        correspondence([[0.0, 0.0], [0.5, 1.0]])
+    with pytest.raises(InvalidValue, match="one rate, got 30 Hz in 'straight_walk' and 60 Hz"):
+        discrete_blend(WALK, straight_walk(seconds=2.0))
+    with pytest.raises(InvalidValue, match="expected 2 weights"):
+        discrete_blend(WALK, WALK, (0.2, 0.3, 0.5), path=walked("xx"))
+    with pytest.raises(InvalidValue, match="angles must be one of quaternion, euler, got 'matrix'"):
+        discrete_blend(WALK, WALK, path=walked("xx"), angles="matrix")  # type: ignore[arg-type]
+    with pytest.raises(InvalidValue, match="retarget"):
+        discrete_blend(WALK, _other_figure())
+
+
+def _other_figure():  # type: ignore[no-untyped-def]
+    from dataclasses import replace
+
+    from marey.core import Skeleton
+
+    walk = sample("walk", fps=30.0, seconds=2.0).motion
+    skeleton = walk.skeleton
+    return replace(walk, skeleton=Skeleton(skeleton.names, skeleton.parents, 1.2 * skeleton.offsets))

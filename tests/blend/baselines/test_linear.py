@@ -1,0 +1,214 @@
+"""Linear blending does what it says, and shows what it is known for; the transition of H 3.3."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.blend.baselines import linear_blend, linear_transition
+from marey.core import Motion, Skeleton
+from marey.errors import InvalidValue
+from marey.maths import ease_in, euler, quat
+from marey.samples import sample, straight_walk
+from tests.plot.pictures import under_resting_root
+
+WALK = straight_walk(seconds=2.0, fps=30.0)
+OTHER = straight_walk(speed=0.9, seconds=2.4, fps=30.0)
+
+
+def curved(turn_rate: float, seconds: float = 7.0) -> Motion:
+    return sample("walk", fps=30.0, seconds=seconds, turn_rate=turn_rate, variation=0.0).motion
+
+
+def places(motion: Motion) -> np.ndarray:
+    return motion.world().positions
+
+
+@pytest.mark.parametrize("angles", ["quaternion", "euler"])
+@pytest.mark.parametrize("root", ["positions", "velocities"])
+def test_all_weight_on_one_motion_gives_it_back(angles: str, root: str) -> None:
+    made = linear_blend([WALK, OTHER], (1.0, 0.0), angles=angles, root=root)  # type: ignore[arg-type]
+    assert len(made) == len(WALK)
+    np.testing.assert_allclose(places(made), places(WALK), atol=1e-9)
+    other = linear_blend([WALK, OTHER], (0.0, 1.0), angles=angles, root=root, align=False)  # type: ignore[arg-type]
+    np.testing.assert_allclose(places(other), places(OTHER)[: len(WALK)], atol=1e-9)
+
+
+def test_frames_are_averaged_as_they_come() -> None:
+    made = linear_blend([WALK, OTHER], (0.25, 0.75), align=False)
+    n = len(WALK)
+    mean = 0.25 * WALK.root_positions + 0.75 * OTHER.root_positions[:n]
+    np.testing.assert_allclose(made.root_positions, mean, atol=1e-12)
+    turned = quat.slerp(WALK.rotations, OTHER.rotations[:n], 0.75)
+    assert quat.angle_between(made.rotations, turned).max() < 1e-9
+    assert made.contacts is None
+    assert made.source.provenance[-1]["weights"] == [0.25, 0.75]
+
+
+def test_three_motions() -> None:
+    third = straight_walk(speed=1.7, seconds=2.0, fps=30.0)
+    made = linear_blend([WALK, OTHER, third], (2.0, 1.0, 1.0), align=False)
+    n = len(WALK)
+    mean = 0.5 * WALK.root_positions + 0.25 * OTHER.root_positions[:n] + 0.25 * third.root_positions[:n]
+    np.testing.assert_allclose(made.root_positions, mean, atol=1e-12)
+    same = linear_blend([third, WALK, OTHER], (1.0, 2.0, 1.0), align=False)
+    np.testing.assert_allclose(places(same), places(made), atol=1e-9)
+
+
+def test_euler_angles_are_averaged_in_the_files_order() -> None:
+    order = "XZY"
+    channels = tuple(tuple(f"{letter}rotation" for letter in order) for _ in WALK.skeleton.names)
+    first = replace(WALK, source=replace(WALK.source, channels=channels))
+    made = linear_blend([first, OTHER], (0.5, 0.5), angles="euler", align=False)
+    n = len(WALK)
+    angles = [euler.to_euler(clip.rotations[:n], order) for clip in (first, OTHER)]
+    assert np.abs(angles[0] - angles[1]).max() < np.pi  # no wrap in between
+    assert quat.angle_between(made.rotations, euler.from_euler(0.5 * sum(angles), order)).max() < 1e-9
+    plain = linear_blend([WALK, OTHER], (0.5, 0.5), angles="euler", align=False)
+    assert quat.angle_between(made.rotations, plain.rotations).max() > 1e-6
+
+
+def test_euler_angles_on_either_side_of_a_half_turn_are_neighbours() -> None:
+    channels = tuple(tuple(f"{letter}rotation" for letter in "YXZ") for _ in WALK.skeleton.names)
+    named = replace(WALK, source=replace(WALK.source, channels=channels))
+    turned = [named.moved([np.pi + by, 0.0, 0.0]) for by in (-0.3, 0.3)]
+    starts = [euler.to_euler(clip.rotations[0, 0], "YXZ")[0] for clip in turned]
+    assert starts[0] > 2.0 > -2.0 > starts[1]  # just before and just after a half turn
+    made = linear_blend(turned, (0.5, 0.5), angles="euler", align=False)
+    plain = linear_blend(turned, (0.5, 0.5), align=False)
+    assert quat.angle_between(made.rotations, plain.rotations).max() < 0.02
+
+
+def test_velocities_differ_from_positions_only_where_weights_change() -> None:
+    far = OTHER.moved([0.0, 0.0, 5.0])
+    options = {"align": False}
+    constant = [linear_blend([WALK, far], (0.5, 0.5), root=root, **options) for root in ("positions", "velocities")]  # type: ignore[arg-type]
+    np.testing.assert_allclose(constant[0].root_positions, constant[1].root_positions, atol=1e-12)
+
+    def fade(t: float) -> tuple[float, float]:
+        return 1.0 - t / 2.0, t / 2.0
+
+    by_place = linear_blend([WALK, far], fade, root="positions", **options)  # type: ignore[arg-type]
+    by_step = linear_blend([WALK, far], fade, root="velocities", **options)  # type: ignore[arg-type]
+    # Positions are carried 5 m over to the other motion; steps never exceed those of the inputs.
+    assert by_place.travel[-1, 2] - by_step.travel[-1, 2] > 4.0
+    step = np.abs(np.diff(by_step.travel[:, 2])).max()
+    assert step <= max(np.abs(np.diff(clip.travel[:, 2])).max() for clip in (WALK, far)) + 1e-9
+    np.testing.assert_allclose(by_step.root_positions[:, 1], by_place.root_positions[:, 1])
+    # Step by step, with the weights of the moment halfway.
+    place = by_place.root_positions[0, 2]
+    for f in range(1, len(by_step)):
+        share = fade((f - 0.5) / 30.0)
+        place += sum(
+            w * (clip.root_positions[f, 2] - clip.root_positions[f - 1, 2])
+            for w, clip in zip(share, (WALK, far), strict=True)
+        )
+        assert by_step.root_positions[f, 2] == pytest.approx(place, abs=1e-9)
+
+
+def test_opposite_curves_collapse() -> None:
+    left, right = curved(0.5), curved(-0.5)
+    made = linear_blend([left, right], (0.5, 0.5))
+
+    def walked(motion: Motion) -> float:
+        return float(np.linalg.norm(np.diff(motion.travel[:, [0, 2]], axis=0), axis=1).sum())
+
+    assert walked(made) < 0.75 * min(walked(left), walked(right))  # the root's path collapses (Kovar figure 5.4)
+    hips = made.world().rotations[:, made.skeleton.roles["hips"]]
+    assert np.degrees(quat.angle_between(hips[1:], hips[:-1]).max()) > 90.0  # and the figure flips round
+
+
+def test_aligned_motions_start_together() -> None:
+    moved = OTHER.moved([2.0, -3.0, 1.0])
+    made = linear_blend([WALK, moved], (0.5, 0.5))
+    same = linear_blend([WALK, OTHER], (0.5, 0.5))
+    np.testing.assert_allclose(places(made), places(same), atol=1e-6)
+
+
+def test_a_resting_root_blends_as_the_hips_travel() -> None:
+    made = linear_blend([under_resting_root(WALK), under_resting_root(OTHER)], (0.5, 0.5))
+    plain = linear_blend([WALK, OTHER], (0.5, 0.5))
+    np.testing.assert_allclose(made.travel, plain.travel, atol=1e-9)
+
+
+def test_inputs_are_left_alone() -> None:
+    before = WALK.root_positions.copy()
+    linear_blend([WALK, OTHER], (0.5, 0.5))
+    np.testing.assert_array_equal(WALK.root_positions, before)
+
+
+def test_bad_input_is_told() -> None:
+    with pytest.raises(InvalidValue, match="linear_blend needs at least two motions, got 1"):
+        linear_blend([WALK], (1.0,))
+    with pytest.raises(InvalidValue, match="linear_blend needs at least two motions, got 1"):
+        linear_blend(WALK, (1.0,))  # type: ignore[arg-type]
+    with pytest.raises(InvalidValue, match="expected 2 weights, one for each motion, got 3 numbers"):
+        linear_blend([WALK, OTHER], (1.0, 0.0, 0.0))
+    with pytest.raises(InvalidValue, match="one rate, got 30 Hz .* and 60 Hz .*; resample one first"):
+        linear_blend([WALK, straight_walk(seconds=2.0)], (0.5, 0.5))
+    taller = Skeleton(WALK.skeleton.names, WALK.skeleton.parents, 1.1 * WALK.skeleton.offsets)
+    with pytest.raises(InvalidValue, match="retarget one"):
+        linear_blend([WALK, replace(OTHER, skeleton=taller)], (0.5, 0.5))
+    with pytest.raises(InvalidValue, match="root must be one of positions, velocities, got 'speed'"):
+        linear_blend([WALK, OTHER], (0.5, 0.5), root="speed")  # type: ignore[arg-type]
+    with pytest.raises(InvalidValue, match="angles must be one of quaternion, euler"):
+        linear_blend([WALK, OTHER], (0.5, 0.5), angles="axis")  # type: ignore[arg-type]
+
+
+# The transition ------------------------------------------------------------------------------------------------
+
+
+def test_a_transition_is_the_first_motion_then_the_second() -> None:
+    moved = OTHER.moved([1.0, 4.0, -2.0])
+    made = linear_transition(WALK, moved, (1.2, 1.0), 0.6)
+    frames = made.source.provenance[-1]
+    assert (frames["at"], frames["length"]) == ([1.2, 1.0], 0.6)
+    before = int(np.floor((1.2 - 0.3) * 30.0)) + 1
+    np.testing.assert_allclose(places(made)[:before], places(WALK)[:before], atol=1e-9)
+    assert made.duration == pytest.approx(1.2 + OTHER.duration - 1.0)
+    after = int(np.ceil((1.2 + 0.3) * 30.0))
+    # The rest is the second motion, carried to where the first one was: the same steps, seen from the figure.
+    rest = places(made)[after:]
+    own = places(OTHER)[after - 6 :]
+    np.testing.assert_allclose(
+        np.linalg.norm(np.diff(rest, axis=0), axis=-1), np.linalg.norm(np.diff(own, axis=0), axis=-1), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("eased", [False, True])
+def test_weights_run_over_the_length_about_the_middle(eased: bool) -> None:
+    still = replace(WALK, root_positions=np.zeros_like(WALK.root_positions) + [0.0, 0.9, 0.0])
+    ahead = replace(still, root_positions=still.root_positions + [1.0, 0.0, 0.0])
+    made = linear_transition(still, ahead, (1.0, 1.0), 1.0, eased=eased, align=False)
+    times = np.arange(len(made)) / 30.0
+    alpha = np.clip((times - 1.0) / 1.0 + 0.5, 0.0, 1.0)
+    assert alpha[30] == 0.5
+    np.testing.assert_allclose(made.root_positions[:, 0], ease_in(alpha) if eased else alpha, atol=1e-9)
+
+
+def test_the_most_alike_frames_are_taken_by_default() -> None:
+    made = linear_transition(WALK, WALK, None, 0.5)
+    first, second = made.source.provenance[-1]["at"]
+    assert first == pytest.approx(second, abs=1e-9)  # a motion is most alike itself
+    assert 0.25 <= first <= WALK.duration - 0.25
+    np.testing.assert_allclose(places(made), places(WALK), atol=1e-6)
+    into = linear_transition(WALK, OTHER, None, 0.5)
+    assert 0.25 <= into.source.provenance[-1]["at"][1] <= OTHER.duration - 0.25
+
+
+def test_times_between_frames() -> None:
+    made = linear_transition(WALK, WALK, (1.01, 0.99), 0.4)
+    assert len(made) == int(np.floor((1.01 + 2.0 - 0.99) * 30.0)) + 1
+    ahead = np.diff(made.travel[:, 2])
+    assert ahead.min() > 0.5 * np.diff(WALK.travel[:, 2]).min()
+
+
+def test_bad_transitions_are_told() -> None:
+    with pytest.raises(InvalidValue, match="a transition of 3 s needs motions at least as long"):
+        linear_transition(WALK, OTHER, length=3.0)
+    with pytest.raises(InvalidValue, match="must lie from 0.5 to 1.5 s in 'straight_walk'.*, got 1.9 s"):
+        linear_transition(WALK, OTHER, (1.9, 1.0), 1.0)
+    with pytest.raises(InvalidValue, match="at must be two times in seconds"):
+        linear_transition(WALK, OTHER, 1.0)  # type: ignore[arg-type]
+    with pytest.raises(InvalidValue, match="length in seconds must be a number above 0"):
+        linear_transition(WALK, OTHER, length=0.0)

@@ -1,0 +1,98 @@
+"""Registrations made from the truth that samples carry, so that blending is tested by itself."""
+
+import numpy as np
+
+from marey.compare.clouds import frame_weights, point_clouds
+from marey.compare.distance import align_frames
+from marey.maths import rigid2d
+from marey.register.curves import AlignmentCurve, TimewarpCurve
+from marey.register.matches import match_contacts
+from marey.register.registration import RegistrationCurve
+from marey.samples import sample
+
+FPS = 60.0
+
+
+def gait(name, *, strides=3.0, first=1.0, fps=FPS, **parameters):
+    """A sample cropped to whole strides from a left heel strike on, with its gait phase, from 0 on."""
+    made = sample(name, fps=fps, variation=0.0, **{"seconds": 8.0, **parameters})
+    start = int(np.searchsorted(made.phase, first))
+    stop = int(np.searchsorted(made.phase, first + strides)) + 1
+    assert stop < len(made.motion)
+    return made.motion[start:stop], made.phase[start:stop] - first
+
+
+def at_phases(phase, wanted, fps):
+    """Seconds at which a motion has the wanted phases, straight on beyond its ends."""
+    frames = np.interp(wanted, phase, np.arange(len(phase)))
+    return frames / fps
+
+
+def registration(motions, seconds, *, reference=0, knot_every=4, contacts=True):
+    """The registration of motions whose corresponding seconds (N, n) are known."""
+    timewarp = TimewarpCurve.fit(seconds, knot_every=knot_every)
+    clouds = [point_clouds(motion) for motion in motions]
+    share = frame_weights(0.1, motions[0].fps)
+    at = timewarp(np.linspace(0.0, 1.0, len(seconds)))
+    frames = [np.clip(at[:, j] * motions[j].fps, 0, len(motions[j]) - 1) for j in range(len(motions))]
+    moves = np.zeros((len(seconds), len(motions), 3))
+    for j in range(len(motions)):
+        if j != reference:
+            moves[:, j] = align_frames(clouds[reference], frames[reference], clouds[j], frames[j], share)
+    return RegistrationCurve(
+        motions=tuple(motions),
+        timewarp=timewarp,
+        alignment=AlignmentCurve.fit(moves, knot_every=knot_every, reference=reference),
+        matches=match_contacts(motions, timewarp)[0] if contacts else (),
+        reference=reference,
+        distance=0.0,
+        distances=np.zeros(len(motions)),
+        cyclic=False,
+        loops=None,
+        notes=(),
+        crops=np.array([[0, len(motion)] for motion in motions]),
+    )
+
+
+def in_phase(*pairs, n=None, reference=0):
+    """The registration of cropped gaits with their phases."""
+    n = n or max(len(motion) for motion, _ in pairs)
+    last = min(phase[-1] for _, phase in pairs)
+    first = max(phase[0] for _, phase in pairs)
+    wanted = np.linspace(first, last, n)
+    motions = [motion for motion, _ in pairs]
+    seconds = np.stack([at_phases(phase, wanted, motion.fps) for motion, phase in pairs], axis=1)
+    seconds[0] = 0.0
+    seconds[-1] = [motion.duration for motion in motions]
+    return registration(motions, seconds, reference=reference)
+
+
+def heading_change(motion):
+    """Degrees by which the figure turns from the beginning to the end, by hips and shoulders."""
+    from marey.edit._figure import facing
+
+    yaw = facing(motion.skeleton, motion.world().positions)
+    return float(np.rad2deg(yaw[-1] - yaw[0]))
+
+
+def path_length(motion):
+    return float(np.linalg.norm(np.diff(motion.travel[:, [0, 2]], axis=0), axis=1).sum())
+
+
+def net_way(motion):
+    way = motion.travel[-1] - motion.travel[0]
+    return float(np.hypot(way[0], way[2]))
+
+
+def furthest(a, b):
+    """Metres, the largest distance of any joint between two motions."""
+    return float(np.linalg.norm(a.world().positions - b.world().positions, axis=-1).max())
+
+
+def moved_back(motion, like):
+    """The motion moved so that its first frame stands where that of `like` does."""
+    from marey.edit._figure import place
+
+    here = place(motion.skeleton, motion[:1].world(), 0)
+    there = place(like.skeleton, like[:1].world(), 0)
+    return motion.moved(rigid2d.between(here, there))

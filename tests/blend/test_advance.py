@@ -1,0 +1,107 @@
+"""u(t): exact for one motion, the solution of Kovar 5.9 for several."""
+
+import numpy as np
+import pytest
+
+from marey.blend.advance import elapsed, follow, knot_slopes, locate
+from marey.register.curves import TimewarpCurve
+from tests.blend import twin
+
+
+@pytest.fixture(scope="module")
+def curve():
+    """Three motions whose paces differ up to sevenfold within a few frames."""
+    rng = np.random.default_rng(3)
+    steps = rng.uniform(0.02, 0.14, (23, 3))
+    return TimewarpCurve(np.concatenate([[[0.0, 0.0, 0.0]], np.cumsum(steps, axis=0)]) - 0.5 * steps[0])
+
+
+def slopes_of(curve):
+    return knot_slopes(curve.points)
+
+
+def test_slopes_at_the_knots_are_those_of_the_curve(curve):
+    np.testing.assert_allclose(slopes_of(curve), curve.slope(curve.knots), rtol=1e-12)
+
+
+@pytest.mark.parametrize("j", [0, 1, 2])
+def test_one_motion_alone_is_played_as_it_is(curve, j):
+    weights = np.eye(3)[j]
+    whole = elapsed(slopes_of(curve), weights)[-1]
+    assert whole == pytest.approx(curve.durations[j], abs=1e-12)
+    seconds = np.linspace(0.0, whole, 77)
+    u = locate(slopes_of(curve), weights, seconds)
+    np.testing.assert_allclose(curve(u)[:, j] - curve(0.0)[j], seconds, atol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [(0.5, 0.3, 0.2), (1.4, -0.3, -0.1), (0.0, 0.9, 0.1)])
+def test_constant_weights_solve_the_differential_equation(curve, weights):
+    weights = np.array(weights)
+    whole = elapsed(slopes_of(curve), weights)[-1]
+    seconds = np.linspace(0.0, whole, 40)[:-1]
+    u = locate(slopes_of(curve), weights, seconds)
+    np.testing.assert_allclose(u, twin.advance(curve, lambda t: weights, seconds), atol=3e-8)
+    assert (np.diff(u) > 0.0).all()
+
+
+def test_a_single_euler_step_a_frame_would_drift(curve):
+    """What the source does, and why this does not."""
+    weights = np.array([0.5, 0.5, 0.0])
+    whole = elapsed(slopes_of(curve), weights)[-1]
+    seconds = np.arange(0.0, whole, 1 / 30)
+    u = [0.0]
+    for _ in seconds[1:]:
+        u.append(u[-1] + float((weights / curve.slope(u[-1])).sum()) / 30)
+    exact = locate(slopes_of(curve), weights, seconds)
+    assert np.abs(curve(np.array(u)) - curve(exact)).max() > 1e-3
+
+
+def test_changing_weights_solve_the_differential_equation(curve):
+    def weights_at(seconds):
+        share = 0.5 + 0.5 * np.sin(3.0 * np.asarray(seconds))
+        return np.stack([share, 0.7 * (1.0 - share), 0.3 * (1.0 - share)], axis=-1)
+
+    seconds = np.arange(0.0, 1.5, 1 / 60)
+    u = follow(slopes_of(curve), weights_at, seconds)
+    assert len(u) == len(seconds)
+    np.testing.assert_allclose(u, twin.advance(curve, weights_at, seconds), atol=3e-8)
+
+
+def test_constant_weights_given_as_a_function_come_to_the_same(curve):
+    weights = np.array([0.2, 0.2, 0.6])
+    whole = elapsed(slopes_of(curve), weights)[-1]
+    seconds = np.arange(0.0, whole, 1 / 60)
+    u = follow(slopes_of(curve), lambda t: np.broadcast_to(weights, (len(t), 3)), seconds)
+    np.testing.assert_allclose(u, locate(slopes_of(curve), weights, seconds), atol=3e-8)
+
+
+def test_backwards_undoes_forwards(curve):
+    def weights_at(seconds):
+        share = np.clip(seconds, 0.0, 1.0)
+        return np.stack([share, 1.0 - share, 0.0 * share], axis=-1)
+
+    seconds = np.linspace(0.0, 1.0, 61)
+    ahead = follow(slopes_of(curve), weights_at, seconds, start=0.1)
+    back = follow(slopes_of(curve), weights_at, seconds[::-1], start=float(ahead[-1]), backwards=True)
+    np.testing.assert_allclose(back[::-1], ahead, atol=3e-8)
+
+
+def test_it_stops_where_the_timewarp_ends(curve):
+    one = np.eye(3)[0]
+    n_frames = int(np.floor(curve.durations[0] * 50)) + 1
+    u = follow(slopes_of(curve), lambda t: np.broadcast_to(one, (len(t), 3)), np.arange(400) / 50)
+    assert len(u) == n_frames
+    assert u[-1] <= 1.0
+
+
+def test_loops_go_on_over_the_seam():
+    seconds = np.array([[0.0, 0.0], [0.1, 0.3], [0.35, 0.4], [0.5, 0.9], [0.8, 1.2]])
+    fine = np.stack([np.interp(np.linspace(0, 4, 41), np.arange(5), seconds[:, j]) for j in range(2)], axis=1)
+    curve = TimewarpCurve.fit(fine, cyclic=True)
+    slopes = knot_slopes(curve.points)
+    for j in range(2):
+        weights = np.eye(2)[j]
+        times = np.arange(0.0, 5.0, 1 / 60)
+        u = follow(slopes, lambda t, w=weights: np.broadcast_to(w, (len(t), 2)), times, cyclic=True)
+        assert len(u) == len(times)
+        np.testing.assert_allclose(curve(u)[:, j] - curve(0.0)[j], times, atol=1e-7)

@@ -1,0 +1,361 @@
+"""Blends of generated motion, whose truth is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import marey.blend
+from marey.blend import blend
+from marey.blend.baselines.linear import linear_blend
+from marey.blend.blend import Track, _advance
+from marey.blend.weights import Weighting
+from marey.edit import mirror, retarget, timewarp
+from marey.errors import InvalidValue
+from marey.io import load, save
+from marey.maths import rigid2d
+from marey.measure import measure
+from marey.register import register
+from marey.samples import sample
+from tests.blend.helpers import furthest, gait, heading_change, in_phase, net_way, path_length
+
+
+@pytest.fixture(scope="module")
+def walk_and_run():
+    return in_phase(gait("walk"), gait("run"))
+
+
+@pytest.fixture(scope="module")
+def curves():
+    """Walks to the left and to the right, each by more than 180 degrees."""
+    return in_phase(gait("walk", turn_rate=0.7, strides=6), gait("walk", turn_rate=-0.7, strides=6))
+
+
+@pytest.fixture(scope="module")
+def three():
+    return in_phase(gait("walk"), gait("run", turn_rate=0.4), gait("walk", speed=1.7, turn_rate=-0.5), reference=1)
+
+
+# One motion -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [0, 1, 2])
+@pytest.mark.parametrize("given", ["constant", "function"])
+def test_all_the_weight_on_one_gives_it_back(three, k, given):
+    weights = np.eye(3)[k]
+    made = blend(three, weights if given == "constant" else lambda t: weights, enforce=False)
+    source = three.motions[k]
+    assert abs(len(made) - len(source)) <= 1
+    n = min(len(made), len(source))
+    assert furthest(made[:n], source[:n]) < 1e-5
+    np.testing.assert_array_equal(made.contacts.mask[:n], source.contacts.mask[:n])
+    assert made.labels.names == source.labels.names
+
+
+def test_a_copy_that_is_warped_turned_and_moved_changes_nothing():
+    """Frame t of the blend is the original at S_1(u(t))."""
+    original = sample("walk", rng=1, seconds=4.0, turn_rate=0.3).motion
+    seconds = original.duration
+    keys = np.array([[0.0, 0.0], [1.0, 1.3], [2.2, 2.4], [3.0, 3.5], [seconds, seconds + 0.4]])
+    copy = timewarp(original, keys).moved([2.0, 3.0, -7.0])
+    reg = register([original, copy], crop=None)
+    made = blend(reg, [0.5, 0.5], enforce=False)
+    track = _advance(reg, Weighting.of([0.5, 0.5], 2), made.fps, None)
+    there = reg.timewarp(track.u)[:, 0]
+    assert furthest(made, reg.motions[0].at(np.clip(there, 0.0, seconds))) < 2e-3
+
+
+# The path -------------------------------------------------------------------------------------------------------------
+
+
+def test_left_and_right_walk_straight_where_linear_blending_collapses(curves):
+    left, right = curves.motions
+    assert heading_change(left) - heading_change(right) > 360.0
+    made = blend(curves, [0.5, 0.5])
+    lengths = sorted([path_length(left), path_length(right)])
+    assert abs(heading_change(made)) < 5.0
+    assert lengths[0] - 0.01 <= path_length(made) <= lengths[1] + 0.01
+    assert net_way(made) > 0.99 * path_length(made)
+    here = linear_blend([left, right.moved(curves.alignment(0.0)[1])], [0.5, 0.5])
+    assert path_length(here) < 0.8 * lengths[0]
+    assert net_way(here) < 0.5 * lengths[0]
+
+
+def test_turns_add_up_by_their_weights(curves):
+    turns = [heading_change(motion) for motion in curves.motions]
+    for w in (0.25, 0.6):
+        made = blend(curves, [1.0 - w, w], enforce=False)
+        assert heading_change(made) == pytest.approx((1.0 - w) * turns[0] + w * turns[1], abs=2.0)
+
+
+def test_the_start_can_be_chosen(walk_and_run):
+    from marey.edit._figure import place
+
+    here = blend(walk_and_run, [0.5, 0.5], enforce=False)
+    there = blend(walk_and_run, [0.5, 0.5], enforce=False, start=[1.0, 20.0, -3.0])
+    np.testing.assert_allclose(place(there.skeleton, there.world(), 0), [1.0, 20.0, -3.0], atol=1e-9)
+    move = rigid2d.between(place(here.skeleton, here.world(), 0), [1.0, 20.0, -3.0])
+    assert furthest(there, here.moved(move)) < 1e-9
+
+
+def test_by_default_it_starts_where_the_heaviest_motion_does(walk_and_run):
+    for k, weights in enumerate(([0.6, 0.4], [0.4, 0.6])):
+        made = blend(walk_and_run, weights, enforce=False)
+        apart = made.travel[0] - walk_and_run.motions[k].travel[0]
+        assert np.linalg.norm(apart) < 0.1
+
+
+# Gait -----------------------------------------------------------------------------------------------------------------
+
+
+def stance(motion):
+    """Mean seconds of plants that do not touch the clip's ends."""
+    spans = [span for name in motion.contacts.names for span in motion.contacts.intervals(name)]
+    return float(np.mean([b - a for a, b in spans if a > 0 and b < len(motion)])) / motion.fps
+
+
+def step(motion):
+    """Metres between the balls of the feet from one plant to the next."""
+    from marey.clean import point_paths
+
+    contacts = motion.contacts
+    paths = point_paths(motion, contacts.points)
+    plants = sorted(
+        (a + b, *paths[(a + b) // 2, contacts.index(name)][[0, 2]])
+        for name in ("left_ball", "right_ball")
+        for a, b in contacts.intervals(name)
+    )
+    return float(np.mean(np.linalg.norm(np.diff(np.array(plants)[:, 1:], axis=0), axis=1)))
+
+
+def test_walk_and_run_make_a_jog():
+    reg = register([sample("walk", seconds=6.0).motion, sample("run", seconds=5.0).motion])
+    jog = blend(reg, [0.5, 0.5])
+    for figure in (stance, step, lambda motion: measure(motion)["speed_mean"].value):
+        low, high = sorted(figure(motion) for motion in reg.motions)
+        assert low < figure(jog) < high
+    for name in jog.contacts.names:
+        assert jog.contacts.intervals(name)
+    worst = max(measure(motion)["slide_contact"].value for motion in reg.motions)
+    assert measure(jog)["slide_contact"].value <= worst + 1e-6
+    # Feet that swing low over the floor count in this one, so it cannot be 0 in a run.
+    assert measure(jog)["skate_ratio"].value <= max(measure(motion)["skate_ratio"].value for motion in reg.motions)
+
+
+def test_enforcing_is_a_cleanup_of_the_same_blend(walk_and_run):
+    raw, held = (blend(walk_and_run, [0.4, 0.6], enforce=enforce) for enforce in (False, True))
+    np.testing.assert_array_equal(raw.contacts.mask, held.contacts.mask)
+    assert measure(held)["slide_contact"].value < 1e-4 < measure(raw)["slide_contact"].value
+    assert [step["op"] for step in held.source.provenance] == ["blend", "clean"]
+
+
+# Laws -----------------------------------------------------------------------------------------------------------------
+
+
+def test_weights_that_change_smoothly_leave_no_jump_in_velocity(three):
+    """Second differences stay where those of the motions themselves are."""
+
+    def weights(t):
+        share = 0.5 + 0.5 * np.sin(2.0 * t)
+        return [share, 0.6 * (1.0 - share), 0.4 * (1.0 - share)]
+
+    def jump(motion):
+        return float(np.linalg.norm(np.diff(motion.world().positions, n=2, axis=0), axis=-1).max())
+
+    made = blend(three, weights, enforce=False)
+    assert jump(made) < max(jump(motion) for motion in three.motions)
+
+
+def test_a_jump_in_the_weights_is_seen_by_that_measure(three):
+    made = blend(three, lambda t: [1.0, 0.0, 0.0] if t < 1.0 else [0.0, 1.0, 0.0], enforce=False)
+    jump = np.linalg.norm(np.diff(made.world().positions, n=2, axis=0), axis=-1).max()
+    steps = [np.linalg.norm(np.diff(m.world().positions, n=2, axis=0), axis=-1).max() for m in three.motions]
+    assert jump > 2.0 * max(steps)
+
+
+def test_mirrored_inputs_give_the_mirrored_blend(three):
+    mirrored = replace(
+        three,
+        motions=tuple(mirror(motion) for motion in three.motions),
+        alignment=replace(three.alignment, points=three.alignment.points * [-1.0, -1.0, 1.0]),
+        matches=tuple(
+            replace(m, point=m.point.replace("left", "x").replace("right", "left").replace("x", "right"))
+            for m in three.matches
+        ),
+    )
+    for options in ({"enforce": False}, {"enforce": True}):
+        one = blend(mirrored, [0.5, 0.2, 0.3], **options)
+        two = mirror(blend(three, [0.5, 0.2, 0.3], **options))
+        assert furthest(one, two) < (1e-3 if options["enforce"] else 1e-9)
+        order = [two.contacts.index(name) for name in one.contacts.names]
+        np.testing.assert_array_equal(one.contacts.mask, two.contacts.mask[:, order])
+
+
+def test_mirrored_inputs_are_registered_and_blended_as_mirrored():
+    """From the motions on, each registered by itself."""
+    pair = [sample("walk", seconds=5.0, turn_rate=0.3).motion, sample("run", seconds=4.0, turn_rate=-0.2).motion]
+    one = blend([mirror(motion) for motion in pair], [0.4, 0.6], enforce=False)
+    two = mirror(blend(pair, [0.4, 0.6], enforce=False))
+    assert len(one) == len(two)
+    assert furthest(one, two) < 1e-3
+
+
+def test_the_order_of_the_motions_does_not_matter(three):
+    order = [2, 0, 1]
+    weights = np.array([0.5, 0.2, 0.3])
+    other = replace(
+        three,
+        motions=tuple(three.motions[j] for j in order),
+        timewarp=replace(three.timewarp, points=three.timewarp.points[:, order]),
+        alignment=replace(three.alignment, points=three.alignment.points[:, order], reference=order.index(1)),
+        matches=tuple(replace(m, starts=m.starts[order], stops=m.stops[order]) for m in three.matches),
+        reference=order.index(1),
+    )
+    assert furthest(blend(other, weights[order]), blend(three, weights)) < 1e-9
+
+
+def test_the_reference_hardly_matters():
+    pairs = gait("walk"), gait("run", turn_rate=0.4)
+    one, two = (blend(in_phase(*pairs, reference=k), [0.5, 0.5], enforce=False, start=[0, 0, 0]) for k in (0, 1))
+    assert furthest(one, two) < 5e-3
+
+
+def test_the_output_rate_changes_the_frames_not_the_motion(three):
+    usual = blend(three, [0.3, 0.3, 0.4], enforce=False)
+    slow = blend(three, [0.3, 0.3, 0.4], enforce=False, fps=15.0)
+    assert slow.fps == 15.0
+    assert abs(slow.duration - usual.duration) <= 1 / 15
+    assert furthest(slow, replace(usual.at(np.arange(len(slow)) / 15.0), fps=15.0)) < 2e-3
+
+
+def test_weights_beyond_one_exaggerate(walk_and_run):
+    made = blend(walk_and_run, [1.2, -0.2], enforce=False)
+    walk = walk_and_run.motions[0]
+    assert measure(made)["speed_mean"].value < measure(walk)["speed_mean"].value
+    assert np.isfinite(made.world().positions).all()
+
+
+def test_the_inputs_are_left_alone(walk_and_run):
+    before = [(m.rotations.copy(), m.root_positions.copy()) for m in walk_and_run.motions]
+    blend(walk_and_run, [0.5, 0.5])
+    for motion, (rotations, root) in zip(walk_and_run.motions, before, strict=True):
+        np.testing.assert_array_equal(motion.rotations, rotations)
+        np.testing.assert_array_equal(motion.root_positions, root)
+
+
+# Floors, bodies, files -----------------------------------------------------------------------------------------------
+
+
+def raised(motion, height):
+    up = motion.root_positions + [0.0, height, 0.0]
+    return replace(motion, root_positions=up, source=replace(motion.source, floor=motion.source.floor + height))
+
+
+def test_different_floors_are_brought_to_one():
+    (walk, phase), (run, fast) = gait("walk"), gait("run")
+    reg = in_phase((raised(walk, 0.3), phase), (run, fast))
+    made = blend(reg, [0.5, 0.5])
+    assert made.source.floor == pytest.approx(0.15)
+    assert made.world().positions[..., 1].min() > 0.15 - 0.01
+    changing = blend(reg, lambda t: [1.0 - t / 5.0, t / 5.0], enforce=False)
+    level = changing.source.floor
+    toes = changing.world().positions[..., 1].min(axis=1)
+    assert np.abs(toes - level).max() < 0.1
+
+
+def travelling_hips(motion):
+    """The same figure with joint 0 at the origin and hips that travel, as some files have it."""
+    from marey.core.skeleton import Skeleton
+
+    body = motion.skeleton
+    skeleton = Skeleton(
+        ("Origin", *body.names), np.concatenate([[-1], body.parents + 1]), np.concatenate([[[0.0] * 3], body.offsets])
+    ).with_roles({"hips": body.names[0]})
+    n = len(motion)
+    rotations = np.concatenate([np.tile([1.0, 0.0, 0.0, 0.0], (n, 1, 1)), motion.rotations], axis=1)
+    offsets = np.tile(skeleton.offsets, (n, 1, 1))
+    offsets[:, 1] = motion.root_positions
+    contacts = replace(
+        motion.contacts, points=tuple(replace(point, joint=point.joint + 1) for point in motion.contacts.points)
+    )
+    return replace(
+        motion, skeleton=skeleton, root_positions=np.zeros((n, 3)), rotations=rotations, bone_offsets=offsets,
+        contacts=contacts,
+    )  # fmt: skip
+
+
+def test_hips_that_travel_under_a_root_that_stands_blend_alike(curves):
+    given = replace(curves, motions=tuple(travelling_hips(motion) for motion in curves.motions))
+    for weights in ([0.5, 0.5], [0.3, 0.7]):
+        one, two = (blend(reg, weights, enforce=False).world().positions for reg in (curves, given))
+        np.testing.assert_allclose(two[:, 1:], one, atol=1e-9)
+    for k in (0, 1):
+        whole = blend(given, np.eye(2)[k], enforce=False)
+        assert furthest(whole, given.motions[k]) < 1e-5
+
+
+def test_files_keep_what_a_blend_is(tmp_path, walk_and_run):
+    made = blend(walk_and_run, [0.5, 0.5], name="jog")
+    save(made, tmp_path / "jog.bvh")
+    back = load(tmp_path / "jog.bvh")
+    assert furthest(back, made) < 1e-4
+    record = back.source.provenance[0]
+    assert record["op"] == "blend"
+    assert record["weights"] == [0.5, 0.5]
+    assert [each["name"] for each in record["inputs"]] == ["walk", "run"]
+    assert record["inputs"][0]["frames"] == [0, len(walk_and_run.motions[0])]
+
+
+def test_changing_weights_are_noted_at_some_moments(walk_and_run):
+    made = blend(walk_and_run, lambda t: [1.0, t], enforce=False)
+    noted = made.source.provenance[-1]["weights_at"]
+    assert noted[0] == [0.0, 1.0, 0.0]
+    assert noted[-1][1] == pytest.approx(1.0 / (1.0 + noted[-1][0]))
+
+
+def test_the_room_can_be_called_and_takes_motions():
+    walk, run = sample("walk", seconds=4.0).motion, sample("run", seconds=3.0).motion
+    one = marey.blend([walk, run], [0.5, 0.5])
+    two = blend(register([walk, run]), [0.5, 0.5])
+    assert furthest(one, two) == 0.0
+    assert one.name == "0.5 walk+0.5 run"
+
+
+# Bad input ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weights", "options", "message"),
+    [
+        ([1.0], {}, "expected 2 weights"),
+        ([0.0, 0.0], {}, "sum above 0"),
+        ([np.nan, 1.0], {}, "finite"),
+        (lambda t: [1.0, 0.0, 0.0], {}, "expected 2 weights.*at 0 s"),
+        ([0.5, 0.5], {"fps": 0.0}, "fps must be a positive number"),
+        ([0.5, 0.5], {"start": [1.0]}, r"start must have shape \(3,\)"),
+        ([0.5, 0.5], {"seconds": 2.0}, "not registered as loops"),
+    ],
+)
+def test_bad_arguments(walk_and_run, weights, options, message):
+    with pytest.raises(InvalidValue, match=message):
+        blend(walk_and_run, weights, **options)
+
+
+def test_motions_of_different_bodies_are_refused(walk_and_run):
+    walk, run = walk_and_run.motions
+    skeleton = replace(run.skeleton, offsets=1.2 * run.skeleton.offsets)
+    big = replace(walk_and_run, motions=(walk, replace(run, skeleton=skeleton)))
+    with pytest.raises(InvalidValue, match="retarget"):
+        blend(big, [0.5, 0.5])
+    with pytest.raises(InvalidValue, match="retarget"):
+        blend([walk, retarget(run, skeleton)], [0.5, 0.5])
+
+
+def test_a_track_is_what_compose_takes(walk_and_run):
+    from marey.blend.blend import compose
+
+    u = np.linspace(0.2, 0.4, 5)
+    made, onwards = compose(walk_and_run, Track(u, u, np.tile([1.0, 0.0], (5, 1))), 60.0)
+    wanted = walk_and_run.motions[0].at(walk_and_run.timewarp(u)[:, 0])
+    assert furthest(made, wanted) < 1e-9
+    np.testing.assert_allclose(onwards[0], 0.0, atol=1e-9)

@@ -1,0 +1,105 @@
+"""Blends of loops: they go on round after round, under control that changes (Kovar 5.4.3)."""
+
+import numpy as np
+import pytest
+
+from marey.blend import blend
+from marey.blend.join import joined
+from marey.edit import cycle
+from marey.errors import InvalidValue
+from marey.measure import measure
+from marey.register import register
+from marey.samples import sample
+from tests.blend.helpers import furthest, heading_change
+
+FPS = 60.0
+TURN = 0.6  # rad/s
+
+
+def loop(name, turn, **parameters):
+    """One stride of a regular gait as a loop."""
+    made = sample(name, fps=FPS, variation=0.0, turn_rate=turn, seconds=8.0, **parameters)
+    start, stop = (int(np.argmin(np.abs(made.phase - whole))) for whole in (2.0, 3.0))
+    return cycle(made.motion, start, stop)
+
+
+@pytest.fixture(scope="module")
+def nine():
+    """Walk, run and sneak; straight, to the left and to the right."""
+    gaits = (("walk", {}), ("run", {}), ("sneak", {"pauses": 0}))
+    return register([loop(name, turn, **more) for name, more in gaits for turn in (0.0, TURN, -TURN)], cyclic=True)
+
+
+def control(t):
+    """Speed, turn and sneakiness, each swinging at a pace of its own."""
+    speed, turn, sneak = 0.5 + 0.5 * np.sin(0.7 * t), np.sin(0.43 * t + 1.0), 0.5 - 0.5 * np.cos(0.31 * t)
+    style = [(1.0 - speed) * (1.0 - sneak), speed * (1.0 - sneak), sneak]
+    way = [1.0 - turn * turn, 0.5 * turn * (turn + 1.0), 0.5 * turn * (turn - 1.0)]
+    return np.outer(style, way).ravel()
+
+
+def jump(motion):
+    """m/s^2, the largest change of any joint's velocity."""
+    return float(np.linalg.norm(np.diff(motion.world().positions, n=2, axis=0), axis=-1).max()) * motion.fps**2
+
+
+@pytest.mark.parametrize("enforce", [False, True])
+def test_nine_gaits_under_continuous_control_for_half_a_minute(nine, enforce):
+    made = blend(nine, control, seconds=30.0, enforce=enforce)
+    assert made.duration == pytest.approx(30.0, abs=1.0 / FPS)
+    assert jump(made) < max(jump(motion) for motion in nine.motions)
+    speed = np.linalg.norm(np.diff(made.travel[:, [0, 2]], axis=0), axis=1) * FPS
+    assert speed.min() < 0.8
+    assert speed.max() > 2.5
+    # The figure leans to both sides in turn, and its feet stand in every second of it.
+    yaw = np.cumsum([heading_change(made[k : k + 61]) for k in range(0, 1800, 60)])
+    assert np.ptp(yaw) > 90.0
+    standing = made.contacts.mask.any(axis=1)
+    assert all(standing[k : k + 60].any() for k in range(0, 1800, 60))
+    if enforce:
+        assert measure(made)["slide_contact"].value < 1e-4
+
+
+@pytest.mark.parametrize("k", range(9))
+def test_one_loop_alone_goes_on_as_itself(nine, k):
+    """Round after round: from its own beginning, or a fraction of a frame beside it."""
+    motion = nine.motions[k]
+    n = len(motion)
+    made = blend(nine, np.eye(9)[k], seconds=3.0 * n / FPS, enforce=False)
+    for turns in (1, 2):
+        later = made[:n]
+        for _ in range(turns):
+            later = later.moved(nine.loops[k])
+        assert furthest(made[turns * n : (turns + 1) * n], later) < 1e-6
+    twice = joined([motion, motion.moved(nine.loops[k])])
+    at = np.arange(1, n) / FPS + float(nine.timewarp(0.0)[k])
+    assert furthest(made[1:n], twice.at(at)) < 1e-6
+
+
+def test_one_round_by_default(nine):
+    weights = np.full(9, 1.0)
+    whole = blend(nine, weights, enforce=False)
+    twice = blend(nine, weights, seconds=2.0 * len(whole) / FPS, enforce=False)
+    assert furthest(twice[: len(whole)], whole) < 1e-9
+    changing = blend(nine, lambda t: weights, enforce=False)
+    assert abs(len(changing) - len(whole)) <= 1
+    n = min(len(changing), len(whole))
+    assert furthest(changing[:n], whole[:n]) < 1e-5
+
+
+def test_constant_and_changing_weights_agree_over_many_rounds(nine):
+    weights = np.arange(1.0, 10.0)
+    one = blend(nine, weights, seconds=20.0, enforce=False)
+    two = blend(nine, lambda t: weights, seconds=20.0, enforce=False)
+    assert furthest(one, two) < 1e-4
+
+
+def test_turns_cancel_over_many_rounds(nine):
+    made = blend(nine, [0, 1, 1, 0, 1, 1, 0, 1, 1], seconds=20.0, enforce=False)
+    assert abs(heading_change(made)) < 5.0
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, np.nan, np.inf, "long"])
+def test_bad_lengths(nine, seconds):
+    with pytest.raises(InvalidValue, match="seconds must be above 0"):
+        blend(nine, np.ones(9), seconds=seconds)

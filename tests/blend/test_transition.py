@@ -1,0 +1,221 @@
+"""Transitions: where (Heck 3.3) and how (Kovar 5.4.1)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.blend import best_transition, transition
+from marey.blend.join import joined
+from marey.compare import distance_grid
+from marey.core.labels import Label, Labels
+from marey.errors import InvalidValue, NoResult
+from marey.maths import rigid2d
+from marey.measure import measure
+from marey.samples import sample
+from tests.blend.helpers import furthest
+
+FPS = 60.0
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return sample("walk", fps=FPS, seconds=6.0).motion
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Elsewhere, and heading elsewhere."""
+    return sample("run", fps=FPS, seconds=5.0, turn_rate=0.5).motion.moved([2.0, 30.0, -10.0])
+
+
+def record_of(motion):
+    return next(step for step in motion.source.provenance if step["op"] == "transition")
+
+
+@pytest.fixture(scope="module", params=["resample", "integer"])
+def made(request, walk, run):
+    return transition(walk, run, boundaries=request.param, enforce=False)
+
+
+# How ------------------------------------------------------------------------------------------------------------------
+
+
+def test_before_it_is_the_first_motion(made, walk):
+    start, _ = record_of(made)["frames"]
+    assert start > 10
+    assert furthest(made[:start], walk[:start]) == 0.0
+    np.testing.assert_array_equal(made.contacts.mask[:start], walk.contacts.mask[:start])
+
+
+def test_after_it_is_the_second_motion_somewhere_else(made, run):
+    record = record_of(made)
+    rest = made[record["frames"][1] :]
+    assert len(rest) > 60
+    # The transition ends at `to`, and the next frame on the first motion's clock comes up to a frame later.
+    moments = record["to"] + np.linspace(0.0, 1.0, 2001) / FPS
+    from marey.edit._figure import place
+
+    gaps = []
+    for moment in moments:
+        times = moment + np.arange(len(rest)) / FPS
+        if times[-1] > run.duration:
+            break
+        there = run.at(times)
+        carried = rigid2d.between(place(there.skeleton, there.world(), 0), place(rest.skeleton, rest.world(), 0))
+        gaps.append(furthest(there.moved(carried), rest))
+        if gaps[-1] < 1e-4 or (len(gaps) > 2 and gaps[-1] > gaps[-2] > gaps[-3]):
+            break
+    assert min(gaps) < 2e-3
+
+
+def test_integer_boundaries_take_whole_frames_of_the_second_motion(walk, run):
+    made = transition(walk, run, boundaries="integer", enforce=False)
+    record = record_of(made)
+    frame = record["to"] * FPS
+    assert frame == pytest.approx(round(frame), abs=1e-9)
+    assert record["from"] * FPS == pytest.approx(round(record["from"] * FPS), abs=1e-9)
+    start, stop = record["frames"]
+    assert stop - start == 61
+    rest, there = made[stop:], run[round(frame) + 1 :]
+    assert len(rest) == len(there)
+    # Local rotations below the hips are the run's own.
+    np.testing.assert_allclose(np.abs((rest.rotations[:, 1:] * there.rotations[:, 1:]).sum(axis=-1)), 1.0, atol=1e-12)
+
+
+def test_nothing_jumps(made, walk, run):
+    def jump(motion):
+        return float(np.linalg.norm(np.diff(motion.world().positions, n=2, axis=0), axis=-1).max())
+
+    start, stop = record_of(made)["frames"]
+    assert jump(made[start - 5 : stop + 5]) < max(jump(walk), jump(run))
+
+
+def test_it_takes_as_long_as_asked(walk, run):
+    for length in (0.5, 1.0, 1.3):
+        start, stop = record_of(transition(walk, run, length=length, enforce=False))["frames"]
+        assert stop - start == pytest.approx(length * FPS, abs=1.0)
+
+
+def test_speed_goes_over_from_one_to_the_other(made):
+    start, stop = record_of(made)["frames"]
+    speed = np.linalg.norm(np.diff(made.travel[:, [0, 2]], axis=0), axis=1) * FPS
+    assert speed[: start - 1].mean() == pytest.approx(1.3, abs=0.1)
+    assert speed[stop:].mean() == pytest.approx(3.0, abs=0.15)
+    assert 1.3 < speed[start:stop].mean() < 3.0
+
+
+def test_labels_and_contacts_come_along(made, walk, run):
+    assert made.labels.names == ("run", "turn_left", "walk")
+    (label,) = (item for item in made.labels if item.name == "walk")
+    start, stop = record_of(made)["frames"]
+    assert label.start == 0
+    assert start < label.stop <= stop
+    for name in made.contacts.names:
+        inside = [span for span in made.contacts.intervals(name) if span[0] < stop and span[1] > start]
+        assert inside, name
+
+
+def test_held_contacts_do_not_slide(walk, run):
+    raw, held = (transition(walk, run, enforce=enforce) for enforce in (False, True))
+    assert measure(held)["slide_contact"].value < 1e-4 < measure(raw)["slide_contact"].value
+    assert held.name == "walk to run"
+
+
+def test_the_middle_is_where_it_was_asked_for(walk, run):
+    given = best_transition(walk, run)
+    made = transition(walk, run, at=(given.at_a, given.at_b), enforce=False)
+    same = transition(walk, run, enforce=False)
+    assert furthest(made, same) == 0.0
+    record = record_of(made)
+    assert record["from"] < given.at_a
+    assert record["to"] > given.at_b
+    assert record["at"] == [given.at_a, given.at_b]
+
+
+def test_a_motion_into_itself_at_the_same_moment_is_that_motion(walk):
+    made = transition(walk, walk, at=(3.0, 3.0), enforce=False)
+    n = min(len(made), len(walk))
+    assert abs(len(made) - len(walk)) <= 1
+    assert furthest(made[:n], walk[:n]) < 1e-3
+
+
+def test_different_floors_meet_on_the_first_one(walk, run):
+    up = replace(run, root_positions=run.root_positions + [0.0, 0.5, 0.0], source=replace(run.source, floor=0.5))
+    one, two = transition(walk, run, enforce=False), transition(walk, up, enforce=False)
+    assert two.source.floor == 0.0
+    assert furthest(one, two) < 1e-9
+
+
+def test_other_rates_are_brought_together(walk):
+    slow = sample("run", fps=30.0, seconds=4.0).motion
+    made = transition(walk, slow, enforce=False)
+    assert made.fps == 60.0
+    assert any("resampled" in note for note in record_of(made)["notes"])
+
+
+# Where ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_best_point_is_the_smallest_of_the_grid(walk, run):
+    point = best_transition(walk, run, length=1.0, window=0.1)
+    values = distance_grid(walk, run, window=0.1).values[30:-30, 30:-30]
+    assert point.distance == pytest.approx(np.sqrt(values.min()))
+    i, j = np.unravel_index(np.argmin(values), values.shape)
+    assert (point.at_a * FPS, point.at_b * FPS) == (pytest.approx(i + 30), pytest.approx(j + 30))
+
+
+def test_regions_are_kept(walk, run):
+    point = best_transition(walk, run, region_a=(3.9, 4.1), region_b=(1.0, 1.6))
+    assert 3.9 <= point.at_a <= 4.1
+    assert 1.0 <= point.at_b <= 1.6
+    made = transition(walk, run, region_a=(3.9, 4.1), region_b=(1.0, 1.6), enforce=False)
+    assert 3.9 <= record_of(made)["at"][0] <= 4.1
+
+
+def test_feet_can_be_made_to_agree(walk, run):
+    point = best_transition(walk, run, contacts="refuse")
+    masks = [m.contacts.mask[round(t * FPS)] for m, t in zip((walk, run), point[:2], strict=True)]
+    np.testing.assert_array_equal(*masks)
+
+
+# Bad input ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"at": (1.0,)}, InvalidValue, "two times"),
+        ({"at": (1.0, 50.0)}, InvalidValue, "50 s is not within 'run', which lasts 5.00 s"),
+        ({"at": (-1.0, 1.0)}, InvalidValue, "-1 s is not within 'walk'"),
+        ({"length": 0.0}, InvalidValue, "length in seconds must be a number above 0"),
+        ({"length": 0.02}, InvalidValue, "at least 2 frames"),
+        ({"length": 9.0}, NoResult, "has no room for a transition of 9 s"),
+        ({"at": (0.1, 2.0)}, NoResult, "does not fit here.*begins"),
+        ({"at": (2.0, 4.9)}, NoResult, "does not fit here.*ends"),
+        ({"boundaries": "round"}, InvalidValue, "boundaries must be"),
+        ({"region_a": (3.0, 99.0)}, InvalidValue, "must lie within 0 to 6.00 s"),
+        ({"region_a": 3.0}, InvalidValue, r"a region must be \(from, to\) in seconds"),
+        ({"region_b": (4.8, 5.0)}, NoResult, "has no room between 4.8 and 5 s"),
+        ({"window": -1.0}, InvalidValue, "window"),
+        ({"slope_limit": 0}, InvalidValue, "slope"),
+    ],
+)
+def test_bad_arguments(walk, run, options, error, message):
+    with pytest.raises(error, match=message):
+        transition(walk, run, **options)
+
+
+def test_other_bodies_are_refused(walk, run):
+    big = replace(run, skeleton=replace(run.skeleton, offsets=1.3 * run.skeleton.offsets))
+    with pytest.raises(InvalidValue, match="retarget"):
+        transition(walk, big)
+
+
+def test_joined_labels_go_on_over_a_seam(walk):
+    first = replace(walk[:10], labels=Labels((Label("walk", 0, 10), Label("wave", 2, 5))))
+    second = replace(walk[10:30], labels=Labels((Label("walk", 0, 20), Label("wave", 3, 6))))
+    third = replace(walk[30:40], labels=Labels((Label("walk", 0, 4),)))
+    made = joined([first, second, third])
+    assert set(made.labels) == {("walk", 0, 34), ("wave", 2, 5), ("wave", 13, 16)}
+    assert furthest(made, walk[:40]) == 0.0

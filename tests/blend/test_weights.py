@@ -1,0 +1,68 @@
+"""Weights as users give them."""
+
+import numpy as np
+import pytest
+
+from marey.blend.weights import Weighting, keyed_weights, speed_shares
+from marey.errors import InvalidValue
+
+
+def test_only_ratios_count():
+    np.testing.assert_allclose(Weighting.of([1, 3], 2).constant, [0.25, 0.75])
+    np.testing.assert_allclose(Weighting.of(lambda t: [t, 3 * t], 2).at(np.array([1.0, 2.0])), [[0.25, 0.75]] * 2)
+
+
+def test_they_need_not_be_convex():
+    np.testing.assert_allclose(Weighting.of([1.5, -0.5], 2).constant, [1.5, -0.5])
+    np.testing.assert_allclose(speed_shares(np.array([1.5, -0.5])), [0.75, 0.25])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([1.0], "expected 2 weights, one for each motion, got 1 numbers"),
+        ([[1.0, 2.0]], r"expected 2 weights, one for each motion, got shape \(1, 2\)"),
+        ([0.0, 0.0], "sum above 0"),
+        ([1.0, -1.0], "sum above 0"),
+        ([-1.0, 0.0], "sum above 0"),
+        ([np.nan, 1.0], "finite"),
+        ([np.inf, 1.0], "finite"),
+        (["a", "b"], "numbers"),
+        (None, "numbers"),
+    ],
+)
+def test_weights_that_do_not_fit(given, message):
+    with pytest.raises(InvalidValue, match=message):
+        Weighting.of(given, 2)
+
+
+def test_a_function_that_goes_wrong_says_when():
+    with pytest.raises(InvalidValue, match="at 2 s"):
+        Weighting.of(lambda t: [1.0 - t / 2, 0.0], 2).at(np.array([0.0, 1.0, 2.0]))
+    with pytest.raises(InvalidValue, match="expected 3 weights.*at 0 s"):
+        Weighting.of(lambda t: [1.0, 0.0], 3).at(np.array([0.0]))
+
+
+def test_keys_are_met_and_passed_smoothly():
+    keys = [[1.0, 0.0], [0.2, 0.8], [0.2, 0.8], [0.0, 1.0]]
+    at = keyed_weights([0.0, 1.0, 2.0, 4.0], keys)
+    for t, wanted in zip((0.0, 1.0, 2.0, 4.0, 9.0, -3.0), (*keys, keys[-1], keys[0]), strict=True):
+        np.testing.assert_allclose(at(t), wanted, atol=1e-12)
+    fine = np.array([at(t) for t in np.linspace(0.0, 4.0, 4001)])
+    assert fine.min() >= 0.0
+    assert fine.max() <= 1.0
+    assert np.abs(np.diff(fine, n=2, axis=0)).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("seconds", "rows", "message"),
+    [
+        ([0.0, 0.0], [[1, 0], [0, 1]], "increase"),
+        ([0.0, 1.0], [[1, 0]], "one row of weights for each time"),
+        ([0.0, 1.0], [[1, 0], [0, 0]], "sum above 0.*at 1 s"),
+        ([], [], "one row of weights for each time"),
+    ],
+)
+def test_bad_keys(seconds, rows, message):
+    with pytest.raises(InvalidValue, match=message):
+        keyed_weights(seconds, rows)
