@@ -22,27 +22,35 @@ _WHERE = {
     "Labels": "marey.core",
     "Markers": "marey.core",
     "Motion": "marey.core",
+    "MotionGraph": "marey.graph",
     "Roles": "marey.core",
     "Skeleton": "marey.core",
+    "blend": "marey.blend",
     "clean": "marey.clean",
     "clean_stream": "marey.clean",
     "clip_names": "marey.io",
     "detect_contacts": "marey.clean",
+    "distance_grid": "marey.compare",
     "find_floor": "marey.clean",
     "load": "marey.io",
     "load_markers": "marey.io",
     "load_motion": "marey.io",
     "measure": "marey.measure",
+    "register": "marey.register",
     "save": "marey.io",
+    "transition": "marey.blend",
 }
 
 __all__ = ["__version__", *_WHERE]
 
 if TYPE_CHECKING:
+    from marey.blend import blend as blend
+    from marey.blend import transition as transition
     from marey.clean import clean as clean
     from marey.clean import clean_stream as clean_stream
     from marey.clean import detect_contacts as detect_contacts
     from marey.clean import find_floor as find_floor
+    from marey.compare import distance_grid as distance_grid
     from marey.core import ContactPoint as ContactPoint
     from marey.core import Contacts as Contacts
     from marey.core import Label as Label
@@ -51,12 +59,14 @@ if TYPE_CHECKING:
     from marey.core import Motion as Motion
     from marey.core import Roles as Roles
     from marey.core import Skeleton as Skeleton
+    from marey.graph import MotionGraph as MotionGraph
     from marey.io import clip_names as clip_names
     from marey.io import load as load
     from marey.io import load_markers as load_markers
     from marey.io import load_motion as load_motion
     from marey.io import save as save
     from marey.measure import measure as measure
+    from marey.register import register as register
 
 
 def __getattr__(name: str) -> Any:

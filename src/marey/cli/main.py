@@ -18,7 +18,10 @@ from marey import __version__
 from marey.errors import MareyError, MareyWarning, NoResult
 
 # In the order in which a newcomer needs them. A command's module is imported only when it is run or listed.
-COMMANDS = ("info", "convert", "contacts", "clean", "measure", "plot", "edit", "samples", "demo", "bench")
+COMMANDS = (
+    *("info", "convert", "contacts", "clean", "measure", "plot", "edit", "grid", "blend", "transition"),
+    *("samples", "demo", "bench"),
+)
 
 
 class _Commands(click.Group):

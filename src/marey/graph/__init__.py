@@ -1,0 +1,50 @@
+"""Motion graphs: which clip can lead into which, and walks from one to the next (Kovar chapter 4)."""
+
+from marey.graph.figures import GraphFigures, connectivity, figures
+from marey.graph.follow import Followed, described, follow
+from marey.graph.motion_graph import MotionGraph
+from marey.graph.network import Edges
+from marey.graph.objectives import FollowPath, KeepSpeed, KeepStyle, ReachClip, ReachPoint, Within
+from marey.graph.paths import read_path, word_path
+from marey.graph.prune import Component
+from marey.graph.random_walk import random_walk
+from marey.graph.routes import shortest_walk
+from marey.graph.search import Function, Objective, Partial, Searched, search
+from marey.graph.stream import GraphStream, response_time
+from marey.graph.table import DirectionTable, direction_table
+from marey.graph.transitions import Transitions
+from marey.graph.walk import Part, Walk
+
+__all__ = [
+    "Component",
+    "DirectionTable",
+    "Edges",
+    "FollowPath",
+    "Followed",
+    "Function",
+    "GraphFigures",
+    "GraphStream",
+    "KeepSpeed",
+    "KeepStyle",
+    "MotionGraph",
+    "Objective",
+    "Part",
+    "Partial",
+    "ReachClip",
+    "ReachPoint",
+    "Searched",
+    "Transitions",
+    "Walk",
+    "Within",
+    "connectivity",
+    "described",
+    "direction_table",
+    "figures",
+    "follow",
+    "random_walk",
+    "read_path",
+    "response_time",
+    "search",
+    "shortest_walk",
+    "word_path",
+]

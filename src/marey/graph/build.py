@@ -1,0 +1,211 @@
+"""From clips to a pruned graph (Kovar 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from marey.compare import frame_weights, point_clouds
+from marey.core._arrays import Bools, Floats, Ints
+from marey.core.motion import Motion
+from marey.core.protocols import Clips
+from marey.edit import resample
+from marey.edit._figure import check_same_body, rooted
+from marey.edit._replant import with_contacts
+from marey.errors import InvalidValue, NoResult
+from marey.graph.alike import find_alike
+from marey.graph.motion_graph import MotionGraph, Threshold
+from marey.graph.network import both_ways, compacted, connect_clips
+from marey.graph.prune import UNLABELLED, components, findings, prune
+from marey.graph.transitions import Transitions
+
+
+def build_graph(
+    clips: Clips | Sequence[Motion],
+    threshold: Threshold,
+    *,
+    thresholds: Mapping[tuple[str, str], Threshold],
+    window: float,
+    markers: str | Sequence[str],
+    fps: float | None,
+    least_seconds: float,
+    coarse: int,
+    max_memory: int,
+    run: Callable[..., Any],
+    progress: Callable[[float], None] | None,
+) -> MotionGraph:
+    """See `MotionGraph.build`."""
+    motions = prepared(clips, fps)
+    clouds = [point_clouds(motion, markers) for motion in motions]
+    weights = frame_weights(window, motions[0].fps, "triangle")
+    half = len(weights) // 2
+    if max(len(motion) for motion in motions) < 4 * half + 4:
+        longest = max(motion.duration for motion in motions)
+        raise InvalidValue(
+            f"the longest clip lasts {longest:.2f} s, too short for transitions of {window:g} s; give longer clips "
+            "or a shorter window"
+        )
+    found = find_alike(clouds, weights, None, max_memory=max_memory, run=run, progress=progress)
+    return assembled(motions, found, half, threshold, thresholds, least_seconds)
+
+
+def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
+    """The clips at one rate, carried by joint 0, with contacts and different names."""
+    given = [clips.motion(i) for i in range(len(clips.names))] if isinstance(clips, Clips) else list(clips)
+    if not given:
+        raise InvalidValue("a graph needs at least one clip, got none")
+    body = given[0].skeleton
+    for motion in given[1:]:
+        check_same_body(body, motion.skeleton, f"a graph ({given[0].name!r} and {motion.name!r})")
+    rate = min(motion.fps for motion in given) if fps is None else float(fps)
+    out: list[Motion] = []
+    seen: dict[str, int] = {}
+    for motion in given:
+        # Contacts are found at the clip's own rate, where there is more to see.
+        at_rate = with_contacts(motion)
+        at_rate = at_rate if motion.fps == rate else resample(at_rate, rate)
+        number = seen[motion.name] = seen.get(motion.name, 0) + 1
+        name = motion.name if number == 1 else f"{motion.name}#{number}"
+        out.append(replace(rooted(at_rate, body), name=name))
+    return tuple(out)
+
+
+def assembled(
+    motions: tuple[Motion, ...],
+    found: Transitions,
+    half: int,
+    threshold: Threshold,
+    thresholds: Mapping[tuple[str, str], Threshold],
+    least_seconds: float,
+) -> MotionGraph:
+    """The pruned graph of the transitions that pass the thresholds.
+
+    Parameters
+    ----------
+    found : every place where clips are alike, each once.
+    half : L of the transitions.
+    """
+    names, frame_labels = labels_of(motions)
+    directed = both_ways(found)
+    limits = limits_of(directed, found, names, frame_labels, threshold, thresholds)
+    graph = _pruned(motions, directed.taken(directed.distances <= limits), half, names, frame_labels, least_seconds)
+    if graph is None:
+        raise NoResult(_no_graph(motions, found, half, names, frame_labels, threshold))
+    return graph
+
+
+def labels_of(motions: Sequence[Motion]) -> tuple[tuple[str, ...], list[Bools]]:
+    """The labels of all clips, and for each clip (F, K) which frames carry them; those without any form one."""
+    names = sorted({name for motion in motions for name in motion.labels.names})
+    masks = [
+        np.stack([motion.labels.mask(name, len(motion)) for name in names], axis=1)
+        if names
+        else np.zeros((len(motion), 0), dtype=bool)
+        for motion in motions
+    ]
+    bare = [np.asarray(~mask.any(axis=1)) for mask in masks]
+    if any(each.any() for each in bare):
+        names.append(UNLABELLED)
+        masks = [np.concatenate([mask, each[:, None]], axis=1) for mask, each in zip(masks, bare, strict=True)]
+    return tuple(names), masks
+
+
+def limits_of(
+    directed: Transitions,
+    found: Transitions,
+    names: tuple[str, ...],
+    frame_labels: list[Bools],
+    threshold: Threshold,
+    thresholds: Mapping[tuple[str, str], Threshold],
+) -> Floats:
+    """(T,) metres up to which each directed transition is taken: the strictest of its pairs of labels, else overall."""
+    out = np.full(len(directed), np.inf)
+    given = np.zeros(len(directed), dtype=bool)
+    ends = [_labels_at(directed.clips[:, k], directed.frames[:, k], frame_labels) for k in (0, 1)]
+    for (before, after), value in thresholds.items():
+        for name in (before, after):
+            if name not in names:
+                raise InvalidValue(f"thresholds name the label {name!r}, but clips have {', '.join(names)}")
+        here = np.asarray(ends[0][:, names.index(before)] & ends[1][:, names.index(after)])
+        limit = metres(value, directed.distances[here])
+        # Frames that are the very same have distance 0, and are not to be joined either where 0 forbids it.
+        out[here] = np.minimum(out[here], limit if limit > 0.0 else -1.0)
+        given |= here
+    return np.where(given, out, metres(threshold, found.distances))
+
+
+def metres(threshold: Threshold, distances: Floats) -> float:
+    """A threshold in metres, or such a share of `distances` as "10%" names."""
+    text = threshold.strip() if isinstance(threshold, str) else None
+    try:
+        if text is not None and text.endswith("%"):
+            share = float(text[:-1]) / 100.0
+            if 0.0 <= share <= 1.0:
+                return float(np.quantile(distances, share)) if len(distances) else 0.0
+            raise ValueError
+        value = float(threshold)
+    except ValueError:
+        value = np.nan
+    if not value >= 0.0:
+        raise InvalidValue(f"a threshold is a distance of 0 m or more, or a share such as '10%', got {threshold!r}")
+    return value
+
+
+def _labels_at(clips: Ints, frames: Ints, frame_labels: list[Bools]) -> Bools:
+    """(T, K) the labels of single frames."""
+    firsts = np.concatenate([[0], np.cumsum([len(mask) for mask in frame_labels])])
+    return np.asarray(np.concatenate(frame_labels)[firsts[clips] + frames])
+
+
+def _pruned(
+    motions: tuple[Motion, ...],
+    taken: Transitions,
+    half: int,
+    names: tuple[str, ...],
+    frame_labels: list[Bools],
+    least_seconds: float,
+) -> MotionGraph | None:
+    """The graph, or None where nothing can go on for ever."""
+    lengths = np.array([len(motion) for motion in motions])
+    nodes, edges = connect_clips(lengths, frame_labels, taken, half)
+    keep, members = prune(len(nodes), edges)
+    if not (keep & ~edges.blends).any():
+        return None
+    found = components(names, edges, members)
+    told = findings(found, motions[0].fps, least_seconds)
+    small, kept = compacted(nodes, edges.taken(keep))
+    # Membership goes with the nodes that stay.
+    place = {(int(c), int(f)): k for k, (c, f) in enumerate(nodes)}
+    index = np.array([place[int(c), int(f)] for c, f in small])
+    return MotionGraph(motions, half, small, kept, names, members[:, index], found, told)
+
+
+def _no_graph(
+    motions: tuple[Motion, ...],
+    found: Transitions,
+    half: int,
+    names: tuple[str, ...],
+    frame_labels: list[Bools],
+    threshold: Threshold,
+) -> str:
+    """Why there is none, and which threshold would give one."""
+    if not len(found):
+        return "no two places in these clips are alike; give longer or more clips"
+    directed = both_ways(found)
+    steps = np.unique(found.distances)
+    low, high = 0, len(steps) - 1
+
+    def works(limit: float) -> bool:
+        taken = directed.taken(directed.distances <= limit)
+        return _pruned(motions, taken, half, names, frame_labels, 0.0) is not None
+
+    if not works(float(steps[high])):
+        return "no motion in these clips leads back to itself at any threshold; give longer or more clips"
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if works(float(steps[middle])) else (middle + 1, high)
+    least = np.ceil(1000.0 * steps[low]) / 1000.0
+    return f"a threshold of {threshold} leaves no motion that can go on; the least that does is {least:.3f} m"

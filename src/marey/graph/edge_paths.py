@@ -1,0 +1,81 @@
+"""The way that each edge goes over the floor, laid out flat for searching (Kovar 4.3.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core._arrays import Floats, Ints
+from marey.graph.motion_graph import MotionGraph
+from marey.maths import filters, rigid2d
+from marey.maths.ease import ease_in
+
+# Seconds. The hips sway with every step, which adds length to the way but takes nobody further; a Gaussian of this
+# width takes the sway out and leaves turns in.
+_SWAY = 0.2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgePaths:
+    """Where the figure is on every frame of every edge, in the world of the edge's first clip.
+
+    Attributes
+    ----------
+    first : (E + 1,) edge e has the points ``first[e]`` to ``first[e + 1]``.
+    points : (P, 2) x, z in metres, the hips without their sway.
+    steps : (P,) metres from the frame before.
+    moves : (E, 4) cos, sin, x, z: what the edge does to the world transform of what follows.
+    headings : (N,) radians, the direction of travel at each node, over half a second; where the figure stands, the
+        direction in which it goes next.
+    """
+
+    first: Ints
+    points: Floats
+    steps: Floats
+    moves: Floats
+    headings: Floats
+
+
+def travelled(graph: MotionGraph) -> list[Floats]:
+    """For each clip (F, 2), the way of the hips over the floor without their sway."""
+    return [filters.gaussian(clip.travel[:, [0, 2]], _SWAY * graph.fps) for clip in graph.clips]
+
+
+def edge_paths(graph: MotionGraph) -> EdgePaths:
+    """The paths of all edges of a graph."""
+    edges = graph.edges
+    ways = travelled(graph)
+    lengths = edges.n_frames
+    first = np.concatenate([[0], np.cumsum(lengths)])
+    clip_first = np.concatenate([[0], np.cumsum([len(way) for way in ways])])
+    flat = np.concatenate(ways)
+    along = np.arange(first[-1]) - np.repeat(first[:-1], lengths)
+    at = [np.repeat(clip_first[edges.clips[:, k]] + edges.starts[:, k], lengths) + along for k in (0, 1)]
+    points = flat[at[0]]
+    # The frame before an edge's first one, or that one itself where its clip begins.
+    before = flat[np.maximum(at[0] - 1, np.repeat(clip_first[edges.clips[:, 0]], lengths))]
+    jumps = np.repeat(edges.blends, lengths)
+    share = ease_in((along[jumps] + 1.0) / (2 * graph.half_width + 2))[:, None]
+    carried = rigid2d.apply(np.repeat(edges.moves, lengths, axis=0)[jumps], flat[at[1][jumps]])
+    points[jumps] += share * (carried - points[jumps])
+    inner = np.flatnonzero(along > 0)
+    before[inner] = points[inner - 1]
+    theta = edges.moves[:, 0]
+    moves = np.stack([np.cos(theta), np.sin(theta), edges.moves[:, 1], edges.moves[:, 2]], axis=1)
+    return EdgePaths(first, points, np.linalg.norm(points - before, axis=1), moves, _headings(graph, ways))
+
+
+def _headings(graph: MotionGraph, ways: list[Floats]) -> Floats:
+    out = np.zeros(len(graph.nodes))
+    reach = max(1, round(0.25 * graph.fps))
+    for k, (clip, frame) in enumerate(graph.nodes):
+        way = ways[clip]
+        gone = np.zeros(2)
+        # Wider and wider around the node until it has gone somewhere.
+        for wide in (reach, 4 * reach, 16 * reach, len(way)):
+            gone = way[min(frame + wide, len(way) - 1)] - way[max(frame - wide, 0)]
+            if np.hypot(*gone) > 0.05:
+                break
+        out[k] = np.arctan2(gone[0], gone[1])
+    return out

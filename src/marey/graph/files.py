@@ -1,0 +1,83 @@
+"""Graphs in files: the clips, the nodes and the edges, and nothing that would have to be built again."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+
+import numpy as np
+
+from marey.errors import MareyError, ParseError
+from marey.graph.motion_graph import MotionGraph
+from marey.graph.network import Edges
+from marey.graph.prune import Component
+from marey.io import archive, clip_arrays
+from marey.io.files import read_bytes, write_bytes
+
+FORMAT = "marey.graph"
+VERSION = 1
+
+_EDGES = tuple(field.name for field in fields(Edges))
+_OWN = ("half_width", "nodes", "graph_labels", "members", "findings", *(f"edge_{name}" for name in _EDGES))
+_COMPONENTS = ("component_labels", "component_frames", "component_reaches")
+
+
+def save_graph(graph: MotionGraph, path: str | os.PathLike[str]) -> None:
+    """Write the graph to an .npz file."""
+    found = graph.components
+    names = [component.label for component in found]
+    arrays = {
+        "half_width": np.array(graph.half_width),
+        "nodes": graph.nodes,
+        "graph_labels": archive.text_array(graph.label_names, "labels"),
+        "members": graph.members,
+        "findings": archive.text_array(graph.findings, "findings"),
+        "component_labels": archive.text_array(names, "labels"),
+        "component_frames": np.array([(c.n_frames, c.of_frames) for c in found], dtype=np.int64).reshape(-1, 2),
+        "component_reaches": np.array([[name in c.reaches for name in names] for c in found], dtype=bool),
+        **{f"edge_{name}": getattr(graph.edges, name) for name in _EDGES},
+    }
+    write_bytes(path, [archive.pack(FORMAT, VERSION, clip_arrays.clip_arrays(graph.clips) | arrays)])
+
+
+def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
+    """A graph from a file that `save_graph` wrote."""
+    name = os.fspath(path)
+    required = (*clip_arrays.REQUIRED, *_OWN, *_COMPONENTS)
+    arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, clip_arrays.OPTIONAL)
+    clips = clip_arrays.clips_from(arrays, name)
+    try:
+        labels = tuple(arrays["component_labels"].tolist())
+        found = tuple(
+            Component(label, int(kept), int(had), tuple(np.array(labels)[reach].tolist()))
+            for label, (kept, had), reach in zip(
+                labels, arrays["component_frames"], arrays["component_reaches"].reshape(len(labels), -1), strict=True
+            )
+        )
+        edges = Edges(*(arrays[f"edge_{name}"] for name in _EDGES))
+        _check_ranges(edges, arrays["nodes"], np.array([len(clip) for clip in clips]))
+        return MotionGraph(
+            clips,
+            int(arrays["half_width"]),
+            arrays["nodes"],
+            edges,
+            tuple(arrays["graph_labels"].tolist()),
+            arrays["members"],
+            found,
+            tuple(arrays["findings"].tolist()),
+        )
+    except (MareyError, ValueError, IndexError, TypeError) as error:
+        raise ParseError(f"the graph in it does not fit together ({error})", path=name) from None
+
+
+def _check_ranges(edges: Edges, nodes: np.ndarray, lengths: np.ndarray) -> None:
+    """Refuse edges that lead or play beyond what there is, before anything is indexed by them."""
+    ends = np.concatenate([edges.tails, edges.heads])
+    if ends.size and not (ends.min() >= 0 and ends.max() < len(nodes)):
+        raise ValueError(f"edges lead to nodes {ends.min()} to {ends.max()} of {len(nodes)}")
+    clips = edges.clips
+    if clips.size and not (clips.min() >= 0 and clips.max() < len(lengths)):
+        raise ValueError(f"edges play clips {clips.min()} to {clips.max()} of {len(lengths)}")
+    stops = edges.starts + edges.n_frames[:, None]
+    if ((edges.starts < 0) | (edges.n_frames[:, None] < 1) | (stops > lengths[clips])).any():
+        raise ValueError("edges play frames that their clips do not have")

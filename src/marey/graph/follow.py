@@ -1,0 +1,246 @@
+"""Walks along a path: one beam over the whole of it (Kovar 4.3, searched at once rather than piece by piece)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats, frozen
+from marey.errors import InvalidValue, NoResult
+from marey.graph.edge_paths import EdgePaths, edge_paths
+from marey.graph.motion_graph import MotionGraph
+from marey.graph.walk import Walk
+
+if TYPE_CHECKING:
+    from marey.core._arrays import Bools, Ints
+
+# Metres between the points of a course as it is looked up.
+SPACING = 0.02
+# What a metre gone is worth, in m^2 of cost, when states at one frame are compared: without it the beam fills with
+# states that linger where it is cheap.
+_REWARD = 0.2
+# Frames count as gone by at least this, in m/s, so that nobody stands on the path for ever at no cost.
+_LEAST_SPEED = 0.1
+# m^2: blended frames are not as good as recorded ones.
+_PENALTY = 0.5
+# The end of the path weighs as much as this many frames.
+_END_WEIGHT = 15.0
+_N_STARTS = 96
+_MOST_RECORDS = 4_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Followed:
+    """A walk that follows a path.
+
+    Attributes
+    ----------
+    walk : what was found.
+    path : (N, 2) the path.
+    way : (F, 2) where the walk went, without the sway of the hips.
+    cost : m^2, the sum that was made small.
+    mean_distance : metres from the walk to the path, mean over frames.
+    largest_distance : metres, the largest of these.
+    mean_uncovered : metres from the path to the walk, mean along the path.
+    end_distance : metres between the ends.
+    """
+
+    walk: Walk
+    path: Floats
+    way: Floats = field(repr=False)
+    cost: float
+    mean_distance: float
+    largest_distance: float
+    mean_uncovered: float
+    end_distance: float
+
+
+def follow(
+    graph: MotionGraph,
+    path: ArrayLike,
+    *,
+    styles: Sequence[tuple[float, str]] | str | None = None,
+    start: tuple[int, ArrayLike] | None = None,
+    avoid: ArrayLike = (),
+    early: float = 0.9,
+    width: int = 100,
+    rng: int | np.random.Generator = 0,
+) -> Followed:
+    """A walk whose hips travel along `path`.
+
+    The cost of a walk is the sum over its frames of the squared distance to the path's point at the same length gone
+    (Kovar 4.15), with a little for each transition. Lengths are of the way without the sway of the hips.
+
+    Parameters
+    ----------
+    path : (N, 2) x, z in metres.
+    styles : a label for the whole path, or (metres, label): up to this length along the path, this label. The last
+        label holds to the end.
+    start : a node and the rigid2d at which its clip lies in the world; by default any node, put at the path's beginning
+        so that it goes along it.
+    avoid : (M, 3) circles x, z, radius that the figure keeps out of.
+    early : metres before the end of a style from which the next may begin; half of a person's height (Kovar 4.3.1).
+    width : states kept for each frame. The search is repeated at widths that double up to this, and the best of all is
+        kept, so that more is never worse.
+    rng : chooses the nodes that are tried as starts.
+    """
+    course, total = checked_path(path)
+    ends, carried = _styles(graph, styles, total)
+    circles = frozen(np.asarray(avoid, dtype=np.float64).reshape(-1, 3), "avoid", (None, 3))
+    ways = edge_paths(graph)
+    states, nodes = _starts(graph, ways, course, carried, start, np.random.default_rng(rng))
+    best: tuple[float, Walk] | None = None
+    if width < 1:
+        raise InvalidValue(f"width must be at least 1, got {width}")
+    for wide in _widths(width):
+        better = _searched(graph, ways, course, total, ends, carried, circles, early, states, nodes, wide, best)
+        best = better or best
+    if best is None:
+        what = "" if styles is None else " in these styles"
+        raise NoResult(f"no walk covers this path of {total:.1f} m{what}; give more clips or a larger threshold")
+    return described(best[1], path, best[0], ways)
+
+
+def described(walk: Walk, path: ArrayLike, cost: float, ways: EdgePaths | None = None) -> Followed:
+    """How well a walk follows a path; `ways` saves laying out the edges again."""
+    course, _ = checked_path(path)
+    way = way_of(walk, ways)
+    away, uncovered = _nearest(way, course), _nearest(course, way)
+    end = float(np.hypot(*(way[-1] - course[-1])))
+    points = frozen(path, "a path", (None, 2))
+    return Followed(walk, points, way, cost, float(away.mean()), float(away.max()), float(uncovered.mean()), end)
+
+
+def way_of(walk: Walk, ways: EdgePaths | None = None) -> Floats:
+    """(F, 2) the way of a walk over the floor, without the sway of the hips."""
+    ways = edge_paths(walk.graph) if ways is None else ways
+    out = []
+    for place, e in zip(walk.places, walk.edges, strict=False):
+        c, s = np.cos(place[0]), np.sin(place[0])
+        x, z = ways.points[ways.first[e] : ways.first[e + 1]].T
+        out.append(np.stack([x * c + z * s + place[1], z * c - x * s + place[2]], axis=1))
+    return np.concatenate(out)[: walk.n_frames]
+
+
+def checked_path(path: ArrayLike) -> tuple[Floats, float]:
+    """The path as points at even distances, and its length."""
+    points = frozen(path, "a path", (None, 2))
+    if len(points) < 2:
+        raise InvalidValue(f"a path needs at least 2 points x, z, got {len(points)}")
+    lengths = np.hypot(*np.diff(points, axis=0).T)
+    if (lengths == 0.0).any():
+        k = int(np.flatnonzero(lengths == 0.0)[0])
+        raise InvalidValue(f"points {k} and {k + 1} of the path are the same; leave one out")
+    gone = np.concatenate([[0.0], np.cumsum(lengths)])
+    total = float(gone[-1])
+    at = np.minimum(np.arange(int(np.ceil(total / SPACING)) + 2) * SPACING, total)
+    return np.stack([np.interp(at, gone, points[:, k]) for k in (0, 1)], axis=1), total
+
+
+def _widths(width: int) -> list[int]:
+    out = [width]
+    while out[-1] > 50:
+        out.append(out[-1] // 2)
+    return out[::-1]
+
+
+def _styles(graph: MotionGraph, styles: Sequence[tuple[float, str]] | str | None, total: float) -> tuple[Floats, Bools]:
+    """(S,) metres at which styles end, and (E, S) which edges may be taken in each."""
+    edges = graph.edges
+    if styles is None:
+        return np.array([total]), np.ones((len(edges), 1), dtype=bool)
+    listed = [(total, styles)] if isinstance(styles, str) else list(styles)
+    if not listed:
+        raise InvalidValue("styles must name at least one label, got none")
+    ends = np.array([float(end) for end, _ in listed])
+    ends[-1] = total
+    if (np.diff(ends) <= 0.0).any() or ends[0] <= 0.0:
+        raise InvalidValue(f"styles must end further and further along a path of {total:.2f} m, got {ends.tolist()}")
+    columns = []
+    for _, label in listed:
+        k = graph.label_index(label)
+        inside = graph.members[k]
+        # What has been entered in a style goes on in it.
+        columns.append(edges.labels[:, k] & inside[edges.heads])
+    return ends, np.stack(columns, axis=1)
+
+
+def _starts(
+    graph: MotionGraph,
+    ways: EdgePaths,
+    course: Floats,
+    carried: Bools,
+    start: tuple[int, ArrayLike] | None,
+    chance: np.random.Generator,
+) -> tuple[Floats, Ints]:
+    """States (S, 6) of c, s, x, z, arc, cost, and their nodes (S,)."""
+    if start is not None:
+        node, place = start
+        theta, x, z = frozen(place, "the start's place", (3,))
+        return np.array([[np.cos(theta), np.sin(theta), x, z, 0.0, 0.0]]), np.array([node])
+    able = np.unique(graph.edges.tails[carried[:, 0]])
+    if not len(able):
+        raise NoResult("no edge of the graph is in the first style; raise the threshold")
+    nodes = np.sort(chance.choice(able, min(_N_STARTS, len(able)), replace=False))
+    ahead = course[min(len(course) - 1, round(0.5 / SPACING))] - course[0]
+    theta = np.arctan2(ahead[0], ahead[1]) - ways.headings[nodes]
+    c, s = np.cos(theta), np.sin(theta)
+    x, z = ways.points[ways.first[graph.first_out[nodes]]].T
+    here = np.stack([c, s, course[0, 0] - (x * c + z * s), course[0, 1] - (z * c - x * s)], axis=1)
+    return np.concatenate([here, np.zeros((len(nodes), 2))], axis=1), nodes
+
+
+def _searched(
+    graph: MotionGraph,
+    ways: EdgePaths,
+    course: Floats,
+    total: float,
+    ends: Floats,
+    carried: Bools,
+    avoid: Floats,
+    early: float,
+    states: Floats,
+    nodes: Ints,
+    width: int,
+    best: tuple[float, Walk] | None,
+) -> tuple[float, Walk] | None:
+    """The best walk that is better than `best`, or None."""
+    from marey.graph.beam_kernels import beam
+
+    edges = graph.edges
+    most = int(np.ceil(total / _LEAST_SPEED * graph.fps)) + 10
+    trail = np.empty((min(_MOST_RECORDS, width * most + len(states)), 2), dtype=np.int64)
+    found = np.full(3, -1, dtype=np.int64)
+    cost = beam(
+        np.ascontiguousarray(states), nodes, graph.first_out, edges.heads, edges.n_frames, edges.blends,
+        np.ascontiguousarray(carried), ways.first, ways.points, ways.steps, ways.moves, course, SPACING, ends, early,
+        _LEAST_SPEED / graph.fps, avoid, width, _REWARD, _PENALTY, _END_WEIGHT, most,
+        np.inf if best is None else best[0], trail, found,
+    )  # fmt: skip
+    record, edge, played = (int(value) for value in found)
+    if edge < 0:
+        return None
+    taken = [edge]
+    while record >= 0:
+        parent, edge = (int(value) for value in trail[record])
+        if edge < 0:
+            break
+        taken.append(edge)
+        record = parent
+    taken.reverse()
+    node = int(edges.tails[taken[0]])
+    c, s, x, z, _, _ = states[np.flatnonzero(nodes == node)[0]]
+    n_frames = int(edges.n_frames[taken[:-1]].sum()) + played
+    return float(cost), Walk(graph, np.array(taken), np.array([np.arctan2(s, c), x, z]), n_frames)
+
+
+def _nearest(points: Floats, to: Floats) -> Floats:
+    """(N,) metres from each point to the nearest of `to`."""
+    from scipy.spatial import cKDTree
+
+    distances: Floats = cKDTree(to).query(points)[0]
+    return distances

@@ -1,0 +1,186 @@
+"""Nodes and edges: what can be played after what (Kovar 4.1.2).
+
+A node is the next frame to play: (clip, frame). An edge plays frames and leads to another node. A clip edge plays a
+run of frames of one clip as they are; a transition blends 2 L + 1 frames of one clip into as many of another. A
+transition about frames i and j leaves its clip at i - L and enters the other at j + L + 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, Ints, frozen, rebuilt, settle
+from marey.graph.transitions import Transitions
+from marey.maths import rigid2d
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """E edges, in order of their tails.
+
+    Attributes
+    ----------
+    tails, heads : (E,) nodes that an edge leaves and enters.
+    clips : (E, 2) the clip that is played, and the clip that is blended into; the same twice in a clip edge.
+    starts : (E, 2) the first frame played in each.
+    n_frames : (E,) frames played.
+    distances : (E,) metres, how unlike the frames are that a transition joins; 0 for clip edges.
+    moves : (E, 3) rigid2d that carries the second clip onto the first; no move for clip edges. After an edge, the
+        world transform W of its first clip becomes W o move for the next.
+    blends : (E,) True for transitions.
+    labels : (E, K) True where every frame of the edge carries the label.
+    """
+
+    tails: Ints
+    heads: Ints
+    clips: Ints
+    starts: Ints
+    n_frames: Ints
+    distances: Floats
+    moves: Floats
+    blends: Bools
+    labels: Bools
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        n = len(self.tails)
+        for name in ("tails", "heads", "n_frames"):
+            put(self, name, frozen(getattr(self, name), name, (n,), np.int64))
+        for name in ("clips", "starts"):
+            put(self, name, frozen(getattr(self, name), name, (n, 2), np.int64))
+        put(self, "distances", frozen(self.distances, "distances", (n,)))
+        put(self, "moves", frozen(self.moves, "moves", (n, 3)))
+        put(self, "blends", frozen(self.blends, "blends", (n,), np.bool_))
+        put(self, "labels", frozen(self.labels, "labels", (n, None), np.bool_))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def __len__(self) -> int:
+        return len(self.tails)
+
+    def taken(self, which: Ints | Bools) -> Edges:
+        """The edges that `which` chooses, as indices or as a mask."""
+        return Edges(*(getattr(self, name)[which] for name in self.__slots__))
+
+
+def connect_clips(lengths: Ints, frame_labels: list[Bools], transitions: Transitions, half: int) -> tuple[Ints, Edges]:
+    """Nodes (N, 2) of (clip, frame), and edges, from clips and directed transitions.
+
+    Parameters
+    ----------
+    lengths : (C,) frames of each clip.
+    frame_labels : for each clip (F, K), which labels each frame carries.
+    transitions : directed: each is taken from its first clip to its second.
+    half : L, frames to either side of a transition's middle.
+    """
+    leave = np.stack([transitions.clips[:, 0], transitions.frames[:, 0] - half], axis=1)
+    enter = np.stack([transitions.clips[:, 1], transitions.frames[:, 1] + half + 1], axis=1)
+    ends = np.concatenate([[(c, 0), (c, int(n))] for c, n in enumerate(lengths)])
+    changes = [_label_changes(c, mask) for c, mask in enumerate(frame_labels)]
+    nodes, index = np.unique(np.concatenate([leave, enter, ends, *changes]), axis=0, return_inverse=True)
+    index = index.reshape(-1)
+    n = len(transitions)
+    follows = np.flatnonzero(nodes[1:, 0] == nodes[:-1, 0])
+    runs = _clip_edges(nodes, follows, frame_labels)
+    jumps = Edges(
+        tails=index[:n],
+        heads=index[n : 2 * n],
+        clips=transitions.clips,
+        starts=transitions.frames - half,
+        n_frames=np.full(n, 2 * half + 1),
+        distances=transitions.distances,
+        moves=transitions.transforms,
+        blends=np.ones(n, dtype=bool),
+        labels=_blended_labels(transitions, frame_labels, half),
+    )
+    both = Edges(*(np.concatenate([getattr(runs, name), getattr(jumps, name)]) for name in runs.__slots__))
+    return settle(nodes), both.taken(np.argsort(both.tails, kind="stable"))
+
+
+def both_ways(transitions: Transitions) -> Transitions:
+    """Each transition and its reverse: whatever looks alike can be joined either way."""
+    return Transitions(
+        np.concatenate([transitions.clips, transitions.clips[:, ::-1]]),
+        np.concatenate([transitions.frames, transitions.frames[:, ::-1]]),
+        np.concatenate([transitions.distances, transitions.distances]),
+        np.concatenate([transitions.transforms, rigid2d.invert(transitions.transforms)]),
+    )
+
+
+def compacted(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
+    """The same graph without nodes that nothing touches, and with runs of clip edges joined where nothing branches."""
+    n = len(nodes)
+    ins, outs = np.bincount(edges.heads, minlength=n), np.bincount(edges.tails, minlength=n)
+    runs = np.flatnonzero(~edges.blends)
+    into, out_of = np.full(n, -1), np.full(n, -1)
+    into[edges.heads[runs]] = runs
+    out_of[edges.tails[runs]] = runs
+    plain = (ins == 1) & (outs == 1) & (into >= 0) & (out_of >= 0)
+    inner = np.flatnonzero(plain)
+    same = (edges.labels[into[inner]] == edges.labels[out_of[inner]]).all(axis=1)
+    plain[inner[~same]] = False
+    heads, lengths = edges.heads.copy(), edges.n_frames.copy()
+    keep = np.ones(len(edges), dtype=bool)
+    keep[out_of[plain]] = False
+    # Along each clip from its end, so that every run is handed on whole; in a clip that loops into itself nothing is
+    # plain, as a transition enters it.
+    order = np.flatnonzero(plain)[np.lexsort((-nodes[plain, 1], nodes[plain, 0]))]
+    for node in order:
+        before, after = into[node], out_of[node]
+        heads[before] = heads[after]
+        lengths[before] += lengths[after]
+    joined = Edges(
+        edges.tails,
+        heads,
+        edges.clips,
+        edges.starts,
+        lengths,
+        edges.distances,
+        edges.moves,
+        edges.blends,
+        edges.labels,
+    ).taken(keep)
+    used = np.zeros(n, dtype=bool)
+    used[joined.tails] = used[joined.heads] = True
+    number = np.cumsum(used) - 1
+    return settle(nodes[used]), Edges(
+        number[joined.tails], number[joined.heads], *(getattr(joined, name) for name in joined.__slots__[2:])
+    )
+
+
+def _label_changes(clip: int, mask: Bools) -> Ints:
+    """(M, 2) nodes where the labels of a clip change, so that each clip edge has one set of them."""
+    frames = np.flatnonzero((mask[1:] != mask[:-1]).any(axis=1)) + 1
+    return np.stack([np.full(len(frames), clip), frames], axis=1).astype(np.int64)
+
+
+def _clip_edges(nodes: Ints, tails: Ints, frame_labels: list[Bools]) -> Edges:
+    """From each node in `tails` to the next one in its clip."""
+    n = len(tails)
+    clip, start = nodes[tails].T
+    labels = np.array([frame_labels[c][f] for c, f in zip(clip, start, strict=True)], dtype=bool)
+    return Edges(
+        tails=tails,
+        heads=tails + 1,
+        clips=np.stack([clip, clip], axis=1),
+        starts=np.stack([start, start], axis=1),
+        n_frames=nodes[tails + 1, 1] - start,
+        distances=np.zeros(n),
+        moves=np.zeros((n, 3)),
+        blends=np.zeros(n, dtype=bool),
+        labels=labels.reshape(n, -1),
+    )
+
+
+def _blended_labels(transitions: Transitions, frame_labels: list[Bools], half: int) -> Bools:
+    """(T, K) labels that every blended frame carries, by its frame of one clip or of the other."""
+    n_labels = frame_labels[0].shape[1] if frame_labels else 0
+    out = np.zeros((len(transitions), n_labels), dtype=bool)
+    span = np.arange(-half, half + 1)
+    for t, ((a, b), (i, j)) in enumerate(zip(transitions.clips, transitions.frames, strict=True)):
+        out[t] = (frame_labels[a][i + span] | frame_labels[b][j + span]).all(axis=0)
+    return out

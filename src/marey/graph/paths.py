@@ -1,0 +1,184 @@
+"""Paths from files and words: points x, z in metres."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.errors import InvalidValue, ParseError, UnknownFormat
+from marey.graph.letters import LETTERS
+from marey.io.files import read_bytes, split_name
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_COMMAND = re.compile(r"([MmLlHhVvCcSsQqTtAaZz])|(" + _NUMBER.pattern + ")")
+_CURVE_POINTS = 24
+_COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2}
+
+
+def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> Floats:
+    """A path (N, 2) from a file: CSV lines ``x,z`` in metres, or the first path of an SVG drawing.
+
+    Parameters
+    ----------
+    length : metres that the path is made long; drawings are in units of their own, so they need it.
+    """
+    name = os.fspath(path)
+    text = read_bytes(path).decode("utf-8", errors="replace")
+    suffix = split_name(path)[1]
+    if suffix == ".csv":
+        points = _from_csv(text, name)
+    elif suffix == ".svg":
+        points = _from_svg(text, name)
+        if length is None:
+            raise InvalidValue(f"{name}: a drawing has no metres; say how long its path is to be")
+    else:
+        raise UnknownFormat(f"expected a path as .csv or .svg, got {suffix or 'no suffix'}", path=name)
+    points = points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 0.0])]
+    if len(points) < 2:
+        raise ParseError("the path in it has fewer than 2 different points", path=name)
+    return points if length is None else _scaled(points, length)
+
+
+def word_path(word: str, width: float) -> Floats:
+    """A path (N, 2) that writes `word` in one line, `width` metres wide, seen from above with +X to the right.
+
+    Letters are written as by hand, each in one stroke that ends where the next one begins.
+    """
+    unknown = sorted({letter for letter in word if letter != " " and letter not in LETTERS})
+    if unknown or not word.strip():
+        known = "".join(sorted(LETTERS))
+        raise InvalidValue(f"a word is written with the letters {known} and blanks, got {word!r}")
+    if not (np.isfinite(width) and width > 0.0):
+        raise InvalidValue(f"the width of a word must be above 0 m, got {width}")
+    strokes, at = [], 0.0
+    for letter in word:
+        if letter == " ":
+            at += 0.6
+            continue
+        stroke = np.array(LETTERS[letter], dtype=np.float64)
+        strokes.append(stroke + [at, 0.0])
+        at += float(stroke[:, 0].max()) + 0.15
+    points = np.concatenate(strokes)
+    points = _rounded(points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 1e-9])])
+    points -= points[0]
+    scale = width / float(np.ptp(points[:, 0]))
+    # Read from above, with what is written to the right along -X and upwards along +Z, as +X is at the left of +Z.
+    return np.stack([-points[:, 0], points[:, 1]], axis=1) * scale
+
+
+def _rounded(points: Floats) -> Floats:
+    """Corners cut twice (Chaikin 1974), as a hand would, and straight strokes left straight."""
+    pieces = np.maximum(np.ceil(np.hypot(*np.diff(points, axis=0).T) / 0.4).astype(int), 1)
+    at = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(pieces))])
+    points = np.stack([np.interp(at, np.arange(len(points)), points[:, c]) for c in (0, 1)], axis=1)
+    for _ in range(2):
+        before, after = points[:-1], points[1:]
+        cut = np.stack([0.75 * before + 0.25 * after, 0.25 * before + 0.75 * after], axis=1).reshape(-1, 2)
+        points = np.concatenate([points[:1], cut, points[-1:]])
+    return points
+
+
+def _scaled(points: Floats, length: float) -> Floats:
+    if not (np.isfinite(length) and length > 0.0):
+        raise InvalidValue(f"the length of a path must be above 0 m, got {length}")
+    return np.asarray((points - points[0]) * (length / float(np.hypot(*np.diff(points, axis=0).T).sum())))
+
+
+def _from_csv(text: str, path: str) -> Floats:
+    rows: list[tuple[float, float]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        stripped = line.strip().lstrip("\ufeff")
+        if not stripped or stripped.startswith("#"):
+            continue
+        parts = re.split(r"[,;\s]+", stripped.strip(",;"))
+        try:
+            x, z = (float(part) for part in parts)
+        except ValueError:
+            if not rows and not any(_NUMBER.fullmatch(part) for part in parts):
+                continue  # a heading
+            raise ParseError(f"expected x,z in metres, got {stripped[:40]!r}", path=path, line=number) from None
+        if not (np.isfinite(x) and np.isfinite(z)):
+            raise ParseError(f"expected finite numbers, got {stripped[:40]!r}", path=path, line=number)
+        rows.append((x, z))
+    if not rows:
+        raise ParseError("there are no points x,z in it", path=path)
+    return np.array(rows)
+
+
+def _from_svg(text: str, path: str) -> Floats:
+    """Points along the first drawn path; its y goes down the page, z up."""
+    found = re.search(r"<path\b[^>]*?\sd\s*=\s*([\"'])(.*?)\1", text, re.DOTALL)
+    if found is not None:
+        points = np.array(list(_svg_points(found[2], path)))
+    else:
+        line = re.search(r"<poly(?:line|gon)\b[^>]*?\spoints\s*=\s*([\"'])(.*?)\1", text, re.DOTALL)
+        if line is None:
+            raise ParseError("there is no <path> or <polyline> in it; draw one", path=path)
+        numbers = [float(number) for number in _NUMBER.findall(line[2])]
+        if len(numbers) % 2:
+            raise ParseError(f"the polyline in it has {len(numbers)} numbers, expected pairs", path=path)
+        points = np.array(numbers).reshape(-1, 2)
+    if len(points) < 2 or not np.isfinite(points).all():
+        raise ParseError("the path in it has fewer than 2 points", path=path)
+    # Seen from above with +Z up the page, +X is to the left.
+    return -points
+
+
+def _svg_points(drawn: str, path: str) -> Iterator[tuple[float, float]]:
+    """The points of path data; curves in straight pieces."""
+    tokens = _COMMAND.findall(drawn)
+    here, start, control = np.zeros(2), np.zeros(2), None
+    command, k, begun = "", 0, False
+    while k < len(tokens):
+        letter = tokens[k][0]
+        if letter:
+            command = letter
+            k += 1
+            if command in "Zz":
+                if begun:
+                    yield float(start[0]), float(start[1])
+                here, control = start, None
+                continue
+        kind = command.upper()
+        if kind not in _COUNTS:
+            raise ParseError(f"path data with {command or 'no command'!r} is not read; use lines and curves", path=path)
+        values = [float(number) for mark, number in tokens[k : k + _COUNTS[kind]] if not mark]
+        if len(values) != _COUNTS[kind]:
+            raise ParseError(f"path data with {command!r} lacks numbers", path=path)
+        k += _COUNTS[kind]
+        if kind == "M":
+            if begun:
+                return  # a second stroke: one path is enough
+            here = start = np.array(values) + (here if command == "m" else 0.0)
+            begun, command = True, "l" if command == "m" else "L"
+            yield float(here[0]), float(here[1])
+            continue
+        base = here if command.islower() else np.zeros(2)
+        curve, control = _svg_curve(kind, np.array(values), base, here, control)
+        for point in curve[1:]:
+            yield float(point[0]), float(point[1])
+        here = curve[-1]
+
+
+def _svg_curve(
+    kind: str, values: Floats, base: Floats, here: Floats, control: Floats | None
+) -> tuple[Floats, Floats | None]:
+    """Points from `here` on, and the control point that a smooth curve would go on from."""
+    if kind in "LHV":
+        x = here[0] if kind == "V" else base[0] + values[0]
+        y = here[1] if kind == "H" else base[1] + values[-1]
+        return np.stack([here, [x, y]]), None
+    points = values.reshape(-1, 2) + base
+    if kind in "ST":
+        points = np.concatenate([(here if control is None else 2.0 * here - control)[None], points])
+    t = np.linspace(0.0, 1.0, _CURVE_POINTS)[:, None]
+    if kind in "CS":
+        a, b, end = points
+        curve = (1 - t) ** 3 * here + 3 * (1 - t) ** 2 * t * a + 3 * (1 - t) * t**2 * b + t**3 * end
+        return curve, b
+    a, end = points
+    return (1 - t) ** 2 * here + 2 * (1 - t) * t * a + t**2 * end, a

@@ -1,0 +1,110 @@
+"""Leaving out what leads nowhere (Kovar 4.1.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from marey.core._arrays import Bools, Ints
+from marey.graph.network import Edges
+
+UNLABELLED = "(unlabelled)"
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """What endless motion of one label there is.
+
+    Attributes
+    ----------
+    label : its name.
+    n_frames : frames of clips in the largest strongly connected component of the label's edges.
+    of_frames : frames of clips that carry the label.
+    reaches : other labels that can be got to from here.
+    """
+
+    label: str
+    n_frames: int
+    of_frames: int
+    reaches: tuple[str, ...]
+
+
+def prune(n_nodes: int, edges: Edges) -> tuple[Bools, Bools]:
+    """Which edges stay, (E,), and which nodes are in each label's component, (K, N).
+
+    For each label, the subgraph of edges that carry it has a largest strongly connected component, by frames of
+    clips played in it. An edge stays if its tail and its head each lie in the component of one of its labels. The
+    edges inside components then give endless motion of one label, and those between components change the style.
+    """
+    members = np.stack(
+        [_largest_component(n_nodes, edges, edges.labels[:, k]) for k in range(edges.labels.shape[1])]
+    ).reshape(-1, n_nodes)
+    return _leads_on(edges, members), members
+
+
+def _leads_on(edges: Edges, members: Bools) -> Bools:
+    """(E,) edges whose tail and head are each in the component of one of their labels."""
+    tails, heads = (edges.labels & members[:, ends].T for ends in (edges.tails, edges.heads))
+    return np.asarray(tails.any(axis=1) & heads.any(axis=1))
+
+
+def components(names: tuple[str, ...], edges: Edges, members: Bools) -> tuple[Component, ...]:
+    """What pruning found, for edges before it: how much of each label stays, and which labels can be got to."""
+    reach = _reachable(members, edges.taken(_leads_on(edges, members)))
+    out = []
+    for k, name in enumerate(names):
+        runs = edges.labels[:, k] & ~edges.blends
+        inside = runs & members[k, edges.tails] & members[k, edges.heads]
+        others = tuple(names[m] for m in np.flatnonzero(reach[k]) if m != k)
+        out.append(Component(name, int(edges.n_frames[inside].sum()), int(edges.n_frames[runs].sum()), others))
+    return tuple(out)
+
+
+def findings(found: tuple[Component, ...], fps: float, least_seconds: float) -> tuple[str, ...]:
+    """The warnings of Kovar 4.1.3 as sentences: small components, and no way between two."""
+    out = []
+    alive = [each for each in found if each.n_frames]
+    for each in found:
+        if not each.n_frames:
+            out.append(f"nothing of {each.label!r} is left: none of its frames lead back to it; raise the threshold")
+        elif each.n_frames < least_seconds * fps:
+            kept, had = each.n_frames / fps, each.of_frames / fps
+            out.append(f"only {kept:.1f} s of {had:.1f} s of {each.label!r} can be played endlessly")
+    for one, other in permutations(alive, 2):
+        if other.label not in one.reaches:
+            out.append(f"there is no way from {one.label!r} to {other.label!r}; raise the threshold of this pair")
+    return tuple(out)
+
+
+def _largest_component(n_nodes: int, edges: Edges, carried: Bools) -> Bools:
+    """(N,) nodes of the strongly connected component that plays most frames of clips; none where nothing goes on."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    tails, heads = edges.tails[carried], edges.heads[carried]
+    links = coo_array((np.ones(len(tails), dtype=np.int8), (tails, heads)), shape=(n_nodes, n_nodes))
+    _, which = connected_components(links, directed=True, connection="strong")
+    inside = which[tails] == which[heads]  # a node on its own has an edge within only if it leads to itself
+    if not inside.any():
+        return np.zeros(n_nodes, dtype=bool)
+    frames = np.where(edges.blends[carried], 0, edges.n_frames[carried])[inside]
+    played = np.bincount(which[tails[inside]], weights=frames + 1e-9)
+    return np.asarray(which == int(played.argmax()))
+
+
+def _reachable(members: Bools, kept: Edges) -> Bools:
+    """(K, K) whether the component of one label can be left for that of another."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    n_labels, n_nodes = members.shape
+    links = coo_array((np.ones(len(kept), dtype=np.int8), (kept.tails, kept.heads)), shape=(n_nodes, n_nodes)).tocsr()
+    reach = np.zeros((n_labels, n_labels), dtype=bool)
+    for k in range(n_labels):
+        start = np.flatnonzero(members[k])
+        if len(start):
+            seen: Ints = breadth_first_order(links, int(start[0]), return_predecessors=False)
+            reach[k] = members[:, seen].any(axis=1)
+    return reach

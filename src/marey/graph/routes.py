@@ -1,0 +1,72 @@
+"""The quickest ways through a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Ints
+from marey.errors import InvalidValue, NoResult
+from marey.graph.motion_graph import MotionGraph
+from marey.graph.walk import Walk
+
+
+def shortest_walk(graph: MotionGraph, before: int, after: int) -> Walk:
+    """The walk from one node to another that takes the least time; from a node to itself, the quickest loop."""
+    from scipy.sparse.csgraph import dijkstra
+
+    n = len(graph.nodes)
+    for node in (before, after):
+        if not 0 <= node < n:
+            raise InvalidValue(f"nodes are numbers from 0 to {n - 1}, got {node}")
+    edges = graph.edges
+    away = dijkstra(_times_back(graph), indices=after)
+    out: list[int] = []
+    node = before
+    while node != after or not out:
+        onward = [edge for edge in graph.out_edges(node) if np.isfinite(away[edges.heads[edge]])]
+        if not onward:
+            raise NoResult(f"there is no walk from node {before} to node {after}")
+        out.append(min(onward, key=lambda edge: edges.n_frames[edge] + away[edges.heads[edge]]))
+        node = int(edges.heads[out[-1]])
+    return graph.walk(out)
+
+
+def shortest_ways(graph: MotionGraph, label: str) -> Ints:
+    """(N,) the edge to take at each node for the shortest time to endless motion of a label; -1 where there is none."""
+    edges = graph.edges
+    total = edges.n_frames + time_to(graph, label)[edges.heads]
+    best = np.minimum.reduceat(total, graph.first_out[:-1])
+    leads = np.flatnonzero((total == best[edges.tails]) & np.isfinite(total))
+    out = np.full(len(graph.nodes), -1, dtype=np.int64)
+    out[edges.tails[leads[::-1]]] = leads[::-1]
+    return out
+
+
+def time_to(graph: MotionGraph, label: str) -> Any:
+    """(N,) frames from each node to endless motion of a label, by the quickest way; infinity where there is none."""
+    from scipy.sparse.csgraph import dijkstra
+
+    goals = np.flatnonzero(graph.members[graph.label_index(label)])
+    if not len(goals):
+        return np.full(len(graph.nodes), np.inf)
+    return dijkstra(_times_back(graph), indices=goals, min_only=True)
+
+
+def _quickest(graph: MotionGraph) -> Ints:
+    """One edge for each pair of nodes that has any, as a sparse matrix would add several up."""
+    edges = graph.edges
+    order = np.lexsort((edges.n_frames, edges.heads, edges.tails))
+    tails, heads = edges.tails[order], edges.heads[order]
+    once = np.concatenate([[True], (tails[1:] != tails[:-1]) | (heads[1:] != heads[:-1])])
+    return np.asarray(order[once])
+
+
+def _times_back(graph: MotionGraph) -> Any:
+    """(N, N) sparse, frames from column to row by the quickest edge: searched from the goals backwards."""
+    from scipy.sparse import coo_array
+
+    edges, n, taken = graph.edges, len(graph.nodes), _quickest(graph)
+    ends = (edges.heads[taken], edges.tails[taken])
+    return coo_array((edges.n_frames[taken].astype(float), ends), shape=(n, n)).tocsr()

@@ -1,0 +1,184 @@
+"""Direction tables: from anywhere in the graph, which edge leads best in a wanted direction (Kovar 4.3.3).
+
+The source searches for each edge and direction on its own. Here the value of being at a node with a wanted direction
+is one function of both, and its best choice follows from that of the nodes behind: dynamic programming over the graph.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.core._arrays import Floats, Ints, frozen, rebuilt
+from marey.errors import InvalidValue, MareyError, ParseError
+from marey.graph.edge_paths import edge_paths
+from marey.graph.motion_graph import MotionGraph
+from marey.io import archive
+from marey.io.files import read_bytes, write_bytes
+
+FORMAT = "marey.directions"
+VERSION = 1
+
+# Seconds until which going somewhere counts about half as much as going there now. Turning round takes a second or two
+# in which nothing is gained.
+_HORIZON = 4.0
+# Values are settled where a sweep changes none by more than this share of the largest.
+_SETTLED = 1e-3
+_MOST_SWEEPS = 500
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DirectionTable:
+    """The edge to take at each node for each wanted direction.
+
+    Attributes
+    ----------
+    choices : (N, D) which of a node's edges to take, counted from its first; -1 where none is allowed.
+    values : (N, D) metres, what is gained from there on, later metres counting less; for choosing a start.
+    label : the label that is kept to, or None.
+    speed : metres per second that are wanted, or None for as fast as can be.
+    sweeps : how many passes it took.
+    """
+
+    choices: Ints
+    values: Floats = field(repr=False)
+    label: str | None = None
+    speed: float | None = None
+    sweeps: int = 0
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "choices", frozen(self.choices, "choices", (None, None), np.int64))
+        put(self, "values", frozen(self.values, "values", self.choices.shape, finite=False))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    @property
+    def n_directions(self) -> int:
+        """D."""
+        return int(self.choices.shape[1])
+
+    def column(self, direction: float) -> int:
+        """The entry for a direction in the world of a node's clip: radians from +Z, positive to the left."""
+        step = 2.0 * np.pi / self.n_directions
+        return int(np.rint(direction / step)) % self.n_directions
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to an .npz file: two bytes for a choice."""
+        arrays: dict[str, NDArray[Any]] = {
+            "choices": self.choices.astype(np.int16),
+            "values": self.values.astype(np.float32),
+            "label": archive.text_array("" if self.label is None else self.label, "the label"),
+            "speed": np.array(np.nan if self.speed is None else self.speed),
+            "sweeps": np.array(self.sweeps),
+        }
+        write_bytes(path, [archive.pack(FORMAT, VERSION, arrays)])
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> DirectionTable:
+        """A table that `save` wrote."""
+        name = os.fspath(path)
+        arrays = archive.unpack(
+            read_bytes(path), name, FORMAT, VERSION, ("choices", "values", "label", "speed", "sweeps")
+        )
+        try:
+            speed = float(arrays["speed"])
+            label = str(arrays["label"])
+            return cls(
+                arrays["choices"].astype(np.int64),
+                arrays["values"].astype(np.float64),
+                label or None,
+                None if np.isnan(speed) else speed,
+                int(arrays["sweeps"]),
+            )
+        except (MareyError, ValueError, TypeError) as error:
+            raise ParseError(f"the table in it does not fit together ({error})", path=name) from None
+
+
+def direction_table(
+    graph: MotionGraph, n_directions: int = 16, *, label: str | None = None, speed: float | None = None
+) -> DirectionTable:
+    """The best edge at every node for every direction.
+
+    What counts is the way that the hips go in the wanted direction, later metres less than earlier ones; with a speed,
+    it is how near their velocity stays to the wanted one.
+
+    Parameters
+    ----------
+    n_directions : evenly spaced; entry d is d turns of 360 / n degrees to the left of +Z, in the world of the clip.
+    label : keep to the endless motion of this label.
+    speed : metres per second; as fast as can be by default.
+    """
+    if n_directions < 2:
+        raise InvalidValue(f"a table needs at least 2 directions, got {n_directions}")
+    if speed is not None and not (np.isfinite(speed) and speed >= 0.0):
+        raise InvalidValue(f"the speed must be a number of at least 0 m/s, got {speed}")
+    allowed = graph.allowed(label)
+    edges = graph.edges
+    gain, fade = _gains(graph, n_directions, speed)
+    gain[~allowed] = -np.inf
+    turns = edges.moves[:, 0] / (2.0 * np.pi / n_directions)
+    values = np.zeros((len(graph.nodes), n_directions))
+    columns = np.arange(n_directions)
+    # What was wanted in one clip's world is wanted at another angle in the next one's.
+    at = columns[None, :] - turns[:, None]
+    low = np.floor(at).astype(np.int64)
+    share = at - low
+    heads = edges.heads[:, None]
+    first, second = low % n_directions, (low + 1) % n_directions
+    dead = ~np.maximum.reduceat(allowed, graph.first_out[:-1])
+    total = gain
+    sweeps = 0
+    while sweeps < _MOST_SWEEPS:
+        sweeps += 1
+        ahead = values[heads, first] * (1.0 - share) + values[heads, second] * share
+        total = gain + fade[:, None] * ahead
+        new = np.maximum.reduceat(total, graph.first_out[:-1], axis=0)
+        new[dead] = 0.0
+        change = float(np.abs(new - values).max())
+        values = new
+        if change <= _SETTLED * max(float(np.abs(values).max()), 1e-9):
+            break
+    choices = _first_best(total, values, graph.first_out)
+    choices[dead] = -1
+    values[dead] = -np.inf
+    return DirectionTable(choices, values, label, speed, sweeps)
+
+
+def _gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[Floats, Floats]:
+    """(E, D) what playing an edge gains in each direction, and (E,) how much less counts what comes after it."""
+    ways, edges = edge_paths(graph), graph.edges
+    rate = np.exp(-1.0 / (_HORIZON * graph.fps))
+    starts = ways.first[:-1]
+    along = np.arange(len(ways.points)) - np.repeat(starts, edges.n_frames)
+    weight = rate**along
+    before = np.where(along[:, None] > 0, np.roll(ways.points, 1, axis=0), ways.points)
+    step = ways.points - before
+    # Of an edge's first frame only the length of the step is known; it goes on as the next one does.
+    ahead = np.where((along == 0)[:, None], np.roll(step, -1, axis=0), step)
+    size = np.maximum(np.linalg.norm(ahead, axis=1), 1e-12)
+    step = np.where((along == 0)[:, None], ahead * (ways.steps / size)[:, None], step)
+    gone = np.add.reduceat(step * weight[:, None], starts, axis=0)
+    angle = np.arange(n_directions) * (2.0 * np.pi / n_directions)
+    progress = gone[:, :1] * np.sin(angle) + gone[:, 1:] * np.cos(angle)
+    if speed is not None:
+        wanted = speed / graph.fps
+        square = np.add.reduceat((step**2).sum(axis=1) * weight, starts)
+        frames = np.add.reduceat(weight, starts)
+        # Squared distance between velocities, as metres lost per frame of full speed missed.
+        scale = max(wanted, 0.3 / graph.fps)
+        progress = -(square[:, None] - 2.0 * wanted * progress + wanted**2 * frames[:, None]) / scale
+    return progress, rate**edges.n_frames
+
+
+def _first_best(total: Floats, best: Floats, first_out: Ints) -> Ints:
+    """(N, D) which of each node's edges is the best, the first where several are."""
+    counts = np.diff(first_out)
+    along = np.arange(first_out[-1]) - np.repeat(first_out[:-1], counts)
+    worse = total < np.repeat(best, counts, axis=0)
+    return np.minimum.reduceat(np.where(worse, np.iinfo(np.int64).max, along[:, None]), first_out[:-1], axis=0)

@@ -1,0 +1,45 @@
+"""Where two clips look alike, so that one can lead into the other (Kovar 4.1.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, Ints, frozen, rebuilt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transitions:
+    """T pairs of frames.
+
+    Attributes
+    ----------
+    clips, frames : (T, 2) the two clips, and the frame of each.
+    distances : (T,) metres, the root of the frame distance D.
+    transforms : (T, 3) rigid2d that carries the second clip onto the first.
+    """
+
+    clips: Ints
+    frames: Ints
+    distances: Floats
+    transforms: Floats
+
+    def __post_init__(self) -> None:
+        n = len(self.distances)
+        put = object.__setattr__
+        put(self, "clips", frozen(self.clips, "clips", (n, 2), np.int64))
+        put(self, "frames", frozen(self.frames, "frames", (n, 2), np.int64))
+        put(self, "distances", frozen(self.distances, "distances", (n,)))
+        put(self, "transforms", frozen(self.transforms, "transforms", (n, 3)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def __len__(self) -> int:
+        return len(self.distances)
+
+    def taken(self, which: Ints | Bools) -> Transitions:
+        """Those that `which` chooses, as indices or as a mask."""
+        return Transitions(self.clips[which], self.frames[which], self.distances[which], self.transforms[which])

@@ -1,0 +1,249 @@
+"""A walk along edges, and the motion that it plays (Kovar 4.1.2, 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from marey.core._arrays import Floats, Ints, frozen, rebuilt, settle
+from marey.core.contacts import Contacts
+from marey.core.labels import Label, Labels
+from marey.core.motion import Motion
+from marey.core.source import Source
+from marey.edit._notes import joined_contacts
+from marey.errors import InvalidValue
+from marey.maths import quat, rigid2d
+from marey.maths.ease import ease_in
+
+if TYPE_CHECKING:
+    from marey.graph.motion_graph import MotionGraph
+
+
+class Part(NamedTuple):
+    """A stretch of a walk's motion: output frames `start` to `stop`, and the frames of clips that they came from.
+
+    `into` and `into_frame` are the clip that is being blended into and its first frame, or None.
+    """
+
+    start: int
+    stop: int
+    clip: str
+    frame: int
+    into: str | None
+    into_frame: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walk:
+    """Edges of a graph, each beginning where the one before ends.
+
+    Attributes
+    ----------
+    graph : the graph.
+    edges : (N,) edges in order.
+    start : (3,) rigid2d, where the first edge's clip is put in the world.
+    n_frames : how many frames to play; the last edge may be cut.
+    """
+
+    graph: MotionGraph
+    edges: Ints
+    start: Floats
+    n_frames: int
+
+    def __post_init__(self) -> None:
+        graph = self.graph
+        edges = frozen(self.edges, "edges", (None,), np.int64)
+        if not len(edges):
+            raise InvalidValue("a walk needs at least one edge")
+        if edges.min() < 0 or edges.max() >= len(graph.edges):
+            raise InvalidValue(
+                f"edges must be numbers from 0 to {len(graph.edges) - 1}, got {edges.min()} to {edges.max()}"
+            )
+        broken = np.flatnonzero(graph.edges.heads[edges[:-1]] != graph.edges.tails[edges[1:]])
+        if len(broken):
+            k = int(broken[0])
+            raise InvalidValue(f"edge {edges[k + 1]} does not begin where edge {edges[k]} ends")
+        played = graph.edges.n_frames[edges]
+        whole = int(played.sum())
+        if not whole - int(played[-1]) < self.n_frames <= whole:
+            raise InvalidValue(f"these edges play {whole} frames, got n_frames={self.n_frames}")
+        put = object.__setattr__
+        put(self, "edges", edges)
+        put(self, "start", frozen(self.start, "start", (3,)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def __len__(self) -> int:
+        return self.n_frames
+
+    @property
+    def places(self) -> Floats:
+        """(N + 1, 3) rigid2d: where each edge's first clip is in the world, and where the next would be."""
+        moves = self.graph.edges.moves[self.edges]
+        blends = self.graph.edges.blends[self.edges]
+        out = np.empty((len(moves) + 1, 3))
+        here = out[0] = self.start
+        for k, move in enumerate(moves):
+            if blends[k]:
+                here = rigid2d.compose(here, move)
+            out[k + 1] = here
+        return out
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What was played when; neighbouring stretches of one clip are one part."""
+        return tuple(self._parts())
+
+    def _parts(self) -> Iterator[Part]:
+        names = [clip.name for clip in self.graph.clips]
+        edges = self.graph.edges
+        at = 0
+        open_part: Part | None = None
+        for e in self.edges:
+            stop = min(at + int(edges.n_frames[e]), self.n_frames)
+            (a, b), (i, j) = edges.clips[e], edges.starts[e]
+            part = Part(
+                at, stop, names[a], int(i), names[b] if edges.blends[e] else None, int(j) if edges.blends[e] else None
+            )
+            if open_part is not None and part.into is None and open_part.into is None:
+                open_part = open_part._replace(stop=stop)
+            else:
+                if open_part is not None:
+                    yield open_part
+                open_part = part
+            at = stop
+        if open_part is not None:
+            yield open_part
+
+    def motion(self, *, clean: bool = True, name: str = "walk") -> Motion:
+        """The motion that the walk plays.
+
+        Transitions are blended as in Kovar 4.11 to 4.13; their contacts come from the first clip in the first half
+        and from the second in the second, their labels from both. Provenance lists `parts`.
+
+        Parameters
+        ----------
+        clean : plant the feet by the contacts; without it, a walk within one clip is that clip, frame for frame.
+        name : of the motion.
+        """
+        made = self._joined(name)
+        if not clean or made.contacts is None or not made.contacts.mask.any():
+            return made
+        from marey.clean import clean as planted
+
+        return planted(made)
+
+    def _joined(self, name: str) -> Motion:
+        graph = self.graph
+        edges, clips = graph.edges, graph.clips
+        places = self.places
+        counts = edges.n_frames[self.edges].copy()
+        counts[-1] -= int(counts.sum()) - self.n_frames
+        runs = [
+            (int(a), int(i), int(n))
+            for (a, _), (i, _), n in zip(edges.clips[self.edges], edges.starts[self.edges], counts, strict=True)
+        ]
+        roots, turns, offsets = _gathered(clips, runs)
+        placed = np.repeat(places[:-1], counts, axis=0)
+        roots, turns = _carried(roots, turns, placed)
+        jumps = [k for k, e in enumerate(self.edges) if edges.blends[e]]
+        if jumps:
+            into = [
+                (int(edges.clips[e, 1]), int(edges.starts[e, 1]), int(counts[k]))
+                for k, e in ((k, self.edges[k]) for k in jumps)
+            ]
+            steps = np.concatenate([np.arange(n) for _, _, n in into])
+            first = np.cumsum(counts) - counts
+            frames = np.concatenate([np.arange(first[k], first[k] + counts[k]) for k in jumps])
+            other_roots, other_turns, other_offsets = _gathered(clips, into)
+            carried = np.repeat(places[1:][jumps], counts[jumps], axis=0)
+            other_roots, other_turns = _carried(other_roots, other_turns, carried)
+            share = ease_in((steps + 1.0) / (2 * graph.half_width + 2))
+            roots[frames] += share[:, None] * (other_roots - roots[frames])
+            turns[frames] = quat.slerp(turns[frames], other_turns, share[:, None])
+            if offsets is not None and other_offsets is not None:
+                offsets[frames] += share[:, None, None] * (other_offsets - offsets[frames])
+        parts = [part._asdict() for part in self.parts]
+        floors = [clip.source.floor for clip in clips if clip.source.floor is not None]
+        return Motion(
+            graph.skeleton,
+            settle(roots),
+            settle(quat.unroll(turns)),
+            graph.fps,
+            name=name,
+            contacts=self._contacts(counts),
+            labels=self._labels(counts),
+            bone_offsets=None if offsets is None else settle(offsets),
+            source=replace(Source(), floor=floors[0] if len(floors) == len(clips) else None).with_step(
+                op="graph walk", parts=parts
+            ),
+        )
+
+    def _contacts(self, counts: Ints) -> Contacts | None:
+        edges, clips = self.graph.edges, self.graph.clips
+        pieces: list[tuple[Contacts | None, int]] = []
+        for e, n in zip(self.edges, counts.tolist(), strict=True):
+            (a, b), (i, j) = edges.clips[e].tolist(), edges.starts[e].tolist()
+            half = min(n, self.graph.half_width + 1) if edges.blends[e] else n
+            pieces.append((_cut(clips[a].contacts, i, i + half), half))
+            if n > half:
+                pieces.append((_cut(clips[b].contacts, j + half, j + n), n - half))
+        return joined_contacts(pieces)
+
+    def _labels(self, counts: Ints) -> Labels:
+        edges, clips = self.graph.edges, self.graph.clips
+        spans: dict[str, list[tuple[int, int]]] = {}
+        at = 0
+        for e, n in zip(self.edges, counts.tolist(), strict=True):
+            sides = [0, 1] if edges.blends[e] else [0]
+            for side in sides:
+                clip, start = int(edges.clips[e, side]), int(edges.starts[e, side])
+                for label in clips[clip].labels.sliced(start, start + n):
+                    spans.setdefault(label.name, []).append((at + label.start, at + label.stop))
+            at += n
+        return Labels(tuple(Label(name, *span) for name, runs in spans.items() for span in _united(runs)))
+
+
+def _cut(contacts: Contacts | None, start: int, stop: int) -> Contacts | None:
+    return None if contacts is None else contacts.sliced(start, stop)
+
+
+def _united(runs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Half-open runs, with those that touch or overlap made one."""
+    start, stop = -1, -1
+    for a, b in sorted(runs):
+        if a > stop:
+            if stop > start:
+                yield start, stop
+            start, stop = a, b
+        else:
+            stop = max(stop, b)
+    yield start, stop
+
+
+def _gathered(clips: Sequence[Motion], runs: Sequence[tuple[int, int, int]]) -> tuple[Floats, Floats, Floats | None]:
+    """Root positions, rotations and bone offsets of runs (clip, start, frames), one after another."""
+    roots = np.concatenate([clips[c].root_positions[i : i + n] for c, i, n in runs])
+    turns = np.concatenate([clips[c].rotations[i : i + n] for c, i, n in runs])
+    if all(clip.bone_offsets is None for clip in clips):
+        return roots, turns, None
+    return roots, turns, np.concatenate([_offsets(clips[c], i, n) for c, i, n in runs])
+
+
+def _offsets(clip: Motion, start: int, n: int) -> Floats:
+    if clip.bone_offsets is not None:
+        return clip.bone_offsets[start : start + n]
+    return np.broadcast_to(clip.skeleton.offsets, (n, *clip.skeleton.offsets.shape))
+
+
+def _carried(roots: Floats, turns: Floats, places: Floats) -> tuple[Floats, Floats]:
+    """Frames carried across the floor, each by its own transform; those with none stay bit for bit."""
+    moved = places.any(axis=1)
+    if moved.any():
+        roots[moved] = rigid2d.apply(places[moved], roots[moved])
+        turns[moved, 0] = quat.mul(rigid2d.to_quat(places[moved]), turns[moved, 0])
+    return roots, turns

@@ -1,0 +1,262 @@
+"""Building: what is found, joined and pruned, against the definitions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.compare import distance_grid, frame_weights, point_clouds
+from marey.core import Label, Labels, Skeleton
+from marey.errors import InvalidValue, NoResult, ParseError, UnknownName, UnknownVersion
+from marey.graph import Edges, MotionGraph, Transitions
+from marey.graph.alike import blocks_of, find_alike
+from marey.graph.network import both_ways, compacted, connect_clips
+from marey.graph.prune import prune
+from marey.maths import rigid2d
+from tests.graph.clips import two_styles, walking_graph, walks
+
+
+@pytest.fixture(scope="module")
+def graph() -> MotionGraph:
+    return walking_graph()
+
+
+def minima_by_definition(a, b, half: int) -> set[tuple[int, int]]:
+    """Local minima of the whole grid among frames around which windows fit."""
+    values = distance_grid(a, b, window=0.5).values[half : len(a) - half, half : len(b) - half]
+    out = set()
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            around = values[max(i - 1, 0) : i + 2, max(j - 1, 0) : j + 2]
+            if values[i, j] <= around.min() and (a is not b or j - i >= 2 * half + 1):
+                out.add((i + half, j + half))
+    return out
+
+
+@pytest.mark.parametrize("memory", [2**20, 2**28])
+def test_blocks_find_the_minima_of_the_whole_grid(memory):
+    clips = [motion[:130] for motion in walks()[:2]]
+    weights = frame_weights(0.5, 30.0, "triangle")
+    half = len(weights) // 2
+    found = find_alike([point_clouds(clip) for clip in clips], weights, None, max_memory=memory // 64)
+    by_pair = defaultdict(set)
+    for (a, b), (i, j) in zip(found.clips.tolist(), found.frames.tolist(), strict=True):
+        assert (i, j) not in by_pair[a, b]
+        by_pair[a, b].add((i, j))
+    for a in range(2):
+        for b in range(a, 2):
+            assert by_pair[a, b] == minima_by_definition(clips[a], clips[b], half)
+
+
+def test_blocks_cover_each_pair_of_frames_once_and_keep_to_the_memory():
+    seen = defaultdict(int)
+    for block in blocks_of([100, 70], 7, 16 * 64 * 64):
+        assert block.n_cells <= 64 * 64
+        for i in range(*block.rows):
+            for j in range(*block.columns):
+                seen[block.a, block.b, i, j] += 1
+    assert set(seen.values()) == {1}
+    assert all((0, 1, i, j) in seen for i in range(7, 93) for j in range(7, 63))
+    assert all((0, 0, i, j) in seen for i in range(7, 93) for j in range(i, 93))
+
+
+def test_progress_ends_at_one_and_never_goes_back():
+    told = []
+    MotionGraph.build(walks()[:1], 0.2, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == pytest.approx(1.0)
+
+
+def test_every_edge_leads_to_where_the_next_frame_is(graph):
+    edges = graph.edges
+    for e in range(len(edges)):
+        clip, frame = graph.nodes[edges.tails[e]]
+        assert (clip, frame) == (edges.clips[e, 0], edges.starts[e, 0])
+        after = edges.starts[e, 1] + edges.n_frames[e]
+        assert tuple(graph.nodes[edges.heads[e]]) == (edges.clips[e, 1], after)
+
+
+def test_nothing_is_a_dead_end(graph):
+    assert (np.diff(graph.first_out) > 0).all()
+    assert set(graph.edges.heads) <= set(graph.edges.tails)
+
+
+def test_transitions_go_both_ways_before_pruning():
+    one = Transitions([[0, 1]], [[20, 30]], [0.05], [[0.3, 1.0, 2.0]])
+    both = both_ways(one)
+    assert both.clips.tolist() == [[0, 1], [1, 0]]
+    assert both.frames.tolist() == [[20, 30], [30, 20]]
+    np.testing.assert_allclose(rigid2d.compose(both.transforms[0], both.transforms[1]), 0.0, atol=1e-15)
+
+
+def test_a_transition_leaves_l_frames_before_and_enters_l_frames_after():
+    labels = [np.ones((50, 1), dtype=bool)] * 2
+    nodes, edges = connect_clips(
+        np.array([50, 50]), labels, Transitions([[0, 1]], [[20, 30]], [0.0], np.zeros((1, 3))), 3
+    )
+    jump = int(np.flatnonzero(edges.blends)[0])
+    assert tuple(nodes[edges.tails[jump]]) == (0, 17)
+    assert tuple(nodes[edges.heads[jump]]) == (1, 34)
+    assert edges.n_frames[jump] == 7
+
+
+def plain_edges(pairs, labels) -> Edges:
+    n = len(pairs)
+    order = sorted(range(n), key=lambda k: pairs[k][0])
+    tails, heads = np.array([pairs[k] for k in order]).T
+    return Edges(
+        tails, heads, np.zeros((n, 2), int), np.zeros((n, 2), int), np.full(n, 5), np.zeros(n), np.zeros((n, 3)),
+        np.zeros(n, bool), np.array([labels[k] for k in order], dtype=bool),
+    )  # fmt: skip
+
+
+def test_pruning_keeps_the_example_of_the_source():
+    # Kovar, figure 4.8: nodes 4 and 5 are sinks, 6 is a dead end.
+    pairs = [(1, 2), (2, 3), (3, 7), (7, 8), (8, 9), (9, 1), (2, 4), (4, 5), (5, 4), (3, 6)]
+    edges = plain_edges(pairs, [[True]] * len(pairs))
+    keep, members = prune(10, edges)
+    assert set(np.flatnonzero(members[0])) == {1, 2, 3, 7, 8, 9}
+    assert {(t, h) for t, h in zip(edges.tails[keep], edges.heads[keep], strict=True)} == set(pairs[:6])
+
+
+def test_pruning_keeps_changes_of_style_between_components():
+    # Two loops of one label each, and a blend that carries both labels from one to the other.
+    pairs = [(0, 1), (1, 0), (2, 3), (3, 2), (1, 2), (3, 4)]
+    labels = [[True, False]] * 2 + [[False, True]] * 2 + [[True, True]] + [[False, True]]
+    edges = plain_edges(pairs, labels)
+    keep, _ = prune(5, edges)
+    kept = {(t, h) for t, h in zip(edges.tails[keep], edges.heads[keep], strict=True)}
+    assert kept == set(pairs[:5])
+
+
+def test_every_edge_goes_on_with_a_label_of_its_own():
+    graph = two_styles()
+    edges = graph.edges
+    for e in range(len(edges)):
+        outs = list(graph.out_edges(int(edges.heads[e])))
+        assert (edges.labels[outs] & edges.labels[e]).any(), e
+
+
+def test_compacting_changes_no_path():
+    graph = walking_graph()
+    # Cut every clip edge in two, and put them together again.
+    edges, nodes = graph.edges, graph.nodes.tolist()
+    runs = [e for e in range(len(edges)) if not edges.blends[e] and edges.n_frames[e] > 1]
+    columns = {name: getattr(edges, name).tolist() for name in Edges.__slots__}
+    for e in runs:
+        middle = len(nodes)
+        half = columns["n_frames"][e] // 2
+        clip, frame = edges.clips[e, 0], int(edges.starts[e, 0]) + half
+        nodes.append([int(clip), frame])
+        for name in columns:
+            columns[name].append(columns[name][e])
+        columns["heads"][e], columns["tails"][-1] = middle, middle
+        columns["n_frames"][e], columns["n_frames"][-1] = half, columns["n_frames"][-1] - half
+        columns["starts"][-1] = [frame, frame]
+    cut = Edges(*(np.array(columns[name]) for name in Edges.__slots__))
+    cut = cut.taken(np.argsort(cut.tails, kind="stable"))
+    small_nodes, small = compacted(np.array(nodes), cut)
+    assert {tuple(n) for n in small_nodes} <= {tuple(n) for n in graph.nodes}
+
+    def played(nodes, edges):
+        return {
+            (*nodes[t], *nodes[h], n, b)
+            for t, h, n, b in zip(edges.tails, edges.heads, edges.n_frames, edges.blends, strict=True)
+        }
+
+    assert played(small_nodes, small) == played(graph.nodes, graph.edges)
+
+
+def test_a_share_is_a_threshold_too():
+    clips = walks()[:2]
+    by_share = MotionGraph.build(clips, "30%")
+    distances = find_alike(
+        [point_clouds(clip) for clip in clips], frame_weights(0.5, 30.0, "triangle"), None, max_memory=2**28
+    ).distances
+    by_value = MotionGraph.build(clips, float(np.quantile(distances, 0.3)))
+    assert len(by_share.edges) == len(by_value.edges)
+
+
+def test_pairs_of_labels_have_their_own_thresholds():
+    clips = (*walks(), replace(walks()[0], name="again", labels=Labels((Label("march", 0, len(walks()[0])),))))
+    open_graph = MotionGraph.build(clips, 0.08)
+    no_way = MotionGraph.build(clips, 0.08, thresholds={("walk", "march"): 0.0, ("march", "walk"): 0.0})
+    march = no_way.label_index("march")
+    both = no_way.edges.labels.all(axis=1)
+    assert open_graph.edges.labels.all(axis=1).any()
+    assert not both.any()
+    assert no_way.edges.labels[:, march].any()
+    assert any("no way from 'walk' to 'march'" in finding for finding in no_way.findings)
+    one_way = MotionGraph.build(clips, 0.08, thresholds={("march", "walk"): 0.0})
+    reaches = {component.label: component.reaches for component in one_way.components}
+    assert reaches == {"walk": ("march",), "march": ()}
+
+
+def test_the_same_graph_comes_back_from_a_file(tmp_path, graph):
+    graph.save(tmp_path / "g.npz")
+    again = MotionGraph.load(tmp_path / "g.npz")
+    for name in Edges.__slots__:
+        np.testing.assert_array_equal(getattr(again.edges, name), getattr(graph.edges, name))
+    np.testing.assert_array_equal(again.nodes, graph.nodes)
+    assert (again.label_names, again.findings, again.components) == (
+        graph.label_names,
+        graph.findings,
+        graph.components,
+    )
+    first = graph.random_walk(10, rng=3).motion()
+    second = again.random_walk(10, rng=3).motion()
+    np.testing.assert_array_equal(first.rotations, second.rotations)
+    assert first.labels == second.labels
+
+
+def test_files_that_are_not_graphs_are_refused_by_name(tmp_path, graph):
+    from marey.io import save
+
+    save(graph.clips[0], tmp_path / "m.npz")
+    with pytest.raises(UnknownVersion, match=r"expected format 'marey.graph', got 'marey.motion'"):
+        MotionGraph.load(tmp_path / "m.npz")
+    (tmp_path / "broken.npz").write_bytes(b"PK no zip")
+    with pytest.raises(ParseError, match=r"broken.npz: not a readable NPZ file"):
+        MotionGraph.load(tmp_path / "broken.npz")
+
+
+def test_no_graph_says_which_threshold_would_give_one():
+    with pytest.raises(
+        NoResult, match=r"a threshold of 0.001 leaves no motion that can go on; the least that does is"
+    ) as said:
+        MotionGraph.build(walks(), 0.001)
+    least = float(str(said.value).rsplit("is ", 1)[1].removesuffix(" m"))
+    assert MotionGraph.build(walks(), least).n_transitions > 0
+
+
+@pytest.mark.parametrize(
+    ("clips", "options", "message"),
+    [
+        ((), {}, "a graph needs at least one clip, got none"),
+        ("short", {}, r"the longest clip lasts 0.63 s, too short for transitions of 0.5 s"),
+        ("walks", {"threshold": "lots"}, "a distance of 0 m or more, or a share such as '10%', got 'lots'"),
+        ("walks", {"threshold": -1.0}, "a threshold is a distance of 0 m or more"),
+        ("walks", {"threshold": "120%"}, "a threshold is a distance of 0 m or more"),
+        ("walks", {"thresholds": {("walk", "dance"): 0.1}}, "thresholds name the label 'dance', but clips have walk"),
+        ("bodies", {}, "a graph .* needs motions of one skeleton"),
+    ],
+)  # fmt: skip
+def test_bad_input(clips, options, message):
+    walk = walks()[0]
+    if clips == "short":
+        clips = [walk[:20]]
+    elif clips == "walks":
+        clips = walks()
+    elif clips == "bodies":
+        body = walk.skeleton
+        clips = [walk, replace(walk, skeleton=Skeleton(body.names, body.parents, body.offsets * 1.2), contacts=None)]
+    with pytest.raises(InvalidValue, match=message):
+        MotionGraph.build(clips, **options)
+
+
+def test_unknown_labels_are_named(graph):
+    with pytest.raises(UnknownName, match="no label 'wolk' in this graph; there are 'walk'; similar: 'walk'"):
+        graph.label_index("wolk")

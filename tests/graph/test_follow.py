@@ -1,0 +1,119 @@
+"""Paths: followed closely and wholly, in the styles that were asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.errors import InvalidValue, NoResult
+from marey.graph.edge_paths import edge_paths
+from marey.graph.follow import checked_path, follow, way_of
+from tests.graph.clips import two_styles, walking_graph
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return walking_graph()
+
+
+def circle(radius: float) -> np.ndarray:
+    angle = np.linspace(0.0, 1.9 * np.pi, 200)
+    return np.stack([radius - radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+
+
+def wave() -> np.ndarray:
+    z = np.linspace(0.0, 14.0, 200)
+    return np.stack([np.sin(z / 14.0 * 2.0 * np.pi), z], axis=1)
+
+
+@pytest.mark.parametrize(
+    "path", [np.array([[0.0, 0.0], [0.0, 12.0]]), circle(3.0), wave()], ids=["line", "circle", "wave"]
+)
+def test_paths_are_followed(graph, path):
+    found = follow(graph, path)
+    assert found.mean_distance <= 0.15
+    assert found.end_distance <= 0.25
+    assert found.mean_uncovered <= 0.15
+
+
+def test_figures_are_what_the_motion_does(graph):
+    found = follow(graph, wave(), width=50)
+    made = found.walk.motion(clean=False).travel[:, [0, 2]]
+    course, _ = checked_path(wave())
+    away = np.sqrt(((made[:, None] - course[None]) ** 2).sum(axis=-1)).min(axis=1)
+    assert away.mean() == pytest.approx(found.mean_distance, abs=0.03)  # the hips sway about their way
+    assert np.abs(way_of(found.walk) - made).max() < 0.12
+
+
+def test_a_wider_beam_is_never_worse(graph):
+    costs = [follow(graph, wave(), width=width).cost for width in (25, 50, 100, 200)]
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_cost_is_the_sum_of_the_definition(graph):
+    path = wave()
+    found = follow(graph, path, width=50)
+    course, total = checked_path(path)
+    ways = edge_paths(graph)
+    way = way_of(found.walk, ways)
+    steps = np.concatenate([ways.steps[ways.first[e] : ways.first[e + 1]] for e in found.walk.edges])[: len(way)]
+    gone = np.minimum(np.cumsum(np.maximum(steps, 0.1 / 30.0)), total)
+    at = np.stack(
+        [np.interp(gone, np.minimum(np.arange(len(course)) * 0.02, total), course[:, k]) for k in (0, 1)], axis=1
+    )
+    jumps = int(graph.edges.blends[found.walk.edges].sum())
+    end = ((way[-1] - course[-1]) ** 2).sum()
+    expected = ((way - at) ** 2).sum() + 0.5 * jumps + 15.0 * end
+    assert found.cost == pytest.approx(expected, rel=1e-3)
+
+
+def test_styles_change_where_they_should():
+    graph = two_styles()
+    found = follow(graph, np.array([[0.0, 0.0], [0.0, 6.0]]), styles=[(3.0, "walk"), (6.0, "sneak")])
+    made = found.walk.motion(clean=False)
+    sneaking = made.labels.mask("sneak", len(made))
+    walking = made.labels.mask("walk", len(made))
+    change = int(np.flatnonzero(sneaking)[0])
+    z = made.travel[:, 2]
+    assert 2.0 < z[change] < 3.6
+    assert walking[:change].all()
+    assert sneaking[change:].all()
+    whole = follow(graph, np.array([[0.0, 0.0], [0.0, 4.0]]), styles="sneak").walk.motion(clean=False)
+    assert whole.labels.mask("sneak", len(whole)).all()
+
+
+def test_circles_are_kept_out_of(graph):
+    path = np.array([[0.0, 0.0], [0.0, 10.0]])
+    found = follow(graph, path, avoid=[[0.0, 5.0, 0.4]])
+    away = np.hypot(*(way_of(found.walk) - [0.0, 5.0]).T)
+    assert away.min() >= 0.4
+
+
+def test_a_given_start_is_kept(graph):
+    place = np.array([0.5, 3.0, 1.0])
+    x, _, z = graph.clips[int(graph.nodes[5, 0])].moved(place).travel[int(graph.nodes[5, 1])]
+    found = follow(graph, np.array([[x, z], [x + 2.0, z + 8.0]]), start=(5, place))
+    assert int(graph.edges.tails[found.walk.edges[0]]) == 5
+    np.testing.assert_allclose(found.walk.start, place, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "message"),
+    [
+        ([[0.0, 0.0]], {}, "a path needs at least 2 points x, z, got 1"),
+        ([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]], {}, "points 1 and 2 of the path are the same; leave one out"),
+        ([[0.0, 0.0], [np.nan, 1.0]], {}, "a path must be finite"),
+        ([[0.0, 0.0], [0.0, 4.0]], {"styles": []}, "styles must name at least one label"),
+        ([[0.0, 0.0], [0.0, 4.0]], {"styles": [(3.0, "walk"), (2.0, "walk"), (4.0, "walk")]}, "further and further"),
+        ([[0.0, 0.0], [0.0, 4.0]], {"styles": "dance"}, "no label 'dance' in this graph"),
+        ([[0.0, 0.0], [0.0, 4.0]], {"width": 0}, "width must be at least 1"),
+    ],
+)  # fmt: skip
+def test_bad_input(graph, path, options, message):
+    with pytest.raises(InvalidValue, match=message):
+        follow(graph, path, **options)
+
+
+def test_a_path_through_a_wall_has_no_walk(graph):
+    with pytest.raises(NoResult, match=r"no walk covers this path of 4.0 m"):
+        follow(graph, [[0.0, 0.0], [0.0, 4.0]], avoid=[[0.0, 2.0, 30.0]])

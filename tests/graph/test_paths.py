@@ -1,0 +1,98 @@
+"""Paths from files and words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.errors import InvalidValue, ParseError, UnknownFormat, UnreadableFile
+from marey.graph.paths import read_path, word_path
+
+
+def test_csv_with_and_without_a_heading(tmp_path):
+    for text in (
+        "0,0\n1,2\n3,4\n",
+        "x,z\n0,0\n1,2\n3,4\n",
+        "# drawn by hand\n0 0\n1\t2\n\n3;4\n",
+        "0,0\n1,2\n1,2\n3,4\n",
+    ):
+        (tmp_path / "p.csv").write_text(text)
+        np.testing.assert_array_equal(read_path(tmp_path / "p.csv"), [[0, 0], [1, 2], [3, 4]])
+
+
+def test_a_length_scales(tmp_path):
+    (tmp_path / "p.csv").write_text("1,1\n1,3\n")
+    np.testing.assert_allclose(read_path(tmp_path / "p.csv", length=10.0), [[0, 0], [0, 10]])
+
+
+@pytest.mark.parametrize(
+    ("drawn", "end", "on_the_way"),
+    [
+        ('<path d="M 0 0 L 3 -4"/>', (-3, 4), (-1.5, 2)),
+        ('<path d="m1,1 l3,-4"/>', (-3, 4), (-1.5, 2)),
+        ('<path d="M0 0 H4 V-4"/>', (-4, 4), (-4, 0)),
+        ('<path d="M0,0 C0,-2 2,-4 4,-4"/>', (-4, 4), None),
+        ('<path d="M0,0 Q0,-4 4,-4 T8,-4"/>', (-8, 4), (-4, 4)),
+        ('<path d="M0,0 L0,-4 L4,-4 z M9 9 L8 8"/>', (0, 0), (-4, 4)),
+        ('<polyline points="0,0 0,-4 4,-4"/>', (-4, 4), (0, 4)),
+    ],
+)
+def test_drawings(tmp_path, drawn, end, on_the_way):
+    (tmp_path / "p.svg").write_text(f"<svg xmlns='http://www.w3.org/2000/svg'>{drawn}</svg>")
+    points = read_path(tmp_path / "p.svg", length=1.0)
+    if end == (0, 0):
+        np.testing.assert_allclose(points[-1], 0.0, atol=1e-12)
+    else:
+        np.testing.assert_allclose(points[-1] / np.abs(points[-1]).max(), np.array(end) / np.abs(end).max(), atol=1e-9)
+        scale = points[-1][0] / end[0]
+        if on_the_way is not None and on_the_way != end:
+            assert _distance_to(points, np.array(on_the_way) * scale) < 1e-9
+    assert np.hypot(*np.diff(points, axis=0).T).sum() == pytest.approx(1.0)
+
+
+def _distance_to(points: np.ndarray, point: np.ndarray) -> float:
+    a, b = points[:-1], points[1:]
+    t = np.clip(((point - a) * (b - a)).sum(axis=1) / ((b - a) ** 2).sum(axis=1), 0.0, 1.0)
+    return float(np.hypot(*(a + t[:, None] * (b - a) - point).T).min())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error", "message"),
+    [
+        ("p.csv", "0,0\n1,zwei\n", ParseError, r"p.csv:2: expected x,z in metres, got '1,zwei'"),
+        ("p.csv", "0,0\n1,2,3\n", ParseError, r"p.csv:2: expected x,z in metres"),
+        ("p.csv", "0,0\n1,nan\n", ParseError, r"p.csv:2: expected finite numbers"),
+        ("p.csv", "x,z\n", ParseError, "there are no points x,z in it"),
+        ("p.csv", "1,1\n1,1\n", ParseError, "fewer than 2 different points"),
+        ("p.svg", "<svg><circle r='3'/></svg>", ParseError, "there is no <path> or <polyline> in it; draw one"),
+        ("p.svg", "<svg><path d='M0 0 A 1 1 0 0 1 2 2'/></svg>", ParseError, "path data with 'A' is not read"),
+        ("p.svg", "<svg><path d='M0 0 L 1'/></svg>", ParseError, "path data with 'L' lacks numbers"),
+        ("p.txt", "0,0\n1,1\n", UnknownFormat, "expected a path as .csv or .svg, got .txt"),
+        ("p.csv", "", UnreadableFile, "the file is empty"),
+    ],
+)
+def test_bad_files(tmp_path, name, text, error, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(error, match=message):
+        read_path(tmp_path / name, length=5.0)
+
+
+def test_a_drawing_needs_a_length(tmp_path):
+    (tmp_path / "p.svg").write_text('<svg><path d="M 0 0 L 3 4"/></svg>')
+    with pytest.raises(InvalidValue, match="a drawing has no metres; say how long its path is to be"):
+        read_path(tmp_path / "p.svg")
+
+
+def test_words_are_as_wide_as_asked_and_in_one_stroke():
+    path = word_path("Hello", 12.0)
+    assert np.ptp(path[:, 0]) == pytest.approx(12.0)
+    np.testing.assert_array_equal(path[0], 0.0)
+    assert np.hypot(*np.diff(path, axis=0).T).min() > 0.0
+    # Its end is to the right of its beginning for somebody who looks along +Z.
+    assert path[-1, 0] < path[0, 0]
+
+
+@pytest.mark.parametrize(("word", "width"), [("", 3.0), ("Hélas", 3.0), ("on", 0.0), ("on", float("nan"))])
+def test_bad_words(word, width):
+    with pytest.raises(InvalidValue, match=r"a word is written with|the width of a word"):
+        word_path(word, width)

@@ -1,0 +1,164 @@
+"""Searches: the optimum of exhaustive search on small graphs, and budgets that are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.errors import InvalidValue, NoResult
+from marey.graph.objectives import FollowPath, KeepSpeed, KeepStyle, ReachClip, ReachPoint, Within
+from marey.graph.routes import shortest_walk, shortest_ways, time_to
+from marey.graph.search import Function, Partial, search
+from marey.maths import rigid2d
+from tests.graph.clips import two_styles, walking_graph
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return walking_graph()
+
+
+def exhaustive(graph, objective, start: int, n_frames: int) -> float:
+    """The least cost of all walks that go at least `n_frames`, without any bound."""
+    begun = Partial(graph, start, np.zeros(3), 0, 0.0, None)
+    best, stack = np.inf, [(begun, objective.begin(begun))]
+    while stack:
+        walk, memo = stack.pop()
+        walk = Partial(graph, walk.node, walk.place, walk.n_frames, walk.cost, memo, walk.before, walk.edge)
+        if walk.n_frames >= n_frames:
+            best = min(best, walk.cost)
+            continue
+        for edge in graph.out_edges(walk.node):
+            cost, after = objective.add(walk, edge)
+            edges = graph.edges
+            place = rigid2d.compose(walk.place, edges.moves[edge])
+            step = Partial(
+                graph, int(edges.heads[edge]), place, walk.n_frames + int(edges.n_frames[edge]), walk.cost + cost,
+                after, walk, edge,
+            )  # fmt: skip
+            stack.append((step, after))
+    return best
+
+
+@pytest.mark.parametrize("start", [0, 20, 40])
+def test_branch_and_bound_finds_what_exhaustive_search_finds(graph, start):
+    seconds = 1.5
+    objective = KeepSpeed(0.9, seconds)
+    found = search(graph, objective, start=start, frames=None)
+    assert found.proven
+    assert found.cost == pytest.approx(exhaustive(graph, objective, start, seconds * 30), abs=1e-12)
+    path = FollowPath(np.array([[0.0, 0.0], [1.0, 1.0]]))
+    short = Function(lambda walk, edge: path.add(with_memo(walk, 0.0), edge)[0], lambda walk: walk.n_frames >= 30)
+    found = search(graph, short, start=start, frames=None)
+    assert found.cost == pytest.approx(exhaustive(graph, short, start, 30), abs=1e-12)
+
+
+def with_memo(walk, memo):
+    return Partial(walk.graph, walk.node, walk.place, walk.n_frames, walk.cost, memo, walk.before, walk.edge)
+
+
+def test_a_path_is_followed_piece_by_piece(graph):
+    clip = graph.clips[1]
+    way = clip.travel[:, [0, 2]]
+    node = next(k for k, (c, _) in enumerate(graph.nodes) if c == 1)
+    start = way[graph.nodes[node, 1]]
+    ahead = np.stack([start, start + [1.5, 3.5], start + [3.0, 5.0]])
+    found = search(graph, FollowPath(ahead), start=(node, np.zeros(3)), frames=60, keep=30, most_expanded=20_000)
+    gone = found.walk.motion(clean=False).travel[:, [0, 2]]
+    assert np.hypot(*np.diff(gone, axis=0).T).sum() >= 3.5
+    assert found.n_expanded > 0
+
+
+def test_more_budget_is_never_worse_and_none_says_so(graph):
+    objective = KeepSpeed(0.8, 3.0)
+    costs = []
+    for budget in (50, 400, 5_000):
+        found = search(graph, objective, start=0, frames=None, most_expanded=budget)
+        costs.append(found.cost)
+        assert found.n_expanded <= 4 * budget
+    assert costs == sorted(costs, reverse=True)
+    assert not search(graph, objective, start=0, frames=None, most_expanded=50).proven
+
+
+def test_a_point_is_reached(graph):
+    found = search(graph, ReachPoint((0.0, 6.0), 0.4), start=(0, np.zeros(3)), frames=30, keep=20, most_expanded=5_000)
+    assert found.complete
+    end = found.walk.motion(clean=False).travel[-1]
+    assert np.hypot(end[0], end[2] - 6.0) < 0.6
+
+
+def test_circles_are_kept_out_of(graph):
+    free = search(graph, ReachPoint((0.0, 6.0), 0.5), start=(0, np.zeros(3)), frames=30, keep=20, most_expanded=5_000)
+    ways = free.walk.motion(clean=False).travel[:, [0, 2]]
+    middle = ways[len(ways) // 2]
+    circle = [[*middle, 0.3]]
+    held = search(
+        graph,
+        Within(ReachPoint((0.0, 6.0), 0.8), circle),
+        start=(0, np.zeros(3)),
+        frames=30,
+        keep=20,
+        most_expanded=5_000,
+    )
+    away = np.hypot(*(held.walk.motion(clean=False).travel[:, [0, 2]] - middle).T)
+    assert away.min() > 0.25  # the search sees the way without the sway of the hips
+
+
+def test_a_style_is_kept():
+    graph = two_styles()
+    found = search(graph, KeepStyle("sneak", 2.0), frames=90, keep=60, most_expanded=50_000)
+    assert found.cost == 0.0
+    made = found.walk.motion(clean=False)
+    assert made.labels.mask("sneak", len(made)).all()
+
+
+def test_a_clip_is_reached_at_a_place(graph):
+    entered = {int(head) for head, b in zip(graph.edges.heads, graph.edges.clips[:, 1], strict=True) if b == 2}
+    walk = min((shortest_walk(graph, 0, node) for node in entered), key=len)
+    wanted = walk.places[-1]
+    found = search(graph, ReachClip(2, wanted, 0.3), start=(0, np.zeros(3)), frames=60, keep=30, most_expanded=5_000)
+    assert found.complete
+    assert graph.edges.clips[int(found.walk.edges[-1]), 1] == 2
+    place = found.walk.places[-1]
+    end = found.walk.motion(clean=False).travel[-1, [0, 2]]
+    off = end - rigid2d.apply(wanted, rigid2d.apply(rigid2d.invert(place), end))
+    assert np.hypot(np.hypot(*off), place[0] - wanted[0]) < 0.35
+
+
+def test_the_shortest_walk_is_the_shortest(graph):
+    n = len(graph.nodes)
+    times = np.full((n, n), np.inf)
+    for tail, head, frames in zip(graph.edges.tails, graph.edges.heads, graph.edges.n_frames, strict=True):
+        times[tail, head] = min(times[tail, head], frames)
+    for k in range(n):  # Floyd and Warshall
+        times = np.minimum(times, times[:, [k]] + times[[k], :])
+    chance = np.random.default_rng(0)
+    for before, after in chance.integers(n, size=(20, 2)):
+        assert len(shortest_walk(graph, int(before), int(after))) == times[before, after]
+
+
+def test_ways_to_a_label_lead_there():
+    graph = two_styles()
+    for label in graph.label_names:
+        away, step = time_to(graph, label), shortest_ways(graph, label)
+        inside = graph.members[graph.label_index(label)]
+        for node in np.flatnonzero(~inside & np.isfinite(away))[::7]:
+            gone, here = 0, int(node)
+            while not inside[here]:
+                edge = int(step[here])
+                gone += int(graph.edges.n_frames[edge])
+                here = int(graph.edges.heads[edge])
+            assert gone == away[node]
+
+
+def test_what_cannot_be_is_said(graph):
+    with pytest.raises(NoResult, match="no walk satisfies the objective and its constraints"):
+        search(graph, Within(KeepSpeed(1.0, 2.0), [[0.0, 0.0, 1e4]]), start=0)
+    with pytest.raises(InvalidValue, match="keep must lie between 1 and frames=10, got 20"):
+        search(graph, KeepSpeed(1.0, 2.0), frames=10, keep=20)
+    with pytest.raises(InvalidValue, match="an objective's costs must be 0 or more, got -1.0"):
+        search(graph, Function(lambda walk, edge: -1.0, lambda walk: False), start=0)
+    with pytest.raises(InvalidValue, match="start must be a node from 0 to"):
+        search(graph, KeepSpeed(1.0, 2.0), start=10**6)
+    with pytest.raises(InvalidValue, match="nodes are numbers from 0 to"):
+        shortest_walk(graph, 0, -1)

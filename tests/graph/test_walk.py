@@ -1,0 +1,153 @@
+"""Walks: what they play is continuous, and inside one clip it is the clip."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from marey.errors import InvalidValue
+from marey.graph import Walk
+from marey.maths import quat, rigid2d
+from tests.graph.clips import two_styles, walking_graph
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return walking_graph()
+
+
+def steps(motion) -> np.ndarray:
+    """(F - 1, J) metres from frame to frame."""
+    return np.linalg.norm(np.diff(motion.world().positions, axis=0), axis=-1)
+
+
+def test_a_walk_inside_one_clip_is_the_clip(graph):
+    runs = [e for e in range(len(graph.edges)) if not graph.edges.blends[e] and graph.edges.clips[e, 0] == 1]
+    edge = max(runs, key=lambda e: graph.edges.n_frames[e])
+    clip = graph.clips[1]
+    start, n = int(graph.edges.starts[edge, 0]), int(graph.edges.n_frames[edge])
+    made = graph.walk([edge]).motion(clean=False)
+    np.testing.assert_array_equal(made.root_positions, clip.root_positions[start : start + n])
+    np.testing.assert_array_equal(made.rotations, clip.rotations[start : start + n])
+    np.testing.assert_array_equal(made.contacts.mask, clip.contacts.mask[start : start + n])
+    assert made.labels == clip.labels.sliced(start, start + n)
+
+
+def test_frame_to_frame_steps_stay_within_those_of_the_clips(graph):
+    made = graph.random_walk(120, rng=0).motion(clean=False)
+    theirs = np.concatenate([steps(clip) for clip in graph.clips])
+    ours = steps(made)
+    assert np.quantile(ours, 0.999) <= 1.15 * np.quantile(theirs, 0.999)
+    assert ours.max() <= 1.15 * theirs.max()
+
+
+def test_a_transition_is_blended_by_the_formula(graph):
+    edges, half = graph.edges, graph.half_width
+    edge = int(np.flatnonzero(edges.blends)[0])
+    made = graph.walk([edge]).motion(clean=False)
+    (a, b), (i, j) = edges.clips[edge], edges.starts[edge]
+    other = graph.clips[b].moved(edges.moves[edge])
+    for k in range(2 * half + 1):
+        t = (k + 1) / (2 * half + 2)
+        alpha = 2 * t**3 - 3 * t**2 + 1
+        root = alpha * graph.clips[a].root_positions[i + k] + (1 - alpha) * other.root_positions[j + k]
+        np.testing.assert_allclose(made.root_positions[k], root, atol=1e-12)
+        expected = quat.slerp(other.rotations[j + k], graph.clips[a].rotations[i + k], alpha)
+        assert quat.angle_between(made.rotations[k], expected).max() < 1e-7
+        contacts = graph.clips[a].contacts.mask[i + k] if k <= half else graph.clips[b].contacts.mask[j + k]
+        np.testing.assert_array_equal(made.contacts.mask[k], contacts)
+
+
+def test_after_a_transition_the_other_clip_goes_on_where_it_was_carried(graph):
+    edges = graph.edges
+    jump = int(np.flatnonzero(edges.blends)[3])
+    after = next(e for e in graph.out_edges(int(edges.heads[jump])) if not edges.blends[e])
+    start = np.array([0.4, 2.0, -1.0])
+    walk = graph.walk([jump, after], start)
+    made = walk.motion(clean=False)
+    place = rigid2d.compose(start, edges.moves[jump])
+    b, j, n = int(edges.clips[after, 0]), int(edges.starts[after, 0]), int(edges.n_frames[after])
+    expected = graph.clips[b].moved(place)[j : j + n]
+    tail = made[int(edges.n_frames[jump]) :]
+    np.testing.assert_allclose(tail.world().positions, expected.world().positions, atol=1e-9)
+    np.testing.assert_allclose(walk.places, [start, place, place], atol=1e-12)
+
+
+def test_provenance_tells_where_each_frame_came_from(graph):
+    walk = graph.random_walk(20, rng=5)
+    made = walk.motion(clean=False)
+    parts = made.source.provenance[-1]["parts"]
+    assert parts[0]["start"] == 0
+    assert parts[-1]["stop"] == len(made) == 600
+    clips = {clip.name: clip for clip in graph.clips}
+    for before, after in pairwise(parts):
+        assert before["stop"] == after["start"]
+    for part in parts:
+        if part["into"] is None:
+            frames = slice(part["start"], part["stop"])
+            taken = slice(part["frame"], part["frame"] + part["stop"] - part["start"])
+            np.testing.assert_allclose(
+                made.rotations[frames, 1:],
+                clips[part["clip"]].rotations[taken, 1:] * _signs(made, clips, part),
+                atol=1e-12,
+            )
+
+
+def _signs(made, clips, part):
+    """(1, J, 1): quaternions of either sign are the same turn."""
+    dots = (made.rotations[part["start"], 1:] * clips[part["clip"]].rotations[part["frame"], 1:]).sum(axis=-1)
+    return np.sign(dots)[None, :, None]
+
+
+def test_the_same_seed_gives_the_same_walk_and_another_another(graph):
+    one, same, other = (graph.random_walk(30, rng=seed).edges.tolist() for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+
+
+def test_a_walk_of_one_label_keeps_to_it():
+    graph = two_styles()
+    for label in ("walk", "sneak"):
+        made = graph.random_walk(20, rng=2, label=label).motion(clean=False)
+        assert made.labels.mask(label, len(made)).all()
+
+
+def test_walks_last_as_long_as_asked(graph):
+    for seconds in (1 / 30, 0.1, 7.77):
+        assert len(graph.random_walk(seconds, rng=0).motion(clean=False)) == round(seconds * 30)
+
+
+def test_clean_walks_hold_their_plants(graph):
+    from marey.clean import point_paths
+
+    made = graph.random_walk(20, rng=1).motion()
+    paths = point_paths(made, made.contacts.points)
+    moved = np.linalg.norm(np.diff(paths, axis=0), axis=-1)
+    held = made.contacts.mask[1:] & made.contacts.mask[:-1]
+    assert held.any()
+    assert moved[held].max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("edges", "n_frames", "message"),
+    [
+        ([], None, "a walk needs at least one edge"),
+        ([10**6], 3, "edges must be numbers from 0 to"),
+        ("broken", None, "does not begin where edge"),
+        ([0], 10**6, "these edges play"),
+    ],
+)
+def test_bad_walks(graph, edges, n_frames, message):
+    if edges == "broken":
+        end = int(graph.edges.heads[0])
+        edges = [0, next(e for e in range(len(graph.edges)) if graph.edges.tails[e] != end)]
+    with pytest.raises(InvalidValue, match=message):
+        Walk(graph, np.array(edges, dtype=np.int64), np.zeros(3), n_frames or sum(graph.edges.n_frames[edges]))
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])
+def test_walks_of_no_length_are_refused(graph, seconds):
+    with pytest.raises(InvalidValue, match="a walk lasts at least a frame"):
+        graph.random_walk(seconds)
