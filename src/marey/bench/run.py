@@ -13,6 +13,8 @@ from marey.bench.cleanup import bench_clean, bench_stream
 from marey.bench.clips import bench_bvh
 from marey.bench.figures import Figure
 from marey.bench.files import bench_growth, bench_load, bench_save, bench_startup
+from marey.bench.graphs import bench_graph
+from marey.bench.grids import bench_grid
 from marey.bench.quality import bench_contacts, bench_fk, bench_measure, bench_samples
 from marey.bench.registration import bench_register
 from marey.bench.warps import bench_timewarp
@@ -28,9 +30,11 @@ BENCHES: dict[str, Callable[[str], Iterator[Figure]]] = {
     "stream": bench_stream,
     "samples": bench_samples,
     "measure": bench_measure,
+    "grid": bench_grid,
     "timewarp": bench_timewarp,
     "register": bench_register,
     "blend": bench_blend,
+    "graph": bench_graph,
     "growth": bench_growth,
     "startup": bench_startup,
 }

@@ -123,30 +123,12 @@ def direction_table(
     gain, fade = _gains(graph, n_directions, speed)
     gain[~allowed] = -np.inf
     turns = edges.moves[:, 0] / (2.0 * np.pi / n_directions)
+    from marey.graph.table_kernels import settle_values
+
     values = np.zeros((len(graph.nodes), n_directions))
-    columns = np.arange(n_directions)
-    # What was wanted in one clip's world is wanted at another angle in the next one's.
-    at = columns[None, :] - turns[:, None]
-    low = np.floor(at).astype(np.int64)
-    share = at - low
-    heads = edges.heads[:, None]
-    first, second = low % n_directions, (low + 1) % n_directions
-    dead = ~np.maximum.reduceat(allowed, graph.first_out[:-1])
-    total = gain
-    sweeps = 0
-    while sweeps < _MOST_SWEEPS:
-        sweeps += 1
-        ahead = values[heads, first] * (1.0 - share) + values[heads, second] * share
-        total = gain + fade[:, None] * ahead
-        new = np.maximum.reduceat(total, graph.first_out[:-1], axis=0)
-        new[dead] = 0.0
-        change = float(np.abs(new - values).max())
-        values = new
-        if change <= _SETTLED * max(float(np.abs(values).max()), 1e-9):
-            break
-    choices = _first_best(total, values, graph.first_out)
-    choices[dead] = -1
-    values[dead] = -np.inf
+    choices = np.empty(values.shape, dtype=np.int64)
+    sweeps = settle_values(gain, fade, turns, edges.heads, graph.first_out, _SETTLED, _MOST_SWEEPS, values, choices)
+    values[choices < 0] = -np.inf
     return DirectionTable(choices, values, label, speed, sweeps)
 
 
@@ -174,11 +156,3 @@ def _gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[
         scale = max(wanted, 0.3 / graph.fps)
         progress = -(square[:, None] - 2.0 * wanted * progress + wanted**2 * frames[:, None]) / scale
     return progress, rate**edges.n_frames
-
-
-def _first_best(total: Floats, best: Floats, first_out: Ints) -> Ints:
-    """(N, D) which of each node's edges is the best, the first where several are."""
-    counts = np.diff(first_out)
-    along = np.arange(first_out[-1]) - np.repeat(first_out[:-1], counts)
-    worse = total < np.repeat(best, counts, axis=0)
-    return np.minimum.reduceat(np.where(worse, np.iinfo(np.int64).max, along[:, None]), first_out[:-1], axis=0)

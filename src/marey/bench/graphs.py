@@ -1,0 +1,89 @@
+"""Benches of motion graphs: all minima of a large set, following a path, steering."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from marey.bench.figures import Figure, against_floor, at_most
+from marey.bench.grids import swaying
+from marey.bench.timing import best_of
+from marey.compare import Clouds, frame_weights
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.graph import MotionGraph
+from marey.graph.alike import find_alike
+from marey.samples import sample
+
+T = TypeVar("T")
+FRAMES, MARKERS = 6_200, 36
+TILE = 512
+
+
+def walks() -> list[Motion]:
+    """100 s of walking at 30 Hz that goes straight and turns both ways."""
+    turns = (0.0, 0.3, -0.3, 0.7, -0.7)
+    return [
+        replace(sample("walk", rng=k, fps=30, seconds=20, turn_rate=turn).motion, name=f"walk{k}")
+        for k, turn in enumerate(turns)
+    ]
+
+
+def bench_graph(path: str) -> Iterator[Figure]:
+    """Minima beside the matrix products that they need; a graph of 100 s of walking in use; whatever `path` holds."""
+    clouds = swaying(FRAMES, MARKERS, 1)
+    weights = frame_weights(0.5, 30.0, "triangle")
+    tile = np.empty((TILE, FRAMES))
+    floor, ours = best_of(
+        [
+            lambda: _half_products(clouds, tile),
+            lambda: find_alike([clouds], weights, 0.05, max_memory=256 * 2**20),
+        ],
+        rounds=3,
+    )
+    told = f"all minima of {FRAMES:,} frames, {MARKERS} markers, 15-frame window"
+    yield against_floor("graph", told, "s", "the matrix products of half a grid", (ours, floor), 3.0)
+
+    graph = MotionGraph.build(walks(), 0.06)
+    course = _wave()
+    graph.follow(course)
+    searched, found = _timed(lambda: graph.follow(course))
+    share = 100.0 * searched / (len(found.walk) / graph.fps)
+    yield at_most("graph", "searching for a walk along 16 m of curves, beside its duration", share, "%", 3)
+
+    graph.direction_table(16)
+    built, _ = _timed(lambda: graph.direction_table(16))
+    yield at_most("graph", "direction table of 100 s of data", built, "s", 1.5)
+
+    stream = graph.stream()
+    stream.frame()
+    n = 1_500
+    steered, _ = _timed(lambda: [stream.frame() for _ in range(n)])
+    yield at_most("graph", "a steered and cleaned frame (over 500 a second)", 1e3 * steered / n, "ms", 2)
+
+
+def _half_products(clouds: Clouds, out: Floats) -> None:
+    """The three products of Kovar 4.8 for half of a clip's grid with itself, into an array that is there."""
+    x, y, z = ((clouds.points[..., c] - clouds.points[..., c].mean()) * np.sqrt(clouds.weights) for c in range(3))
+    flat, turned = np.concatenate([x, z], axis=1), np.concatenate([z, -x], axis=1)
+    for start in range(0, len(clouds), TILE):
+        rows = slice(start, min(start + TILE, len(clouds)))
+        part = out[: rows.stop - start, : len(clouds) - start]
+        np.matmul(flat[rows], flat[start:].T, out=part)
+        np.matmul(flat[rows], turned[start:].T, out=part)
+        np.matmul(y[rows], y[start:].T, out=part)
+
+
+def _wave() -> Floats:
+    z = np.linspace(0.0, 15.0, 200)
+    return np.stack([1.2 * np.sin(z / 15.0 * 2.0 * np.pi), z], axis=1)
+
+
+def _timed(work: Callable[[], T]) -> tuple[float, T]:
+    begin = time.perf_counter()
+    result = work()
+    return time.perf_counter() - begin, result
