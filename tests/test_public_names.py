@@ -16,6 +16,9 @@ from marey.errors import (
     LimitExceeded,
     MareyError,
     MareyWarning,
+    NoResult,
+    NotBlendable,
+    NoTimewarp,
     ParseError,
     UnknownFormat,
     UnknownName,
@@ -53,7 +56,21 @@ def test_names_stand_once_and_a_star_takes_them_all():
 
 
 def test_what_the_design_promises_today_is_public():
-    for name in ("load", "save", "Motion", "Skeleton", "Contacts", "Labels", "Markers", "Roles"):
+    for name in (
+        *(
+            "load",
+            "save",
+            "Motion",
+            "Skeleton",
+            "Contacts",
+            "Labels",
+            "Markers",
+            "Roles",
+            "detect_contacts",
+            "find_floor",
+        ),
+        *("clean", "clean_stream", "measure", "distance_grid", "register", "blend", "transition", "MotionGraph"),
+    ):
         assert name in marey.__all__
 
 
@@ -71,7 +88,24 @@ def test_the_version_is_that_of_the_package():
     assert marey.__version__ == version("marey")
 
 
-@pytest.mark.parametrize("room", ["core", "io", "maths", "samples", "plot"])
+@pytest.mark.parametrize(
+    "room",
+    [
+        "core",
+        "io",
+        "maths",
+        "compare",
+        "clean",
+        "measure",
+        "samples",
+        "edit",
+        "register",
+        "blend",
+        "graph",
+        "store",
+        "plot",
+    ],
+)
 def test_what_a_room_offers_is_there(room):
     module = importlib.import_module(f"marey.{room}")
     assert module.__all__
@@ -87,6 +121,9 @@ def test_the_tree_of_errors():
         InvalidValue: (MareyError, ValueError),
         JointNotFound: (InvalidValue, LookupError),
         UnknownName: (InvalidValue, LookupError),
+        NoResult: (MareyError,),
+        NoTimewarp: (NoResult,),
+        NotBlendable: (NoResult,),
         FileError: (MareyError,),
         UnreadableFile: (FileError, OSError),
         UnwritableFile: (FileError, OSError),

@@ -23,6 +23,7 @@ _WHERE = {
     "Markers": "marey.core",
     "Motion": "marey.core",
     "MotionGraph": "marey.graph",
+    "MotionSet": "marey.store",
     "Roles": "marey.core",
     "Skeleton": "marey.core",
     "blend": "marey.blend",
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from marey.io import save as save
     from marey.measure import measure as measure
     from marey.register import register as register
+    from marey.store import MotionSet as MotionSet
 
 
 def __getattr__(name: str) -> Any:

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import marey
-from marey.bench import BENCHES, run_benches
+from marey.bench import BENCHES, cleanup, run_benches
+from marey.bench.cleanup import four_planted
 from marey.bench.clips import N_TURNING, bench_bvh, bench_motion
 from marey.bench.timing import best_of
+from marey.clean import cleaned
 from marey.cli.main import main
 from marey.errors import UnknownName, UnreadableFile
 
@@ -25,6 +27,16 @@ def test_bench_clip_is_what_it_says(tmp_path: Path) -> None:
     assert np.abs(clip.world().positions - made.world().positions[:, order]).max() < 1e-6
 
 
+def test_all_four_limbs_are_held_most_of_the_time() -> None:
+    motion = four_planted(300)
+    found = cleaned(motion)
+    assert set(found.limbs) == {"left_foot", "right_foot", "left_hand", "right_hand"}
+    assert motion.contacts is not None
+    assert motion.contacts.mask.mean(axis=0).min() > 0.85
+    moved = np.linalg.norm(found.motion.world().positions - motion.world().positions, axis=-1)
+    assert np.quantile(moved.max(axis=1), 0.5) > 0.02  # metres: there is something to do
+
+
 def test_functions_are_timed_in_turns() -> None:
     calls: list[str] = []
     times = best_of([lambda: calls.append("a"), lambda: calls.append("b")], rounds=3)
@@ -32,8 +44,10 @@ def test_functions_are_timed_in_turns() -> None:
     assert all(time >= 0 for time in times)
 
 
-@pytest.mark.parametrize("name", ["fk", "save"])
-def test_figures_are_whole(name: str) -> None:
+@pytest.mark.parametrize("name", ["fk", "save", "clean", "stream"])
+def test_figures_are_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cleanup, "STREAMED", 1_000)
+    monkeypatch.setattr(cleanup, "_WATCHED", 200)
     figures = list(run_benches([name]))
     assert figures
     for figure in figures:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -79,6 +80,33 @@ def shaken(motion: Motion, size: float, seed: int = 0) -> Motion:
     """The same motion with white noise of `size` metres along each axis, on the whole body."""
     noise = np.random.default_rng(seed).normal(0.0, size, motion.root_positions.shape)
     return replace(motion, root_positions=motion.root_positions + noise)
+
+
+def jittered(motion: Motion, size: float, seed: int = 0) -> Motion:
+    """The same motion with white noise of `size` metres along each axis on every joint by itself; bones stretch."""
+    world, parents = motion.world(), motion.skeleton.parents[1:]
+    positions = world.positions + np.random.default_rng(seed).normal(0.0, size, world.positions.shape)
+    offsets = np.zeros_like(positions)
+    offsets[:, 1:] = quat.inv_rotate(world.rotations[:, parents], positions[:, 1:] - positions[:, parents])
+    return replace(motion, root_positions=positions[:, 0].copy(), bone_offsets=offsets)
+
+
+def wobbling(motion: Motion, size: float, seed: int = 0) -> Motion:
+    """The same motion with white noise on the root and on hips, knees and ankles, so large that feet move by `size`."""
+    rng, roles, lengths = np.random.default_rng(seed), motion.skeleton.roles, motion.skeleton.bone_lengths
+    turns, shift = np.zeros((*motion.rotations.shape[:2], 3)), rng.normal(size=motion.root_positions.shape)
+    for side in ("left", "right"):
+        chain = [roles[f"{side}_{part}"] for part in ("upper_leg", "lower_leg", "foot", "ball")]
+        for joint, end in itertools.pairwise(chain):
+            turns[:, joint] = rng.normal(size=(len(motion), 3)) / lengths[end]
+
+    def by(much: float) -> Motion:
+        rotations = quat.normalize(quat.mul(motion.rotations, quat.exp(much * turns)))
+        return replace(motion, rotations=rotations, root_positions=motion.root_positions + much * shift)
+
+    balls = [roles["left_ball"], roles["right_ball"]]
+    moved = by(size).world().positions[:, balls] - motion.world().positions[:, balls]
+    return by(size * size / float(np.sqrt((moved**2).mean())))
 
 
 def scaled(motion: Motion, by: float) -> Motion:

@@ -17,6 +17,7 @@ from marey.core.contacts import ContactPoint, Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, JointNotFound, UnknownName
 from marey.maths import quat
+from marey.samples import sample
 from tests.clean.skated import skated, walk, with_hands
 
 HELD = 1e-6
@@ -61,11 +62,33 @@ def switch_frames(contacts: Contacts) -> list[tuple[int, int]]:
 
 
 def jumps(before: Motion, after: Motion) -> np.ndarray:
-    """m/s by which the adjustment of a point changes its velocity where the point's contacts begin and end."""
+    """m/s by which the adjustment of a point changes its velocity where the point's contacts begin and end.
+
+    While the other point of the same foot is held, the foot moves against whatever that point does in the source: that
+    is no matter of the switch, and is left out.
+    """
+    contacts = after.contacts
+    assert contacts is not None
+    source = point_paths(before, contacts.points)
+    second = np.diff(point_paths(after, contacts.points) - source, n=2, axis=0)
+    against = -np.diff(source, n=2, axis=0)
+    found = []
+    for k, f in switch_frames(contacts):
+        held = contacts.mask[f - 1 : f + 2, k ^ 1].all()
+        found.append(np.linalg.norm(second[f - 1, k] - (against[f - 1, k ^ 1] if held else 0.0)) * after.fps)
+    return np.array(found)
+
+
+LEG = ("upper_leg", "lower_leg", "foot")
+
+
+def worst_bends(before: Motion, after: Motion) -> dict[str, float]:
+    """For each joint of the legs, its largest second difference at a switch as a share of its largest in the source."""
     assert after.contacts is not None
-    adjust = point_paths(after, after.contacts.points) - point_paths(before, after.contacts.points)
-    second = np.linalg.norm(np.diff(adjust, n=2, axis=0), axis=-1) * after.fps
-    return np.array([second[f - 1, k] for k, f in switch_frames(after.contacts)])
+    frames = np.array(sorted({f for _, f in switch_frames(after.contacts)})) - 1
+    at_switches, own = bends(after)[frames].max(axis=0), bends(before).max(axis=0)
+    joints = {f"{side}_{part}": after.skeleton.roles[f"{side}_{part}"] for side in ("left", "right") for part in LEG}
+    return {name: float(at_switches[j] / own[j]) for name, j in joints.items()}
 
 
 @pytest.mark.parametrize("legs", [0.95, 1.0, 1.05])
@@ -77,15 +100,31 @@ def test_plants_hold_and_nothing_is_under_the_floor(legs: float) -> None:
     assert result.residue.max() < HELD
 
 
-@pytest.mark.parametrize("legs", [0.95, 1.05])
-def test_salvage(legs: float) -> None:
-    original = walk(6.0)
-    broken = skated(original, legs=legs)
+SAMPLES = [("walk", {"seconds": 6.0}), ("run", {"seconds": 6.0}), ("walk", {"seconds": 6.0, "turn_rate": 0.6}),
+           ("turn_around", {})]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("name", "options"), SAMPLES)
+@pytest.mark.parametrize("legs", [0.95, 0.97, 1.03, 1.05])
+@pytest.mark.parametrize("drift", [(0.25, 0.0, 0.0), (0.0, 0.0, 0.25), (-0.18, 0.0, -0.18)])
+def test_salvage(
+    name: str, options: dict[str, float], seed: int, legs: float, drift: tuple[float, float, float]
+) -> None:
+    original = sample(name, rng=seed, **options).motion
+    broken = skated(original, drift, legs)
     before, after, truth = marey.measure(broken), marey.measure(clean(broken)), marey.measure(original)
     assert before["slide_contact"].value > 0.1
     assert after["slide_contact"].value < 0.05 * before["slide_contact"].value
     assert after["jitter"].value < 1.1 * truth["jitter"].value
     assert after["penetration_max"].value < 0.1
+
+
+def test_feet_leave_the_floor_as_they_do_in_the_source() -> None:
+    original = walk(6.0)
+    low = replace(original, root_positions=original.root_positions + [0.0, 0.012, 0.0])  # a little above the floor
+    after, truth = marey.measure(clean(low)), marey.measure(original)
+    assert after["slide_weighted"].value < 1.3 * truth["slide_weighted"].value
 
 
 def test_velocities_are_continuous_at_switches() -> None:
@@ -96,6 +135,8 @@ def test_velocities_are_continuous_at_switches() -> None:
     assert smooth.contacts is not None
     frames = sorted({f for _, f in switch_frames(smooth.contacts)})
     assert bends(smooth)[np.array(frames) - 1].max() <= bends(broken).max()
+    # A joint that bends most where contacts switch anyway does so a little more or less when it is adjusted.
+    assert max(worst_bends(broken, smooth).values()) <= 1.02
 
 
 def test_a_second_run_changes_nothing() -> None:
@@ -129,8 +170,9 @@ def test_without_stretch_bones_keep_their_length() -> None:
     result = cleaned(broken, settings=CleanSettings(max_stretch=0.0))
     assert result.motion.bone_offsets is None
     assert result.scale.min() == result.scale.max() == 1.0
-    assert 0.0 <= result.residue.max() < 0.1
-    assert deepest(result.motion) < 0.1
+    # The figure goes where rigid legs reach.
+    assert result.residue.max() < HELD
+    assert deepest(result.motion) < UNDER
 
 
 def test_limb_scaling_stays_within_its_limit() -> None:
@@ -226,19 +268,21 @@ def patterned(fps: float, legs: float, spans: list[list[tuple[int, int]]]) -> Mo
 )
 def test_any_pattern_of_contacts_holds_without_jumps(legs: float, spans: list[list[tuple[int, int]]]) -> None:
     pattern = patterned(120.0, legs, spans)
-    result = cleaned(pattern, settings=CleanSettings(max_stretch=0.5))
-    # Short gaps are closed, so a hand may be held for as long as the walker takes to leave it behind for good.
-    if np.linalg.norm(result.shift, axis=1).max() < 0.5:
-        assert worst_plant(result) < HELD
-        assert deepest(result.motion) < UNDER
-        again = cleaned(result.motion, settings=CleanSettings(max_stretch=0.5))
+    result = cleaned(pattern)
+    # Short gaps are closed, so a hand may be held for as long as the walker takes to leave it behind for good: then
+    # the limb is as long as it may be, and what lacks is told to the last digit.
+    assert abs(worst_plant(result) - result.residue.max()) < 1e-9
+    short = result.residue > HELD
+    np.testing.assert_allclose(np.abs(result.scale[short] - 1.0), 0.2, atol=1e-9)
+    assert deepest(result.motion) < UNDER
+    if not short.any():
+        again = cleaned(result.motion)
         assert np.abs(again.motion.world().positions - result.motion.world().positions).max() < UNDER
     # What jumps does so at any rate; what moves continuously moves less from frame to frame when there are more.
     finer = patterned(480.0, legs, spans)
-    fine = clean(finer, settings=CleanSettings(max_stretch=0.5))
     steps = [
         np.linalg.norm(np.diff(b.world().positions - a.world().positions, axis=0), axis=-1).max()
-        for a, b in ((pattern, result.motion), (finer, fine))
+        for a, b in ((pattern, result.motion), (finer, clean(finer)))
     ]
     assert steps[1] < 0.7 * steps[0] + 0.01
 

@@ -64,7 +64,7 @@ def test_given_plants(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "message"),
     [
         (["--target", "right_hand=1.2@0,0,0"], "expected NAME=FROM:TO@X,Y,Z"),
-        (["--target", "right_hand=a:b@0,0,0"], "expected a time in seconds"),
+        (["--target", "right_hand=a:b@0,0,0"], "expected seconds such as 1.2, or a frame such as 36f"),
         (["--target", "head=0:1@0,0,0"], "a target is for one of"),
         (["--plant", "nose=0:1@0,0,0"], "not among the contact points"),
         (["--plant", "left_ball=0:1@0,0,0,1,0,0,0"], "takes a position X,Y,Z alone"),
@@ -86,5 +86,15 @@ def test_wrong_use_exits_with_2(
 def test_the_input_is_never_overwritten(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = clip.read_bytes()
     assert cli.main(["clean", str(clip), str(clip)]) == 2
-    assert "is the input" in capsys.readouterr().err
+    assert "is an input" in capsys.readouterr().err
     assert clip.read_bytes() == before
+
+
+def test_a_single_frame_is_cleaned_without_figures(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, out = clip.with_name("one.bvh"), clip.with_name("out.bvh")
+    marey.save(marey.load(clip)[10:11], one)
+    assert cli.main(["clean", str(one), str(out)]) == 0
+    told = capsys.readouterr().out
+    assert "one.bvh: 1 frame at 60 Hz" in told
+    assert "slide_contact" not in told
+    assert len(marey.load(out)) == 1

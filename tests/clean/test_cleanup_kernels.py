@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from marey.clean import layout
-from marey.clean.limb_kernels import solve
+from marey.clean.limb_kernels import hinge_axis, knee_turn, solve
 from marey.clean.plant_kernels import close_gaps
 from marey.clean.root_kernels import nearest_in_balls
 from marey.clean.target_kernels import find_ends, tail
@@ -50,7 +50,8 @@ def test_gaps_are_closed(mask: list[bool], gap: int) -> None:
 @given(mask=st.lists(st.booleans(), min_size=2, max_size=50), seed=st.integers(0, 99))
 def test_tails(mask: list[bool], seed: int) -> None:
     n, window, slope = len(mask), 7, 4
-    values = np.random.default_rng(seed).normal(size=(n, 3)) * np.array(mask)[:, None]
+    size = 10.0 ** np.random.default_rng(seed).uniform(-4.0, 0.0)  # from slopes that take their time to steep ones
+    values = size * np.random.default_rng(seed).normal(size=(n, 3)) * np.array(mask)[:, None]
     state, flags = np.zeros((n, 1, layout.N_STATE)), np.zeros((n, 1, layout.N_FLAGS), dtype=np.int64)
     state[:, 0, layout.D : layout.D + 3] = values
     flags[:, 0, layout.KIND] = np.where(mask, layout.FIRST, layout.FREE)
@@ -81,10 +82,26 @@ def test_the_limb_is_solved_as_in_core(damping: float) -> None:
         hip_world = quat.mul(parent, hip)
         up, down = quat.rotate(hip_world, -upper), quat.rotate(quat.mul(hip_world, knee), lower)
         end = quat.mul(quat.mul(hip_world, knee), ankle)
-        args = base, up, down, quat.rotate(hip_world, hinge), end, target, turned
-        turns = solve(*(tuple(map(float, value)) for value in args), damping, 0.5, 0.4)
+        up, down, usual = (tuple(map(float, v)) for v in (up, down, quat.rotate(hip_world, hinge)))
+        axis = hinge_axis(up, down, usual)
+        change = knee_turn(up, down, axis, float(np.linalg.norm(target - base)), damping)
+        base, end, target, turned = (tuple(map(float, v)) for v in (base, end, target, turned))
+        turns = solve(base, up, down, axis, change, end, target, turned, 0.5, 0.4)
         assert quat.angle_between(quat.mul(turns[0], hip_world), quat.mul(parent, want.hip)) < 1e-7
         new_knee = quat.mul(quat.mul(parent, want.hip), want.knee)
         assert quat.angle_between(quat.mul(turns[1], quat.mul(hip_world, knee)), new_knee) < 1e-7
         assert abs(turns[2] - want.scale) < 1e-9
         assert turns[3] < 1e-9
+
+
+def test_a_knee_never_bends_backwards() -> None:
+    up, down, hinge = (0.0, 0.43, 0.0), (0.0, -0.42, 0.02), (1.0, 0.0, 0.0)
+    still = (1.0, 0.0, 0.0, 0.0)
+    for change in (0.01, 0.5, 3.0):
+        hip, knee, scale, residue = solve(
+            (0.0, 0.85, 0.0), up, down, hinge, change, still, (0.0, 0.0, 0.0), still, 0.5, 0.2
+        )
+        turned = quat.rotate(knee, down)
+        assert residue < 1e-9
+        assert abs(scale - 1.0) < 0.01
+        assert np.dot(hinge, np.cross(quat.rotate(hip, up), turned)) >= -1e-12

@@ -12,7 +12,7 @@ from marey.clean import detect_contacts, point_paths
 from marey.clean.cleanup import cleaned
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
-from tests.clean.test_cleanup import HELD, UNDER, bends, deepest, jumps, switch_frames, worst_plant
+from tests.clean.test_cleanup import HELD, UNDER, bends, deepest, jumps, switch_frames, worst_bends, worst_plant
 
 WALKS = ["016/16_15", "016/16_31", "016/16_35", "016/16_45"]
 
@@ -31,13 +31,15 @@ def test_walks_and_runs(data_folder: Path, name: str) -> None:
     assert worst_plant(result) < HELD
     assert deepest(result.motion) < UNDER
     assert result.figures["limb_scaling_mean"] < 0.006
-    assert result.figures["limb_scaling_p99"] < 0.04
-    # Planted feet mirror the recording's own noise; over all walks and runs that jumps by 0.9 m/s at these frames.
-    assert np.quantile(jumps(motion, result.motion), 0.95) < 0.35
+    assert result.figures["limb_scaling_p99"] < 0.03
+    assert np.quantile(jumps(motion, result.motion), 0.95) < 0.3
     frames = np.array(sorted({f for _, f in switch_frames(motion.contacts)}))
     assert bends(result.motion)[frames - 1].max() <= bends(motion).max()
+    # Where the recording's hips shake at a switch, the legs of a foot that stands must take it up.
+    assert max(worst_bends(motion, result.motion).values()) <= 1.3
     before, after = marey.measure(motion), marey.measure(result.motion)
     assert after["jitter"].value < before["jitter"].value
+    assert after["slide_weighted"].value < 1.02 * before["slide_weighted"].value
     again = cleaned(result.motion).motion
     assert np.abs(again.world().positions - result.motion.world().positions).max() < UNDER
 

@@ -12,7 +12,7 @@ from marey.core import ContactPoint, Contacts, Motion, Skeleton
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
 from marey.samples import figure_skeleton, sample, sample_names
-from tests.clean.puppets import Foot, puppet, raised, scaled, shaken, standing, unmarked
+from tests.clean.puppets import Foot, jittered, puppet, raised, scaled, shaken, standing, unmarked, wobbling
 
 HIPS = (0.0, 0.9, 0.0)
 
@@ -38,25 +38,41 @@ def edge_errors(found: Contacts, truth: Contacts, name: str):
 @pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
 @pytest.mark.parametrize("name", sample_names())
 def test_samples_agree_with_their_truth(name, fps):
-    motion = sample(name, rng=2, fps=fps).motion
+    for seed in range(3):
+        motion = sample(name, rng=seed, fps=fps).motion
+        found = detect_contacts(unmarked(motion)).contacts
+        errors = []
+        for k, point in enumerate(motion.contacts.names):
+            assert f1(found.mask[:, found.index(point)], motion.contacts.mask[:, k]) >= 0.97, (seed, point)
+            errors += edge_errors(found, motion.contacts, point)
+        assert np.mean(np.array(errors) <= 2) >= 0.95, seed
+
+
+@pytest.mark.parametrize("seed", [17, 21, 22, 38])
+@pytest.mark.parametrize("name", ["run", "walk"])
+def test_contacts_that_the_clip_cuts_are_neither_missed_nor_made_up(name, seed):
+    """At 30 Hz a heel that leaves within the first frames moves as slowly as one that stands."""
+    motion = sample(name, rng=seed, fps=30.0).motion
     found = detect_contacts(unmarked(motion)).contacts
-    errors = []
     for k, point in enumerate(motion.contacts.names):
         assert f1(found.mask[:, found.index(point)], motion.contacts.mask[:, k]) >= 0.97, point
-        errors += edge_errors(found, motion.contacts, point)
-    assert np.mean(np.array(errors) <= 2) >= 0.95
 
 
 @pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
-def test_edges_stay_within_four_frames_in_noise(fps):
-    """3 mm on the whole body. A sneaking foot that all but pauses on its way cannot be told from one that stands."""
-    errors = []
+@pytest.mark.parametrize("noisy", [shaken, jittered, wobbling], ids=["whole body", "each joint", "leg rotations"])
+def test_edges_stay_within_four_frames_in_noise(noisy, fps):
+    """3 mm along each axis. Hardest are balls that come down softly, a few millimetres in a tenth of a second."""
+    pooled = []
     for name in sample_names():
-        motion = sample(name, fps=fps).motion
-        found = detect_contacts(shaken(motion, 0.003)).contacts
-        for point in motion.contacts.names:
-            errors += edge_errors(found, motion.contacts, point)
-    assert np.mean(np.array(errors) <= 4) >= 0.95
+        errors = []
+        for seed in range(2):
+            motion = sample(name, rng=seed, fps=fps).motion
+            found = detect_contacts(noisy(unmarked(motion), 0.003, seed)).contacts
+            for point in motion.contacts.names:
+                errors += edge_errors(found, motion.contacts, point)
+        pooled += errors
+        assert np.mean(np.array(errors) <= 4) >= (0.8 if name == "turn_in_place" else 0.9), name
+    assert np.mean(np.array(pooled) <= 4) >= 0.98
 
 
 def test_a_foot_rolls_from_heel_to_toe():
@@ -195,6 +211,54 @@ def test_hands_on_the_floor_and_on_a_table():
     assert table.intervals("left_fingertips") == ((0, 90),)
     assert table.intervals("right_fingertips") == ()
     assert table.intervals("left_ball") == ((0, 90),)
+
+
+def handstand(rise: float, fps: float = 60.0) -> Motion:
+    """Two seconds each upright and on its hands, which are recorded 15 cm up and drift upwards at `rise` m/s."""
+    skeleton = figure_skeleton()
+    turn = np.pi * np.r_[np.zeros(120), np.linspace(0.0, 1.0, 60), np.ones(120)]
+    rotations = quat.identity((len(turn), len(skeleton)))
+    rotations[:, 0] = quat.from_axis_angle([1.0, 0.0, 0.0], turn)
+    up = quat.from_axis_angle([0.0, 0.0, 1.0], np.pi / 2)
+    rotations[:, skeleton.roles["left_upper_arm"]] = up
+    rotations[:, skeleton.roles["right_upper_arm"]] = quat.inv(up)
+    motion = Motion(skeleton, np.zeros((len(turn), 3)), rotations, fps)
+    joints, on_hands = motion.world().positions, turn > np.pi / 2
+    stands_on = np.where(on_hands[:, None], joints[:, skeleton.roles["left_fingertips"]],
+                         joints[:, skeleton.roles["left_toe_tip"]])  # fmt: skip
+    root = -stands_on * [0.0, 1.0, 1.0]
+    root[on_hands, 1] += 0.15 + rise * np.arange(on_hands.sum()) / fps
+    return replace(motion, root_positions=root)
+
+
+def test_hands_that_bear_the_body_are_planted_although_recorded_in_the_air():
+    for rise in (0.0, 0.05):
+        motion = handstand(rise)
+        contacts = detect_contacts(motion, hands=True).contacts
+        for point in ("left_wrist", "left_fingertips", "right_wrist", "right_fingertips"):
+            ((start, stop),) = contacts.intervals(point)
+            assert 145 < start < 160
+            assert stop == len(motion)
+        assert not contacts.mask[150:, :4].any()
+        assert detect_contacts(motion).contacts.names == contacts.names[:4]
+
+
+def test_hands_in_the_air_bear_nothing_while_a_foot_stands():
+    """Hands hang as low and as slow, the head below the hips; but the feet are on the floor."""
+    skeleton = figure_skeleton()
+    motion = sample("stand", seconds=3.0).motion
+    rotations = motion.rotations.copy()
+    bent = quat.from_axis_angle([1.0, 0.0, 0.0], 2.2)
+    rotations[:, skeleton.roles.spine[0]] = quat.mul(bent, rotations[:, skeleton.roles.spine[0]])
+    bowed = replace(unmarked(motion), rotations=rotations)
+    joints, roles = bowed.world().positions, bowed.skeleton.roles
+    assert (joints[:, roles["head"], 1] < joints[:, roles["hips"], 1]).all()
+    assert not detect_contacts(bowed, hands=True).contacts.mask[:, 4:].any()
+
+
+@pytest.mark.parametrize("name", ["hop", "leap", "run", "punch_grid", "reach_grid", "duck"])
+def test_samples_bear_nothing_on_their_hands(name):
+    assert not detect_contacts(unmarked(sample(name).motion), hands=True).contacts.mask[:, 4:].any()
 
 
 # Editing --------------------------------------------------------------------------------------------------

@@ -68,23 +68,17 @@ def test_walks_have_one_plant_for_each_step(data_folder):
     walks = tally(data_folder, WALKS)
     assert walks.n_steps > 50
     assert walks.n_planted >= 0.98 * walks.n_steps
-    within = (walks.stances >= 0.45) & (walks.stances <= 0.85)
-    assert within.mean() >= 0.9
-    assert 0.4 <= walks.stances.min() <= walks.stances.max() <= 0.9
-    assert walks.speed < 0.2
+    assert 0.45 <= walks.stances.min() <= walks.stances.max() <= 0.85
+    assert walks.speed < 0.18
 
 
 def test_runs_have_one_plant_for_each_step(data_folder):
     runs = tally(data_folder, RUNS)
     assert runs.n_steps > 40
     assert runs.n_planted >= 0.98 * runs.n_steps
-    within = (runs.stances >= 0.09) & (runs.stances <= 0.30)
-    assert within.mean() >= 0.9
-    assert runs.speed < 0.22  # a running ball never quite rests
-
-
-def test_planted_balls_are_slow(data_folder):
-    assert tally(data_folder, WALKS + RUNS).speed < 0.2
+    assert runs.stances.min() >= 0.09
+    assert np.count_nonzero(runs.stances > 0.30) == 1  # the one with which a run stops
+    assert runs.speed < 0.2
 
 
 def spans(motion, name, **options):
@@ -133,6 +127,29 @@ def test_a_cartwheel_leaves_the_floor_and_comes_back(data_folder):
     assert not feet[upside_down].any()
     assert feet[: len(motion) // 4].any(axis=1).all()
     assert feet[-len(motion) // 5 :].any(axis=1).mean() > 0.9
+
+
+def test_a_cartwheel_plants_each_hand_once(data_folder):
+    """They are recorded 10 to 30 cm up and at 0.4 to 0.9 m/s."""
+    motion = load(data_folder, "049/49_06.bvh")
+    contacts = detect_contacts(motion, hands=True).contacts
+    feet = contacts.mask[:, :4].any(axis=1)
+    plants = {}
+    for side in ("left", "right"):
+        ((start, stop),) = contacts.intervals(f"{side}_wrist")
+        assert contacts.intervals(f"{side}_fingertips") == ((start, stop),)
+        assert 0.5 < (stop - start) / motion.fps < 0.9
+        plants[side] = (start, stop)
+    assert plants["right"][0] < plants["left"][0] < plants["right"][1] < plants["left"][1]
+    hands = contacts.mask[:, 4:].any(axis=1)
+    assert (feet | hands)[plants["right"][0] : plants["left"][1]].all()
+
+
+@pytest.mark.parametrize(
+    "name", ["144/144_13", "144/144_20", "144/144_22", "016/16_05", "016/16_15", "016/16_45", "085/85_02", "111/111_36"]
+)
+def test_hands_of_those_who_stand_walk_and_jump_bear_nothing(data_folder, name):
+    assert not detect_contacts(load(data_folder, f"{name}.bvh"), hands=True).contacts.mask[:, 4:].any()
 
 
 def test_kicks_are_in_the_air_and_the_other_foot_stands(data_folder):

@@ -11,33 +11,37 @@ from marey.maths import filters, quat
 from tests.twins import contacts as twin
 
 LIMITS = np.array([0.35, 0.6, 0.025, 0.035])
-# base, factor, noise, calm, calm_frames, calm_share, calm_longest
-PLAIN = np.array([10.0, 0.0, 0.0, 10.0, 1.0, 1.0, 99.0])  # neither the plant's own speed nor its average matters
-OWN = np.array([0.01, 3.0, 0.02, 0.2, 4.0, 0.75, 20.0])
+# base, factor, noise, cut
+PLAIN = np.array([10.0, 0.0, 0.0, 10.0])  # the plant's own speed does not matter
+OWN = np.array([0.01, 3.0, 0.02, 0.03])
+# average, frames, share, longest
+ANY = np.array([10.0, 0.0, 1.0, 99.0])  # nor its average and length
+CALM = np.array([0.2, 6.0, 0.5, 20.0])
 
 
-def found(speed, clearance, own=PLAIN, height=1.0, gap=0, shortest=1):
+def found(speed, clearance, own=PLAIN, height=1.0, gap=0, shortest=1, calm=ANY, pace=1.0, growth=0.0):
     speed, clearance = (np.asarray(x, dtype=float).reshape(-1, 1) for x in (speed, clearance))
-    mask = np.zeros(speed.shape, dtype=bool)
-    _kernels.plants(speed, clearance, LIMITS, np.array([height]), own, gap, shortest, mask)
+    mask, each = np.zeros(speed.shape, dtype=bool), np.array([[height, growth]])
+    paces = np.broadcast_to(np.asarray(pace, dtype=float), len(speed)).copy()
+    _kernels.plants(speed, clearance, paces, LIMITS, each, own, calm, gap, shortest, mask)
     return twin.runs_of(mask[:, 0].tolist())
 
 
 @settings(deadline=None)  # the first call loads the kernel
 @given(
-    st.lists(st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 0.05)), min_size=2, max_size=60),
+    st.lists(
+        st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 0.05), st.sampled_from([0.9, 1.0, 1.3])), min_size=2, max_size=60
+    ),
     st.sampled_from([PLAIN, OWN]),
+    st.sampled_from([ANY, CALM]),
     st.integers(0, 4),
     st.integers(2, 9),
-    st.sampled_from([0.02, 1.0]),
+    st.sampled_from([(0.02, 0.0), (1.0, 0.0), (1.0, 1.5)]),
 )
-def test_plants_are_those_of_the_slow_twin(frames, own, gap, shortest, height):
-    speed, clearance = (list(column) for column in zip(*frames, strict=True))
-    expected = twin.plants(speed, clearance, LIMITS, height, own, gap, shortest)
-    flags = np.zeros(len(frames), dtype=bool)
-    for start, stop in expected:
-        flags[start:stop] = True
-    assert found(speed, clearance, own, height, gap, shortest) == twin.runs_of(flags.tolist())
+def test_plants_are_those_of_the_slow_twin(frames, own, calm, gap, shortest, each):
+    speed, clearance, pace = (list(column) for column in zip(*frames, strict=True))
+    expected = twin.plants(speed, clearance, pace, LIMITS, each, own, calm, gap, shortest)
+    assert found(speed, clearance, own, each[0], gap, shortest, calm, pace, each[1]) == expected
 
 
 def test_a_contact_begins_under_the_lower_threshold_and_lasts_under_the_higher():
@@ -66,14 +70,45 @@ def test_short_contacts_are_dropped_unless_the_clip_cuts_them_off():
 
 def test_a_plant_that_stands_dead_still_ends_with_its_first_movement():
     speed = [0.5, 0.2, 0.05, *[0.0] * 20, 0.05, 0.2, 0.5]
-    own = np.array([0.001, 12.0, 0.0, 0.2, 6.0, 0.75, 20.0])
+    own = np.array([0.001, 12.0, 0.0, 0.005])
     assert found(speed, [0.0] * len(speed), own, shortest=5) == [(3, 23)]
 
 
 def test_a_plant_that_drifts_keeps_its_drift():
     speed = [0.5, *[0.08, 0.05, 0.06, 0.09] * 5, 0.5]
-    own = np.array([0.001, 12.0, 0.0, 0.2, 6.0, 0.75, 20.0])
+    own = np.array([0.001, 12.0, 0.0, 0.005])
     assert found(speed, [0.0] * 22, own, shortest=5) == [(0, 22)]
+
+
+def test_what_the_clip_cuts_is_judged_by_the_other_plants():
+    """The first frames are those of a foot that leaves: slow, yet not as still as this foot stands."""
+    speed = [0.1, 0.2, 0.4, 0.9, *[0.0] * 9, 0.9, 0.4]
+    own = np.array([0.001, 12.0, 0.0, 0.005])
+    assert found(speed, [0.0] * 15, own, shortest=5) == [(4, 13)]
+    assert found(speed[:4], [0.0] * 4, own, shortest=5) == [(0, 3)]  # with no others, it may be a plant
+
+
+def test_the_speed_to_keep_goes_with_the_pace():
+    speed = [0.9, 0.7, 0.5, 0.3, 0.3, 0.5, 0.7, 0.9]
+    assert found(speed, [0.0] * 8) == [(2, 6)]
+    assert found(speed, [0.0] * 8, pace=1.2) == [(1, 7)]
+    assert found(speed, [0.0] * 8, pace=0.75) == [(3, 5)]
+
+
+def test_short_plants_at_pace_lose_their_fast_ends_down_to_a_length():
+    speed = [0.9, *[0.5] * 6, *[0.1] * 4, *[0.5] * 4, 0.9]
+    assert found(speed, [0.0] * 16, calm=CALM, pace=1.1)[0] == (4, 11)  # half of the fourteen
+    assert found(speed, [0.0] * 16, calm=CALM, pace=1.0)[0] == (1, 15)  # standing or walking
+    assert found(speed[6:], [0.0] * 10, calm=CALM, pace=1.1)[0][0] == 0  # the clip's end is not the plant's
+
+
+def test_plants_too_short_for_a_step_grow_at_their_slower_side():
+    speed = [0.9, 0.7, *[0.1] * 3, 0.65, 0.68, 0.9]
+    calm = np.array([10.0, 6.0, 0.5, 20.0])
+    assert found(speed, [0.0] * 8, calm=calm) == [(2, 5)]
+    assert found(speed, [0.0] * 8, calm=calm, growth=1.2) == [(1, 7)]
+    assert found(speed, [0.0] * 8, calm=calm, growth=1.1) == [(2, 6)]  # not beyond its speed
+    assert found(speed, [0.0] * 5 + [0.04] * 3, calm=calm, growth=1.2) == [(2, 5)]  # nor too high
 
 
 @settings(deadline=None)  # the first call loads the kernel
@@ -85,6 +120,33 @@ def test_the_lowest_level_is_that_of_the_slow_twin(heights, width, needed):
         assert np.isnan(level)
     else:
         assert level == pytest.approx(expected)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.floats(-1.0, 1.0), max_size=40),
+    st.floats(-1.0, 0.0),
+    st.floats(0.0, 1.0),
+    st.floats(0.01, 0.5),
+    st.integers(1, 10),
+)
+def test_the_shares_of_a_level_are_those_of_the_slow_twin(heights, low, high, width, needed):
+    shares = np.empty(3)
+    there = _kernels.level_shares(np.sort(np.array(heights, dtype=float)), low, high, width, needed, shares)
+    expected = twin.level_shares(heights, low, high, width, needed)
+    assert (shares.tolist() if there else None) == expected
+
+
+def test_paces_are_how_far_the_hips_get():
+    hips = np.zeros((50, 3))
+    hips[:, 0], hips[:, 1] = 0.02 * np.arange(50), np.arange(50) % 3  # ups and downs are no travel
+    pace = np.empty(50)
+    _kernels.paces(hips, 5, 0.1, 0.9, 3.0, pace)
+    np.testing.assert_allclose(pace, 2.0)
+    _kernels.paces(hips, 5, 0.1, 0.9, 1.35, pace)
+    np.testing.assert_allclose(pace, 1.35)
+    _kernels.paces(np.zeros((3, 3)), 5, 0.1, 0.9, 1.35, pace[:3])
+    np.testing.assert_allclose(pace[:3], 0.9)
 
 
 @pytest.mark.parametrize("sigma", [0.1, 0.4, 0.72, 1.44, 6.0, 40.0])
@@ -124,7 +186,7 @@ def test_edges_in_noise_are_where_the_point_leaves(seed):
     for start, stop in ((20, 60), (16, 64), (24, 56)):  # wherever the first guess is
         mask = np.zeros((80, 1), dtype=bool)
         mask[start:stop] = True
-        _kernels.settle_edges(path, 0.003, 7, 3, 0.03, mask)
+        _kernels.settle_edges(path, 0.003, 7, 2, 6.0, mask)
         ((first, last),) = twin.runs_of(mask[:, 0].tolist())
         assert abs(first - 20) <= 3
         assert abs(last - 60) <= 3
@@ -134,5 +196,5 @@ def test_noise_alone_ends_no_plant():
     path = np.random.default_rng(3).normal(0.0, 0.003, (60, 1, 3))
     mask = np.zeros((60, 1), dtype=bool)
     mask[3:55] = True
-    _kernels.settle_edges(path, 0.003, 7, 3, 0.03, mask)
+    _kernels.settle_edges(path, 0.003, 7, 2, 6.0, mask)
     assert mask.all()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from marey.clean import contact_points, find_contacts, point_paths
+from marey.clean.points import joints_in_world
 from marey.core import ContactPoint, Motion, Skeleton
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
@@ -142,3 +143,15 @@ def test_bad_input_is_told_in_a_sentence():
     motion = sample("walk").motion
     with pytest.raises(InvalidValue, match="contact point 'nose' sits on joint 99, but the skeleton has 27 joints"):
         point_paths(motion, [ContactPoint("nose", 99, np.zeros(3))])
+
+
+def test_joints_in_the_world_are_those_of_the_whole_motion():
+    motion = sample("walk", seconds=1.0).motion
+    stretched = Motion(motion.skeleton, motion.root_positions, motion.rotations, motion.fps,
+                       bone_offsets=np.tile(1.1 * motion.skeleton.offsets, (len(motion), 1, 1)))  # fmt: skip
+    for each in (motion, stretched):
+        world = each.world()
+        for joints in ([motion.skeleton.roles["right_ball"], 0, motion.skeleton.roles["left_hand"]], [3, 3], [0]):
+            some, slots = joints_in_world(each, joints)
+            np.testing.assert_array_equal(some.positions[:, slots], world.positions[:, joints])
+            np.testing.assert_array_equal(some.rotations[:, slots], world.rotations[:, joints])

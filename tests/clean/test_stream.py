@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -77,21 +79,46 @@ def test_stretched_bones_are_taken_in() -> None:
 def test_the_delay_is_fixed() -> None:
     motion = walk(4.0)
     stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0)
-    assert stream.delay < 1.5 * motion.fps
+    assert stream.delay < 1.8 * motion.fps
     for i in range(len(motion)):
         got = stream.push(motion.root_positions[i], motion.rotations[i], motion.contacts.mask[i])
         assert [frame.number for frame in got] == ([i - stream.delay] if i >= stream.delay else [])
     assert len(stream.finish()) == stream.delay
 
 
-def test_memory_does_not_grow() -> None:
-    motion = walk(2.0)
+def test_neither_memory_nor_work_grow_over_100000_frames() -> None:
+    motion = walk(20.0)
     stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0)
-    held = {table.nbytes for table in stream._pipeline._tables}
-    for _ in range(60):
-        stream.push(motion.root_positions, motion.rotations, motion.contacts.mask)
-        assert stream._pipeline.n <= stream._pipeline.capacity
-    assert {table.nbytes for table in stream._pipeline._tables} == held
+    pipeline = stream._pipeline
+    held = [table.nbytes for table in pipeline._tables]
+    most, used, given = 0, [], 0
+    tracemalloc.start()
+    try:
+        while given + stream.delay < 100_000:
+            given += len(stream.push(motion.root_positions, motion.rotations, motion.contacts.mask))
+            most = max(most, pipeline.n)
+            # Steps only ever look at the frames in the tables: those in work, those still seen, and one delivery.
+            assert pipeline.n - pipeline.finished <= stream.delay
+            used.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert [table.nbytes for table in pipeline._tables] == held
+    assert most <= pipeline.capacity
+    assert max(used[10:]) - used[10] < 10_000
+
+
+def test_late_frames_are_as_good_as_early_ones() -> None:
+    motion = skated(walk(4.0))
+    stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0)
+    rounds = 30
+    frames: list[CleanFrame] = []
+    for _ in range(rounds):
+        frames += stream.push(motion.root_positions, motion.rotations, motion.contacts.mask)
+    frames += stream.finish()
+    n = len(motion)
+    assert [frame.number for frame in frames] == list(range(rounds * n))
+    early, late = (np.array([f.rotations for f in frames[k * n : (k + 1) * n]]) for k in (2, rounds - 2))
+    np.testing.assert_allclose(late, early, atol=1e-3)  # the usual axis of a knee is that of all frames so far
 
 
 def test_bad_input() -> None:

@@ -1,6 +1,8 @@
 """The command line: what it prints, where, and with which exit code."""
 
+import dataclasses
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 import marey
 from marey.cli import main as cli_main
 from marey.cli.main import COMMANDS, main
+from marey.edit import mirror
 from marey.samples import straight_walk
 
 WALK = straight_walk(seconds=1.0)
@@ -133,7 +136,7 @@ def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFi
         (["info", "--up", "w", "{clip}"], "up must be one of"),
         (["info", "--fps", "0", "{clip}"], "fps must lie between 0 and 100000"),
         (["info", "--root", "Nose", "{clip}"], "no root 'Nose'"),
-        (["info", "--clip", "1", "{clip}"], "clip= means nothing for a .bvh file"),
+        (["info", "--clip", "1", "{clip}"], "clip= or --clip means nothing for a .bvh file"),
         (["bench", "lod"], "no bench 'lod'; there are load"),
         (["inof"], "no command 'inof'"),
         (["info"], "Missing argument"),
@@ -192,9 +195,12 @@ def test_demo_makes_and_checks_its_files(tmp_path: Path, capsys: pytest.CaptureF
     for _ in range(2):  # it may be run twice
         assert main(["demo", str(tmp_path / "out")]) == 0
         shown = capsys.readouterr().out
-        for name in ("walk.bvh", "walk.glb", "walk.npz", "clips.glb", "walk.png", "feet.png", "paths.png"):
+        for name in ("walk.bvh", "walk.glb", "walk.npz", "clips.glb", "held.bvh", "walk.png", "held.png", "paths.png"):
             assert (tmp_path / "out" / name).stat().st_size > 1000
         assert "read back" in shown
+        assert re.search(r"slide of planted feet +1\d\d\.\d\d +0\.00 +mm/s", shown)
+        assert re.search(r"depth under the floor +12\.00 +0\.00 +mm", shown)
+        assert "100 % of the slide is gone" in shown
     (tmp_path / "walk.bvh").write_text("mine")
     assert main(["demo", str(tmp_path)]) == 2
     assert "is not the demo's" in capsys.readouterr().err
@@ -213,3 +219,59 @@ def test_small_files_are_converted_without_numba(clip: Path, tmp_path: Path) -> 
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_several_clips_in_a_file_are_nothing_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "both.glb"
+    bare = dataclasses.replace(WALK, contacts=None, labels=marey.Labels())
+    marey.save([bare, mirror(bare)], path)
+    assert main(["info", str(path)]) == 0
+    told = capsys.readouterr()
+    assert "note      this is of clip 'straight_walk'; --clip chooses another" in told.out
+    assert told.err == ""
+    assert main(["info", "--clip", "1", "--json", str(path)]) == 0
+    (report,) = json.loads(capsys.readouterr().out)
+    assert report["clip"] == report["clips"][1]
+    assert report["warnings"] == []
+
+
+def test_one_bad_file_of_several_does_not_stop_the_others(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("info", "measure"):
+        assert main([command, "nowhere.bvh", str(clip)]) == 2
+        told = capsys.readouterr()
+        assert "nowhere.bvh: no such file" in told.err
+        assert "61 frames" in told.out
+
+
+def test_a_pipe_is_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import os
+
+    pipe = tmp_path / "pipe.bvh"
+    os.mkfifo(pipe)
+    assert main(["info", str(pipe)]) == 2
+    assert "is a pipe or a device, expected a file" in capsys.readouterr().err
+
+
+def test_one_frame_is_one_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "one.bvh"
+    marey.save(WALK[:1], path)
+    for command, *out in (["info"], ["convert", str(tmp_path / "out.npz")]):
+        assert main([command, str(path), *out]) == 0
+        shown = capsys.readouterr().out
+        assert "1 frame " in shown
+        assert "1 frames" not in shown
+
+
+def test_an_implausible_rate_is_told_wherever_it_matters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "quick.bvh"
+    marey.save(dataclasses.replace(straight_walk(seconds=6.0), fps=150.0, contacts=None), path)
+    out = str(tmp_path / "out.bvh")
+    for arguments, code in (
+        (["info", str(path)], 1),
+        (["contacts", str(path)], 0),
+        (["plot", "feet", str(path), "-o", str(tmp_path / "feet.png")], 0),
+        (["clean", str(path), out], 0),
+    ):
+        assert main(arguments) == code
+        told = capsys.readouterr()
+        assert "so the rate of 150 Hz seems wrong" in told.out + told.err

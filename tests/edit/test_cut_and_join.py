@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.core import Label
+import marey
+from marey.clean import point_paths
+from marey.core import Label, Skeleton
 from marey.edit import connect, crop, cycle, deseam, mirror, resample, retarget
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, MareyWarning
 from marey.maths import quat, rigid2d
+from marey.samples import sample
 from tests.core.skeletons import MIXAMO
-from tests.edit.helpers import keeps_bones, last_step, same, same_notes, skeleton_of, walk
+from tests.edit.helpers import keeps_bones, last_step, same, same_notes, skeleton_of, slide, walk
 
 
 def jerkiness(motion, frame, around=2):
@@ -51,7 +54,7 @@ def test_crop_refuses_frames_that_are_not_there(start, stop):
 
 def test_a_cycle_closes():
     motion = walk(4.0)
-    made = cycle(motion, 20, 90, repeats=3)
+    made = cycle(motion, 20, 90, repeats=3, replant=False)
     assert len(made) == 3 * 70
     assert keeps_bones(made)
     # Every cycle is the one before, carried on.
@@ -73,7 +76,7 @@ def test_a_perfect_stride_hardly_changes():
     motion = straight_walk(seconds=4.0)
     heel = motion.contacts.intervals("left_heel")
     start, stop = heel[1][0], heel[2][0]
-    made = cycle(motion, start, stop)
+    made = cycle(motion, start, stop, replant=False)
     assert np.abs(made.world().positions - motion[start:stop].world().positions).max() < 0.03
 
 
@@ -92,7 +95,7 @@ def test_what_turns_goes_on_turning():
     [
         (0, 181, 1, "frame stop is the other face of the seam and must exist: at most 180, got 181"),
         (10, 12, 1, "at least 4 frames from start to stop, got 2"),
-        (10, 60, 0, "at least 1 cycle, got repeats=0"),
+        (10, 60, 0, "at least 1 cycle, got 0"),
     ],
 )
 def test_cycles_that_cannot_be(start, stop, repeats, told):
@@ -101,8 +104,72 @@ def test_cycles_that_cannot_be(start, stop, repeats, told):
 
 
 def test_a_single_frame_has_no_cycle():
-    with pytest.raises(InvalidValue, match="start and stop must be frames"):
+    with pytest.raises(InvalidValue, match=r"a loop of at least 0.4 s is looked for, but there are only 0.00 s for it"):
         cycle(walk()[3])
+    with pytest.raises(InvalidValue, match="start must be a frame from 0 to 180, got 500"):
+        cycle(walk(), 500)
+    with pytest.raises(InvalidValue, match=r"there are only 0.08 s for it"):
+        cycle(walk(), 175)
+
+
+@pytest.mark.parametrize("name", ["walk", "run"])
+def test_the_best_loop_is_one_stride(name):
+    made = sample(name, seconds=6.0)
+    motion, phase = made.motion, made.phase
+    step = last_step(cycle(motion, replant=False))
+    assert phase[step["stop"]] - phase[step["start"]] == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_loop_is_looked_for_from_a_given_frame():
+    motion = walk(6.0, 0.0)
+    stride = last_step(cycle(motion))
+    length = stride["stop"] - stride["start"]
+    from_here = last_step(cycle(motion, 40))
+    assert from_here["start"] == 40
+    assert (from_here["stop"] - 40) / length == pytest.approx(round((from_here["stop"] - 40) / length), abs=0.06)
+    to_here = last_step(cycle(motion, stop=300))
+    assert to_here["stop"] == 300
+    assert ((300 - to_here["start"]) / length) == pytest.approx(round((300 - to_here["start"]) / length), abs=0.06)
+
+
+def test_a_long_motion_is_searched_coarsely_and_then_finely():
+    motion = sample("walk", seconds=40.0).motion
+    assert len(motion) > 1500
+    step = last_step(cycle(motion, replant=False))
+    assert 60 <= step["stop"] - step["start"] <= 72
+    assert step["seam"]["position"] < 1.5 * step["seam"]["usual_position"]
+
+
+@pytest.mark.parametrize("name", ["walk", "run", "hop", "stand", "kick"])
+def test_feet_hold_over_the_seam(name):
+    made = cycle(sample(name).motion, repeats=3)
+    step = last_step(made)
+    assert step["replanted"]
+    assert slide(made) < 1e-6
+    n = len(made) // 3
+    assert same(made[:n].moved(step["travel"]), made[n : 2 * n], 1e-9)
+    seam = step["seam"]
+    assert seam["position"] < max(1.5 * seam["usual_position"], 1e-3)
+    assert seam["velocity"] < max(1.5 * seam["usual_velocity"], 0.1)
+    assert seam["position"] < seam["position_before"]
+
+
+def test_who_stands_on_one_foot_does_not_wander_off():
+    step = last_step(cycle(sample("kick").motion, repeats=2))
+    assert step["travel"] == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("clip", ["16_15", "16_21", "16_35", "16_45"])
+def test_loops_of_real_walks_and_runs(clip, data_folder):
+    motion = marey.load(data_folder / "cmu" / "016" / f"{clip}.bvh", trim_rest=True)
+    made = cycle(motion, repeats=3)
+    step = last_step(made)
+    rate = marey.measure(motion)["stride_rate"].value
+    assert (step["stop"] - step["start"]) / motion.fps == pytest.approx(1.0 / rate, rel=0.08)
+    assert slide(made) < 1e-6
+    seam = step["seam"]
+    assert seam["position"] < seam["usual_position"]
+    assert seam["velocity"] < seam["usual_velocity"]
 
 
 # --- Connect
@@ -111,7 +178,7 @@ def test_a_single_frame_has_no_cycle():
 def test_connect_keeps_both_and_fills_smoothly():
     motion = walk()
     other = mirror(motion)[40:]
-    made = connect(motion, other, gap=0.5)
+    made = connect(motion, other, gap=0.5, replant=False)
     n, gap = len(motion), 29
     assert len(made) == n + gap + len(other)
     assert same(made[:n], motion)
@@ -126,13 +193,13 @@ def test_connect_keeps_both_and_fills_smoothly():
 
 def test_connect_joins_contacts_and_labels():
     motion = walk()
-    made = connect(motion, motion, gap=0.5)
+    made = connect(motion, motion, gap=0.5, replant=False)
     n, gap = len(motion), 29
     assert np.array_equal(made.contacts.mask[:n], motion.contacts.mask)
     assert not made.contacts.mask[n : n + gap].any()
     assert np.array_equal(made.contacts.mask[n + gap :], motion.contacts.mask)
     assert Label("left_part", 10 + n + gap, 50 + n + gap) in made.labels.items
-    bare = connect(replace(motion, contacts=None), motion, gap=0.5)
+    bare = connect(replace(motion, contacts=None), motion, gap=0.5, replant=False)
     assert not bare.contacts.mask[: n + gap].any()
 
 
@@ -152,9 +219,49 @@ def test_connect_of_a_motion_cut_in_two_is_nearly_the_motion():
 
 def test_still_single_frames_are_connected_by_an_eased_slerp():
     a, b = walk()[10], walk()[40]
-    made = connect(a, b, gap=1.0, align=False)
+    made = connect(a, b, gap=1.0, align=False, replant=False)
     assert len(made) == 61
     assert quat.angle_between(made.rotations[30], quat.slerp(a.rotations[0], b.rotations[0], 0.5)).max() < 1e-6
+
+
+def test_feet_beside_the_gap_are_planted_and_the_rest_stays():
+    motion = walk(4.0)
+    first, second = motion[:120], walk(4.0, -0.2)[25:]
+    plain, made = (connect(first, second, gap=0.3, replant=replant) for replant in (False, True))
+    start, stop = last_step(made)["start"], last_step(made)["stop"]
+    assert last_step(made)["replanted"]
+    assert not last_step(plain)["replanted"]
+    paths = point_paths(made, made.contacts.points)
+    assert paths[start:stop, :, 1].min() > -1e-4  # interpolation alone goes through the floor
+    assert point_paths(plain, plain.contacts.points)[start:stop, :, 1].min() < -0.01
+    assert slide(made) < 1e-6
+    moved = np.abs(made.world().positions - plain.world().positions).max(axis=(1, 2))
+    changed = np.flatnonzero(moved > 0.0)
+    assert 0 < changed[0] < start
+    assert stop < changed[-1] < len(made) - 30
+    assert np.array_equal(made.rotations[: changed[0]], plain.rotations[: changed[0]])
+
+
+def test_a_foot_that_stands_on_both_sides_stands_through_the_gap():
+    motion = sample("stand").motion
+    made = connect(motion[:100], motion[115:], gap=0.25)
+    start, stop = last_step(made)["start"], last_step(made)["stop"]
+    assert made.contacts.mask[start:stop].all()
+    assert slide(made) < 1e-6
+
+
+def test_a_motion_without_feet_is_connected_all_the_same():
+    motion = walk()
+    legs = [j for j, name in enumerate(motion.skeleton.names) if any(x in name for x in ("Leg", "Foot", "Toe"))]
+    keep = [j for j in range(len(motion.skeleton)) if j not in legs]
+    parents = [-1 if j == 0 else keep.index(motion.skeleton.parents[j]) for j in keep]
+    body = Skeleton([motion.skeleton.names[j] for j in keep], parents, motion.skeleton.offsets[keep])
+    assert "left_foot" not in body.roles
+    torso = replace(motion, skeleton=body, rotations=motion.rotations[:, keep], contacts=None)
+    with pytest.warns(MareyWarning, match="feet are not planted again"):
+        made = connect(torso[:60], torso[70:], gap=0.2)
+    assert np.isfinite(made.world().positions).all()
+    assert not last_step(made)["replanted"]
 
 
 def test_connect_refuses_what_does_not_fit():
@@ -200,9 +307,12 @@ def test_inertia_starts_with_the_old_velocity():
     motion = seamed()
     made = deseam(motion, 80, half_life=0.1)
     steps = quat.log(quat.inv_mul(made.rotations[:-1], made.rotations[1:]))
-    # The step over the seam is the step before it, and so to first order is the next.
-    assert np.abs(steps[79] - steps[78]).max() < 1e-9
-    assert np.abs(steps[80] - steps[79]).max() < 0.05
+    # The step over the seam is the step before it, and so to first order is the next; what does not jump stays.
+    before = quat.log(quat.inv_mul(motion.rotations[:-1], motion.rotations[1:]))
+    jumps = np.linalg.norm(before[79] - before[78], axis=1) > 0.08
+    assert jumps.sum() >= 4
+    assert np.abs(steps[79] - steps[78])[jumps].max() < 1e-3
+    assert np.abs(steps[80] - steps[79])[jumps].max() < 0.05
     assert same(made[-1], motion[-1], 0.02)
 
 
@@ -218,10 +328,33 @@ def test_the_spring_halves_what_is_at_rest():
     assert (np.diff(left) <= 0).all()
 
 
-def test_without_a_seam_there_is_little_to_do():
+@pytest.mark.parametrize("at", [1, 2, 30, 80, 123, 179, 180])
+@pytest.mark.parametrize("how", [{}, {"frames": 10}])
+def test_without_a_seam_nothing_is_done(at, how):
     motion = walk()
-    moved = deseam(motion, 80).world().positions - motion.world().positions
-    assert np.abs(moved).max() < 0.04
+    made = deseam(motion, at, **how)
+    assert same(made, motion)
+    assert same_notes(made, motion)
+    assert (last_step(made)["jump"], last_step(made)["jump_turn"]) == (0.0, 0.0)
+
+
+def test_a_real_walk_is_left_alone_where_it_does_not_jump(data_folder):
+    motion = marey.load(data_folder / "cmu" / "016" / "16_15.bvh", trim_rest=True)
+    apart = [np.abs(deseam(motion, at).world().positions - motion.world().positions).max() for at in range(1, 471, 47)]
+    assert np.median(apart) == 0.0
+    assert max(apart) < 0.01
+
+
+def test_one_joint_that_jumps_takes_no_other_along():
+    motion = walk()
+    rotations = motion.rotations.copy()
+    arm = motion.skeleton.roles["left_upper_arm"]
+    rotations[80:, arm] = quat.mul(rotations[80:, arm], quat.from_axis_angle([0.0, 0.0, 1.0], 0.4))
+    made = deseam(replace(motion, rotations=rotations), 80, frames=20)
+    others = [j for j in range(len(motion.skeleton)) if j != arm]
+    assert np.array_equal(made.rotations[:, others], motion.rotations[:, others])
+    assert last_step(made)["jump_turn"] == pytest.approx(0.4, abs=0.02)
+    assert quat.angle_between(made.rotations[80, arm], motion.rotations[80, arm]) < 0.02
 
 
 def test_contacts_that_the_offset_drags_are_not_kept():
@@ -234,6 +367,8 @@ def test_contacts_that_the_offset_drags_are_not_kept():
 
 def test_seams_that_are_none():
     motion = walk()
+    with pytest.raises(InvalidValue, match="has one frame, and so no seam"):
+        deseam(motion[:1], 1)
     with pytest.raises(InvalidValue, match="a seam lies before a frame from 1 to 180, got 0"):
         deseam(motion, 0)
     with pytest.raises(InvalidValue, match="got both; give one"):
@@ -246,7 +381,8 @@ def test_seams_that_are_none():
 
 def test_steps_are_recorded():
     motion = walk()
-    assert last_step(deseam(motion, 80, frames=5)) == {"op": "deseam", "at": 80, "method": "decay", "frames": 5}
+    told = {"op": "deseam", "at": 80, "method": "decay", "frames": 5}
+    assert told.items() <= last_step(deseam(motion, 80, frames=5)).items()
     step = last_step(connect(motion, motion, gap=0.25))
     assert (step["op"], step["gap"], step["start"], step["stop"]) == ("connect", 0.25, 181, 195)
     assert rigid2d.identity().shape == np.shape(step["aligned"])

@@ -48,9 +48,9 @@ ARC = np.stack([2.0 * (1 - np.cos(np.linspace(0, 3, 50))), 2.0 * np.sin(np.linsp
     [
         lambda m: mirror(m),
         lambda m: resample(m, 30),
-        lambda m: cycle(m, 20, 90, repeats=2),
-        lambda m: connect(m, m[20:], gap=0.4),
-        lambda m: deseam(connect(m[:80], m[120:], gap=0.0), 80),
+        lambda m: cycle(m, 20, 90, repeats=2, replant=False),
+        lambda m: connect(m, m[20:], gap=0.4, replant=False),
+        lambda m: deseam(connect(m[:80], m[120:], gap=0.0, replant=False), 80),
         lambda m: edit_path(m, ARC, replant=False),
         lambda m: warp(m, [MoveKey("hips", 1.5, offset=(0, -0.2, 0)), MoveKey("left_hand", 1.0, offset=(0, 0.1, 0))]),
         lambda m: retarget(m, walk().skeleton, replant=False),

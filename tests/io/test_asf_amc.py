@@ -375,7 +375,10 @@ def test_root_position_and_orientation_move_the_whole_motion():
 
 def test_rate():
     assert motion().fps == 120.0
-    assert "AMC files hold no frame rate; 120 Hz assumed, as in the CMU collection; fps= overrides" in motion().evidence
+    assert (
+        "AMC files hold no frame rate; 120 Hz assumed, as in the CMU collection; fps= or --fps overrides"
+        in motion().evidence
+    )
     assert motion(fps=60).fps == 60.0
     stated = AMC.replace(":DEGREES", ":DEGREES\n:SAMPLES-PER-SECOND 30")
     assert motion(stated).fps == 30.0

@@ -638,3 +638,11 @@ def test_signs_are_continuous_across_blocks_of_frames(monkeypatch: pytest.Monkey
         paths[path] = read_bvh(text, "walk.bvh").rotations
     assert ((paths["plain"][1:] * paths["plain"][:-1]).sum(axis=-1) > 0.0).all()
     np.testing.assert_allclose(paths["plain"], paths["compiled"], atol=1e-14)
+
+
+def test_a_rotation_channel_twice_in_a_row_is_warned_of_with_its_line() -> None:
+    data = with_line("CHANNELS 3 Zrotation Xrotation Yrotation", "CHANNELS 3 Xrotation Xrotation Yrotation")
+    raw = read_bvh(data.encode(), "a.bvh")
+    assert raw.warnings == ["a rotation channel is named twice in a row, and both are applied: line 9"]
+    euler = with_line("CHANNELS 3 Zrotation Xrotation Yrotation", "CHANNELS 3 Xrotation Yrotation Xrotation")
+    assert read_bvh(euler.encode(), "a.bvh").warnings == []

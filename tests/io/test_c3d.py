@@ -189,7 +189,7 @@ def test_units(read, word, metres):
 def test_a_unit_that_is_not_stated_is_recognised(read, metres):
     points = standing() * 0.001 / metres
     for units in (None, texts("furlong")):
-        with pytest.warns(MareyWarning, match="unit= overrides"):
+        with pytest.warns(MareyWarning, match="unit= or --unit overrides"):
             markers = read(c3d_bytes(points, UNITS=units))
         assert markers.source.unit == metres
         assert any("across with it" in told for told in markers.source.evidence)
@@ -212,7 +212,7 @@ def test_the_upward_axis_as_stated_and_as_given(read):
     assert read(stated, up="Z").source.up == "z"
     flat = standing()
     flat[..., 2] *= 0.01
-    with pytest.warns(MareyWarning, match="which is not certain; up= overrides"):
+    with pytest.warns(MareyWarning, match="which is not certain; up= or --up overrides"):
         read(c3d_bytes(flat))
     with pytest.raises(InvalidValue, match="up must be one of"):
         read(stated, up="w")

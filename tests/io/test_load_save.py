@@ -94,7 +94,7 @@ def test_unknown_suffix(tmp_path: Path, name: str) -> None:
 
 def test_option_that_means_nothing_is_refused(tmp_path: Path) -> None:
     marey.save(WALK, tmp_path / "walk.npz")
-    with pytest.raises(InvalidValue, match=r"root= means nothing for a \.npz file; it is for \.bvh"):
+    with pytest.raises(InvalidValue, match=r"root= or --root means nothing for a \.npz file; it is for \.bvh"):
         marey.load(tmp_path / "walk.npz", root=0)
     with pytest.raises(InvalidValue, match="only .glb holds several"):
         marey.save([WALK, WALK], tmp_path / "two.bvh")

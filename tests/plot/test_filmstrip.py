@@ -1,6 +1,7 @@
 """Filmstrips: which poses are shown, from where, and what is drawn of a body."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,10 @@ from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.plot import draw_filmstrip
 from marey.plot.body import see_body
+from marey.plot.filmstrip import _labels
 from marey.plot.poses import View, paced_frames, telling_frames
 from marey.plot.style import LEFT, MIDDLE, RIGHT
+from marey.samples import sample
 from tests.plot.pictures import WALK, bare, in_place, under_resting_root
 
 
@@ -142,6 +145,40 @@ def test_paced_and_telling_frames() -> None:
     assert shown == sorted(set(shown))
     texts = [t.get_text() for axes in draw_filmstrip(still, n_poses=4).axes for t in axes.texts]
     assert "10.00 s" in texts
+
+
+def test_a_kick_is_shown_at_its_height() -> None:
+    kick = sample("kick").motion
+    ankle = kick.world().positions[:, kick.skeleton.roles["right_foot"]]
+    reach = np.linalg.norm(ankle - kick.travel, axis=1) * (ankle[:, 1] > 0.5)
+    frames = telling_frames(see_body(kick), 0, len(kick), 8, ends=True)
+    assert (frames[0], frames[-1], len(frames)) == (0, len(kick) - 1, 8)
+    assert reach[frames].max() > 0.95 * reach.max()
+    for n, length in ((1, 50), (2, 50), (3, 2), (5, 3), (8, 1)):
+        few = telling_frames(see_body(kick[:length]), 0, length, n, ends=True)
+        assert few == sorted(set(few))
+        assert 1 <= len(few) <= n
+        assert set(few) <= set(range(length))
+
+
+@pytest.mark.parametrize("motion", [WALK, WALK[:30], in_place()], ids=["far", "near", "in place"])
+@pytest.mark.parametrize("n_poses", [3, 9, 40])
+def test_first_and_last_pose_have_their_times_and_none_overlap(motion: Motion, n_poses: int) -> None:
+    figure = draw_filmstrip(motion, n_poses=n_poses)
+    figure.draw_without_rendering()
+    told = [text for axes in figure.axes for text in axes.texts if text.get_text().endswith(" s")]
+    assert {"0.00 s", f"{motion.duration:.2f} s"} <= {text.get_text() for text in told}
+    for axes in figure.axes:
+        row = sorted((t.get_window_extent() for t in axes.texts), key=lambda box: box.x0)
+        assert all(a.x1 < b.x0 for a, b in pairwise(row))
+
+
+def test_labels_stay_below_their_poses_where_they_can() -> None:
+    assert _labels([4, 5, 6], [0.0, 1.0, 2.0], (-1.0, 3.0), 0.5) == [(4, 0.0), (5, 1.0), (6, 2.0)]
+    pushed = dict(_labels([0, 1, 2], [1.0, 1.1, 3.0], (-1.0, 4.0), 0.5))
+    assert pushed == pytest.approx({0: 0.8, 1: 1.3, 2: 3.0})
+    backwards = _labels([0, 1, 2], [2.0, 1.0, 0.0], (-1.0, 3.0), 0.5)
+    assert [k for k, _ in backwards] == [2, 1, 0]
 
 
 @pytest.mark.parametrize("wrong", [0, -3, 61])

@@ -94,3 +94,11 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "file").write_text("")
     assert run(tmp_path / "file", "-n", "walk") == 2
     assert "cannot be made a folder" in capsys.readouterr().err
+
+
+def test_json_tells_angles_in_degrees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli_main.main(["samples", str(tmp_path), "-n", "walk", "--param", "turn_rate=20", "--json", "--truth"]) == 0
+    (made,) = json.loads(capsys.readouterr().out)
+    assert made["parameters"]["turn_rate"] == pytest.approx(20.0)
+    truth = json.loads((tmp_path / "walk.truth.json").read_text())
+    assert truth["parameters"]["turn_rate"] == pytest.approx(0.349, abs=1e-3)

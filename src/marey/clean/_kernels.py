@@ -31,25 +31,37 @@ def place_points(positions: Array, rotations: Array, joints: Array, offsets: Arr
 @kernel
 def smooth(x: Array, sigma: float, out: Array) -> None:
     """`maths.filters.gaussian` of (F, K, 3) along frames, without its cost per call: short clips are common."""
-    n, n_points = x.shape[0], x.shape[1]
-    radius = int(4.0 * sigma + 0.5)
-    taps = np.exp(-0.5 * (np.arange(radius + 1) / sigma) ** 2)
+    n, radius = x.shape[0], int(4.0 * sigma + 0.5)
+    values, result = x.reshape(n, -1), out.reshape(n, -1)
+    taps = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
+    inner = taps / taps.sum()
+    weights = np.empty(2 * radius + 1)
     for f in range(n):
         start, stop = max(0, f - radius), min(n, f + radius + 1)
-        zeroth, first, second = 0.0, 0.0, 0.0
+        whole = stop - start == 2 * radius + 1
+        if not whole:
+            _line_weights(taps, start - f, stop - f, radius, weights)
+        for c in range(values.shape[1]):
+            result[f, c] = 0.0
         for i in range(start, stop):
-            weight, offset = taps[abs(i - f)], float(i - f)
-            zeroth += weight
-            first += weight * offset
-            second += weight * offset * offset
-        scale = zeroth * second - first * first
-        for k in range(n_points):
-            out[f, k, 0] = out[f, k, 1] = out[f, k, 2] = 0.0
-        for i in range(start, stop):
-            weight = taps[abs(i - f)] * (second - first * (i - f)) / scale if scale > 0.0 else taps[abs(i - f)] / zeroth
-            for k in range(n_points):
-                for c in range(3):
-                    out[f, k, c] += weight * x[i, k, c]
+            weight = inner[i - f + radius] if whole else weights[i - f + radius]
+            for c in range(values.shape[1]):
+                result[f, c] += weight * values[i, c]
+
+
+@kernel
+def _line_weights(taps: Array, start: int, stop: int, radius: int, weights: Array) -> None:
+    """Of a straight line fitted to the frames from `start` to `stop` about this one, weighted by `taps`."""
+    zeroth, first, second = 0.0, 0.0, 0.0
+    for i in range(start, stop):
+        weight = taps[i + radius]
+        zeroth += weight
+        first += weight * i
+        second += weight * i * i
+    scale = zeroth * second - first * first
+    for i in range(start, stop):
+        weight = taps[i + radius]
+        weights[i + radius] = weight * (second - first * i) / scale if scale > 0.0 else weight / zeroth
 
 
 @kernel
@@ -73,43 +85,116 @@ def speeds(paths: Array, fps: float, speed: Array) -> None:
 
 
 @kernel
+def paces(hips: Array, lag: int, travel: float, least: float, most: float, pace: Array) -> None:
+    """(F,) how far the hips (F, 3) get over the floor in 2 `lag` frames, in units of `travel`; bounded."""
+    n_frames = hips.shape[0]
+    for f in range(n_frames):
+        a, b = max(0, f - lag), min(n_frames - 1, f + lag)
+        x, z = hips[b, 0] - hips[a, 0], hips[b, 2] - hips[a, 2]
+        pace[f] = min(max(np.sqrt(x * x + z * z) * 2.0 * lag / (max(b - a, 1) * travel), least), most)
+
+
+@kernel
 def plants(
     speed: Array,
     clearance: Array,
+    pace: Array,
     limits: Array,
-    heights: Array,
+    each: Array,
     own: Array,
+    calm: Array,
     gap: int,
     shortest: int,
     mask: Array,
 ) -> None:
     """Contacts of each point, (F, K) flags.
 
-    speed, clearance : (F, K) m/s, and m above the nearest support.
+    speed, clearance : (F, K) m/s, and m above the nearest support. pace : (F,) times the speed to keep.
     limits : (enter_speed, keep_speed, enter_height, keep_height).
-    heights : (K,) metres, the clearance within which a point's plants lie.
-    own : (base, factor, noise, calm, calm_frames, calm_share, calm_longest). A plant holds while the speed is within
-        base + factor times what its slowest quarter exceeds `noise` by. Where it is not longer than `calm_longest` and
-        its average is above `calm`, its faster ends are left out, down to `calm_frames` and to `calm_share` of it.
+    each : (K, 2) for each point the clearance in metres within which its plants lie, and how many times the speed to
+        keep short ones may grow to.
+    own : (base, factor, noise, cut). A plant holds while the speed is within base + factor times what its slowest
+        quarter exceeds `noise` by. The clip's ends may have cut off what is slow of a plant; then this is at most what
+        is usual for the point, or `cut`.
+    calm : as for `_calm`.
     gap, shortest : frames; gaps up to `gap` are closed, what is shorter than `shortest` is dropped.
     """
     n_frames, n_points = speed.shape
     flags = np.empty(n_frames, dtype=np.bool_)
+    keep = np.empty(n_frames)
     starts = np.empty(n_frames // 2 + 1, dtype=np.int64)
     stops = np.empty(n_frames // 2 + 1, dtype=np.int64)
+    excess = np.empty(n_frames // 2 + 1)
+    for f in range(n_frames):
+        keep[f] = limits[1] * pace[f]
     for k in range(n_points):
         for f in range(n_frames):
             mask[f, k] = False
-            flags[f] = speed[f, k] < limits[1] and clearance[f, k] < limits[3]
+            flags[f] = speed[f, k] < keep[f] and clearance[f, k] < limits[3]
         n = _runs(flags, 0, n_frames, 0, starts, stops)
         n = _entered(speed[:, k], clearance[:, k], limits, n, starts, stops)
         n = _closed(n, gap, starts, stops)
+        whole = 0
+        for i in range(n):
+            if starts[i] > 0 and stops[i] < n_frames and stops[i] - starts[i] >= shortest:
+                excess[whole] = _excess(speed[starts[i] : stops[i], k], own[2])
+                whole += 1
+        usual = max(own[3], _smallest(excess[:whole], whole // 2)) if whole > 0 else np.inf
         for i in range(n):
             start, stop = starts[i], stops[i]
-            # What the clip's ends cut off cannot be counted.
-            needed = max(2, shortest // 3) if start == 0 or stop == n_frames else shortest
-            if stop - start >= needed:
-                _hold(speed[:, k], clearance[:, k], start, stop, limits[1], heights[k], own, gap, needed, mask[:, k])
+            is_cut = start == 0 or stop == n_frames
+            if stop - start < _needed(start, stop, n_frames, shortest):
+                continue
+            most = own[0] + own[1] * min(_excess(speed[start:stop, k], own[2]), usual if is_cut else np.inf)
+            for f in range(start, stop):
+                flags[f] = speed[f, k] <= min(most, keep[f]) and clearance[f, k] <= each[k, 0]
+            held = _hold(flags, start, stop, gap, shortest, mask[:, k])
+            # What never holds by its own measure is taken whole, unless the clip's end cuts it and others hold.
+            if not (held or (is_cut and whole > 0)):
+                mask[start:stop, k] = True
+        n = _runs(mask[:, k], 0, n_frames, 0, starts, stops)
+        for i in range(n):
+            start, stop = starts[i], stops[i]
+            mask[start:stop, k] = False
+            if pace[(start + stop) // 2] > 1.0:
+                start, stop = _calm(speed[:, k], start, stop, calm)
+            if each[k, 1] > 0.0:
+                start, stop = _grown(speed[:, k], clearance[:, k], keep, start, stop, calm[1], each[k, 1], limits[3])
+            mask[start:stop, k] = True
+
+
+@kernel
+def _excess(speed: Array, noise: float) -> float:
+    """What the slowest quarter exceeds the noise by."""
+    return float(max(0.0, _smallest(speed, len(speed) // 4) - noise))
+
+
+@kernel
+def _smallest(values: Array, k: int) -> float:
+    """The value that `k` others come before, by Hoare's quickselect: NumPy's takes seconds to compile."""
+    pool = np.empty(len(values))
+    for i in range(len(values)):
+        pool[i] = values[i]
+    low, high = 0, len(pool) - 1
+    while low < high:
+        pivot = pool[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while pool[i] < pivot:
+                i += 1
+            while pool[j] > pivot:
+                j -= 1
+            if i <= j:
+                pool[i], pool[j] = pool[j], pool[i]
+                i += 1
+                j -= 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            break
+    return float(pool[k])
 
 
 @kernel
@@ -158,52 +243,61 @@ def _closed(n: int, gap: int, starts: Array, stops: Array) -> int:
 
 
 @kernel
-def _hold(
-    speed: Array,
-    clearance: Array,
-    start: int,
-    stop: int,
-    most: float,
-    height: float,
-    own: Array,
-    gap: int,
-    shortest: int,
-    mask: Array,
-) -> None:
-    """Set the flags of what holds within one run by the run's own measure, or of all of it where nothing would."""
-    n_frames = stop - start
-    excess = max(0.0, np.partition(speed[start:stop], n_frames // 4)[n_frames // 4] - own[2])
-    limit = min(most, own[0] + own[1] * excess)
-    flags = np.empty(n_frames, dtype=np.bool_)
-    for i in range(n_frames):
-        flags[i] = speed[start + i] <= limit and clearance[start + i] <= height
-    starts = np.empty(n_frames // 2 + 1, dtype=np.int64)
-    stops = np.empty(n_frames // 2 + 1, dtype=np.int64)
-    n = _closed(_runs(flags, 0, n_frames, 0, starts, stops), gap, starts, stops)
+def _hold(flags: Array, start: int, stop: int, gap: int, shortest: int, mask: Array) -> bool:
+    """Set, within one run, what its own flags say, less short gaps and short pieces; whether anything is left."""
+    starts = np.empty((stop - start) // 2 + 1, dtype=np.int64)
+    stops = np.empty((stop - start) // 2 + 1, dtype=np.int64)
+    n = _closed(_runs(flags, start, stop, 0, starts, stops), gap, starts, stops)
     held = False
     for i in range(n):
-        if stops[i] - starts[i] >= shortest:
-            _calm(speed, start + starts[i], start + stops[i], own, mask)
+        if stops[i] - starts[i] >= _needed(starts[i], stops[i], len(mask), shortest):
+            mask[starts[i] : stops[i]] = True
             held = True
-    if not held:
-        _calm(speed, start, stop, own, mask)
+    return held
 
 
 @kernel
-def _calm(speed: Array, start: int, stop: int, own: Array, mask: Array) -> None:
-    """Set the flags of a plant, less its faster ends where it is too fast on the average."""
+def _needed(start: int, stop: int, n_frames: int, shortest: int) -> int:
+    """Frames that a plant needs; what the clip's ends cut off cannot be counted."""
+    return max(2, shortest // 3) if start == 0 or stop == n_frames else shortest
+
+
+@kernel
+def _calm(speed: Array, start: int, stop: int, calm: Array) -> tuple[int, int]:
+    """A plant less its faster ends, where it is too fast on the average.
+
+    calm : (average, frames, share, longest). A plant of more than `longest` frames stays as it is; others keep at least
+        `frames` and `share` of theirs. Where the clip cuts a plant, that end stays, and two thirds of `frames` will do.
+    """
+    average, frames, share, longest = calm
+    n_frames, n = len(speed), stop - start
+    if n > longest or (start == 0 and stop == n_frames):
+        return start, stop
+    fewest = max(frames if start > 0 and stop < n_frames else frames / 1.5, share * n)
     total = 0.0
     for f in range(start, stop):
         total += speed[f]
-    fewest = stop - start if stop - start > own[6] else max(own[4], own[5] * (stop - start))
-    while stop - start > fewest and total > own[3] * (stop - start):
-        if speed[start] > speed[stop - 1]:
+    while stop - start > fewest and total > average * (stop - start):
+        if start > 0 and (stop == n_frames or speed[start] > speed[stop - 1]):
             total -= speed[start]
             start += 1
         else:
             stop -= 1
             total -= speed[stop]
-    mask[start:stop] = True
+    return start, stop
+
+
+@kernel
+def _grown(
+    speed: Array, clearance: Array, keep: Array, start: int, stop: int, frames: float, times: float, height: float
+) -> tuple[int, int]:
+    """A plant of fewer than `frames`, with more at its slower side: below `height` and `times` the speed to keep."""
+    while stop - start < frames and start > 0 and stop < len(speed):
+        f = start - 1 if speed[start - 1] < speed[stop] else stop
+        if speed[f] > times * keep[f] or clearance[f] > height:
+            break
+        start, stop = min(start, f), max(stop, f + 1)
+    return start, stop
 
 
 @kernel
@@ -227,120 +321,37 @@ def lowest_level(heights: Array, width: float, needed: int) -> float:
             stop += 1
         if stop - start > most:
             best, best_stop, most = start, stop, stop - start
-    return float(np.median(heights[best:best_stop]))
+    middle = best + best_stop
+    return float(0.5 * (heights[(middle - 1) // 2] + heights[middle // 2]))
 
 
 @kernel
-def raised_rests(
-    paths: Array,
-    hips: Array,
-    speed: Array,
-    still: Array,
-    clearance: Array,
-    feet: Array,
-    mains: Array,
-    measures: Array,
-    lag: int,
-    shortest: int,
-    rests: Array,
-) -> int:
-    """Where the `mains` keep still above the floor: rows (column, start, stop, x, y, z, frames that bear the body).
+def _first_from(values: Array, least: float) -> int:
+    """Index of the first of the sorted `values` that is not below `least`."""
+    low, high = 0, len(values)
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
-    feet, mains : columns of all points on feet, and of the one for each foot.
-    measures : (on_floor, level, hips_above, balance, falling), metres and m/frame^2.
-    lag : frames over which the hips' fall is told. rests : (n, 7), filled from the top; their count is returned.
+
+@kernel
+def level_shares(heights: Array, low: float, high: float, width: float, needed: int, shares: Array) -> bool:
+    """The 10th and 25th percentile and the median of the sorted `heights` about their lowest level; if there is one.
+
+    Only heights from `low` to `high` count, within `width` of the level that `lowest_level` finds.
     """
-    on_floor, level, hips_above, balance, falling = measures
-    n_frames, n = paths.shape[0], 0
-    for k in mains:
-        start, bearing = -1, 0
-        for f in range(n_frames + 1):
-            if f < n_frames and still[f, k] and clearance[f, k] > on_floor:
-                if start < 0:
-                    start, bearing = f, 0
-                free = True
-                for j in feet:
-                    free = free and clearance[f, j] > on_floor
-                if free and not _falls(hips, f, lag, falling):
-                    bearing += _bears(paths, hips, still, mains, k, f, level, hips_above, balance)
-            elif start >= 0:
-                if f - start >= shortest:
-                    rests[n, 0], rests[n, 1], rests[n, 2], rests[n, 6] = k, start, f, bearing
-                    _place(paths[start:f, k], speed[start:f, k], rests[n, 3:6])
-                    n += 1
-                start = -1
-    return n
-
-
-@kernel
-def _place(path: Array, speed: Array, place: Array) -> None:
-    """Where a point is in the slowest quarter of its frames: the others may be on the way there."""
-    limit = np.partition(speed, len(speed) // 4)[len(speed) // 4]
-    place[:] = 0.0
-    n = 0
-    for f in range(len(speed)):
-        if speed[f] <= limit:
-            place += path[f]
-            n += 1
-    place /= n
-
-
-@kernel
-def stand_on(
-    heights: Array, rest: Array, feet: Array, sides: Array, rests: Array, margin: int, clearance: Array
-) -> None:
-    """Lower, in place, the clearance (F, K) of each foot's points to that above what the foot stands on.
-
-    sides : (K,) which foot a point is part of. rests : rows as from `raised_rests`. margin : frames before and after.
-    """
-    for i in range(rests.shape[0]):
-        k = int(rests[i, 0])
-        above = rests[i, 4] - rest[k]
-        start, stop = max(0, int(rests[i, 1]) - margin), min(heights.shape[0], int(rests[i, 2]) + margin)
-        for j in feet:
-            if sides[j] == sides[k]:
-                for f in range(start, stop):
-                    clearance[f, j] = min(clearance[f, j], abs(heights[f, j] - rest[j] - above))
-
-
-@kernel
-def _falls(hips: Array, f: int, lag: int, falling: float) -> bool:
-    """Whether the hips bend downwards as in free fall; towards a clip's end as they do a little before it."""
-    middle = min(max(f, lag), hips.shape[0] - 1 - lag)
-    if middle < lag:
+    near = heights[_first_from(heights, low) : _first_from(heights, high)]
+    level = lowest_level(near, width, needed)
+    if np.isnan(level):
         return False
-    second = hips[middle + lag, 1] - 2.0 * hips[middle, 1] + hips[middle - lag, 1]
-    return bool(second < falling * lag * lag)
-
-
-@kernel
-def _bears(
-    paths: Array,
-    hips: Array,
-    still: Array,
-    mains: Array,
-    k: int,
-    f: int,
-    level: float,
-    hips_above: float,
-    balance: float,
-) -> bool:
-    """Whether foot `k` has the hips above it, or between it and one as high, and none that keeps still is lower."""
-    if hips[f, 1] - paths[f, k, 1] <= hips_above:
-        return False
-    px, pz = hips[f, 0] - paths[f, k, 0], hips[f, 2] - paths[f, k, 2]
-    beside = np.sqrt(px * px + pz * pz)
-    for other in mains:
-        if other == k or not still[f, other]:
-            continue
-        drop = paths[f, k, 1] - paths[f, other, 1]
-        if drop > level:
-            return False
-        if drop >= -level:
-            dx, dz = paths[f, other, 0] - paths[f, k, 0], paths[f, other, 2] - paths[f, k, 2]
-            t = min(max((px * dx + pz * dz) / max(dx * dx + dz * dz, 1e-12), 0.0), 1.0)
-            beside = np.sqrt((px - t * dx) ** 2 + (pz - t * dz) ** 2)
-    return bool(beside <= balance)
+    start, stop = _first_from(near, level - width), _first_from(near, level + width)
+    for i in range(3):
+        shares[i] = near[start + (stop - start) * (2, 5, 10)[i] // 20]
+    return True
 
 
 @kernel
@@ -360,12 +371,14 @@ def differences(paths: Array, squares: Array) -> None:
 
 
 @kernel
-def settle_edges(paths: Array, noise: float, reach: int, fewest: int, far: float, mask: Array) -> None:
+def settle_edges(paths: Array, noise: float, reach: int, beyond: int, noises: float, mask: Array) -> None:
     """Move, in place, the ends of plants in noisy paths to where a foot that stood begins to leave.
 
     Beyond an end at t0 a point departs from its plant as (t - t0)^2, whatever its direction. Of all t0 within `reach`
-    frames the one is taken that fits best by least squares, over frames in which the point is not yet `far` (m) away,
-    and at least over `fewest`: many frames together tell what no single speed can, as each is mostly noise.
+    frames the one is taken that fits best by least squares: many frames together tell what no single speed can, as
+    each is mostly noise. Frames count up to `beyond` the first that is `noises` times the noise away. Later ones would
+    tell of the way the foot goes, not of when it left. The noise is that of the plant or `noise` (m), whichever is
+    more.
     """
     n_frames, n_points = mask.shape
     starts = np.empty(n_frames // 2 + 1, dtype=np.int64)
@@ -375,19 +388,32 @@ def settle_edges(paths: Array, noise: float, reach: int, fewest: int, far: float
         for i in range(n):
             start, stop = starts[i], stops[i]
             inset = min(reach, (stop - start) // 4)
-            place = np.zeros(3)
+            place, square, n_middle = np.zeros(3), 0.0, stop - start - 2 * inset
             for f in range(start + inset, stop - inset):
-                place += paths[f, k] / (stop - start - 2 * inset)
+                for c in range(3):
+                    place[c] += paths[f, k, c] / n_middle
+            for f in range(start + inset, stop - inset):
+                square += _square(paths[f, k], place) / n_middle
+            size = max(noise, np.sqrt(square / 3.0))
             before = 0 if i == 0 else stops[i - 1]
             after = n_frames if i == n - 1 else starts[i + 1]
             first, last = start, stop - 1
             if start > 0:
-                first = _kink(paths[:, k], place, noise, start, -1, min(start - before, reach), inset, fewest, far)
+                out = min(start - before, reach)
+                first = _kink(paths[:, k], place, size, start, -1, out, inset, beyond, noises)
             if stop < n_frames:
-                last = _kink(paths[:, k], place, noise, stop - 1, 1, min(after - stop, reach), inset, fewest, far)
+                out = min(after - stop, reach)
+                last = _kink(paths[:, k], place, size, stop - 1, 1, out, inset, beyond, noises)
             if last > first:
                 mask[start:stop, k] = False
                 mask[first : last + 1, k] = True
+
+
+@kernel
+def _square(a: Array, b: Array) -> float:
+    """Squared distance."""
+    x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
+    return float(x * x + y * y + z * z)
 
 
 @kernel
@@ -399,28 +425,27 @@ def _kink(
     way: int,
     outwards: int,
     inwards: int,
-    fewest: int,
-    far: float,
+    beyond: int,
+    noises: float,
 ) -> int:
     """The last frame at `place` from `edge` on, going `way` (1 or -1) out of the plant."""
-    n_out = 0
-    while n_out < outwards:
-        f = edge + way * (n_out + 1)
-        x, y, z = path[f, 0] - place[0], path[f, 1] - place[1], path[f, 2] - place[2]
-        if n_out >= fewest and x * x + y * y + z * z > far * far:
-            break
+    n_out = -inwards
+    while n_out < outwards and _square(path[edge + way * (n_out + 1)], place) <= (noises * noise) ** 2:
         n_out += 1
+    n_out = min(n_out + beyond, outwards)
     best, most = 0, -1.0
     for shift in range(-inwards, n_out):
-        norm, dot = 0.0, np.zeros(3)
+        norm, x, y, z = 0.0, 0.0, 0.0, 0.0
         for i in range(shift + 1, n_out + 1):
-            q = float(i - shift) ** 2
+            f, q = edge + way * i, float((i - shift) * (i - shift))
             norm += q * q
-            dot += q * (path[edge + way * i] - place)
-        gain = (dot[0] ** 2 + dot[1] ** 2 + dot[2] ** 2) / norm
+            x += q * (path[f, 0] - place[0])
+            y += q * (path[f, 1] - place[1])
+            z += q * (path[f, 2] - place[2])
+        gain = (x * x + y * y + z * z) / norm
         if gain > most:
             best, most = shift, gain
-    # Noise alone explains this much now and then: then the point has not left at all.
-    if most < 20.0 * noise * noise:
+    # Noise alone explains this much, one time in a million: then the point has not left at all.
+    if most < 30.0 * noise * noise:
         best = n_out
     return edge + way * best

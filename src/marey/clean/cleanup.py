@@ -24,6 +24,8 @@ from marey.errors import InvalidValue, UnknownName, similar
 # A foot no higher than this above the floor stands on it, metres for the reference figure: legs of a wrong length
 # leave it there, while stairs are higher.
 _NEAR_FLOOR = 0.12
+# A foot on average this much above its plants is that of a leg too short; metres for the reference figure.
+_HOVERS = 0.03
 # Metres; a bone that changes by less has not changed.
 _ROUNDING = 1e-9
 # A floor further than this above all plants is no floor of theirs, in legs.
@@ -159,7 +161,7 @@ def make_pipeline(
     others = [] if planes is None else [_checked_plane(plane) for plane in planes]
     if planes is not None and not others:
         near = np.inf  # the floor alone
-    return Pipeline(skeleton, fps, limbs, settings, floor, near, others, capacity)
+    return Pipeline(skeleton, fps, limbs, settings, floor, near, _HOVERS * scale, others, capacity)
 
 
 def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) -> list[tuple[int, int, PlantAt]]:
@@ -278,7 +280,7 @@ def _collect(
     )
     used = _plants_used(contacts, limbs, pipeline)
     residue = _residue(result, contacts, limbs, pipeline)
-    shift = settle(pipeline.shifts[:n, 3:6].copy())
+    shift = settle(pipeline.shifts[:n, layout.SHIFT : layout.SHIFT + 3].copy())
     done = Cleaned(result, limbs.names, settle(scale), settle(residue), shift, used)
     record: dict[str, Any] = {"op": "clean", "plants": len(used), **done.figures}
     if targets:

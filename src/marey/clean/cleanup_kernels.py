@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from marey.clean.final_kernels import finish
-from marey.clean.layout import BASE, END, GAP, L1, L2, L3, L4, LIFTING, MID, O1, POINT1, SEEN, X1, H, P, Q
+from marey.clean.final_kernels import aim
+from marey.clean.layout import BASE, CALM, END, GAP, L1, L2, L3, L4, LIFTING, MID, O1, POINT1, SEEN, X1, H, P, Q
 from marey.clean.limb_kernels import bones
 from marey.clean.plant_kernels import close_gaps, find_plants, hand_over
 from marey.clean.root_kernels import complete_shift, lift_source, reach_targets, smooth_shift
 from marey.clean.target_kernels import pose_planted, pose_targets
-from marey.clean.vector_kernels import add, cross, inv, put, put_qua, qua, sub, turn, vec
+from marey.clean.vector_kernels import add, cross, inner, inv, put, put_qua, qua, sub, turn, vec
+from marey.clean.write_kernels import finish
 from marey.core._kernels import forward_pose
 from marey.core.compiled import kernel
 
 Array = Any
-
-N_STEPS = 9
 
 
 @kernel
@@ -61,20 +60,23 @@ def advance(
         lift_source(state, flags, limbs, shifts, spans, t, 0, done[6])
         done[7] = t + 1
     for t in range(done[8], _until(done[7], spans[L4] + spans[SEEN], n, ended)):
-        finish(
-            state, flags, limbs, offsets, parents, spans, amounts, shifts, positions, world, root, local, bone,
-            out_root, out_local, out_bone, figures, t, 0, done[7],
-        )  # fmt: skip
+        aim(state, flags, limbs, spans, amounts, shifts, positions, world, t, 0, done[7])
         done[8] = t + 1
+    for t in range(done[9], _until(done[8], spans[CALM], n, ended)):
+        finish(
+            state, flags, limbs, offsets, parents, spans, amounts, shifts, positions, world,
+            out_root, out_local, out_bone, figures, t, 0, done[8],
+        )  # fmt: skip
+        done[9] = t + 1
 
 
-@kernel
+@inner
 def _until(ready: int, ahead: int, n: int, ended: bool) -> int:
     """How far a step may go that sees `ahead` frames of the step before, of which `ready` are."""
     return n if ended and ready == n else ready - ahead
 
 
-@kernel
+@inner
 def _read(
     parents: Array, limbs: Array, offsets: Array, hinges: Array, root: Array, local: Array, bone: Array,
     positions: Array, world: Array, state: Array, t: int,

@@ -7,8 +7,9 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from marey.clean.floor import floor_of, rest_heights
-from marey.clean.supports import raised_clearance
+from marey.clean.floor import floor_of, rest_heights, still_heights
+from marey.clean.points import SIDES
+from marey.clean.supports import bearing_hands, raised_clearance
 from marey.clean.track import Track, follow, points_of
 from marey.core._arrays import Bools, Floats, settle
 from marey.core.contacts import Contacts
@@ -17,21 +18,30 @@ from marey.errors import InvalidValue
 
 Plane = float | tuple[float, float, float]
 
+# A foot that leaves its plant moves as fast as the body asks for, so the speed to keep goes with how fast the body
+# travels: it is meant for so many m/s, measured over so many seconds to either side, and scaled within these bounds.
+_TRAVEL, _TRAVEL_SECONDS, _PACE_LEAST, _PACE_MOST = 1.5, 0.25, 0.9, 1.35
 # A plant holds while a point's speed stays near the plant's own: m/s for computed and for recorded paths, and times the
 # speed that a quarter of its frames is below. Recorded feet twitch within their shoes and markers.
-_OWN_COMPUTED, _OWN_RECORDED, _OWN_FACTOR = 0.0001, 0.05, 12.0
-# Likewise for its height: m, and times the spread of the point's heights at rest.
+_OWN_COMPUTED, _OWN_RECORDED, _OWN_FACTOR = 2e-6, 0.05, 12.0
+# What a plant's own speed may be, m/s, where the clip's ends cut it off while other plants of the point are slower.
+_OWN_CUT = 0.005
+# Likewise for its height, where the path is computed or noise hides what feet do in shoes: m, and times the spread of
+# the point's heights at rest.
 _OWN_HEIGHT, _OWN_SPREAD = 0.0001, 10.0
 # The same for what noise does to the speed, in units of the noise along one axis. A quarter of the frames is below
 # 1.1, one in a thousand exceeds 4; a foot that moves off passes 6 within a frame or two.
 _NOISE_BASE, _NOISE_USUAL = 6.0, 1.5
-# A short plant that is faster than this on the average, m/s, loses its faster ends, but neither more than a quarter nor
+# A short plant that is faster than this on the average, m/s, loses its faster ends, but neither more than half nor
 # what would leave less than so many seconds: recorded feet that touch in a run move all the time. Plants longer than
-# the last are walked or stood, and keep what they have.
-_CALM, _CALM_SHARE, _CALM_SECONDS, _CALM_LONGEST = 0.18, 0.75, 0.1, 0.35
+# the last, and those of a body that travels no faster than above, are walked or stood, and keep what they have.
+_CALM, _CALM_SHARE, _CALM_SECONDS, _CALM_LONGEST = 0.12, 0.5, 0.1, 0.35
+# Nobody takes a step in less than those seconds: where the ball of a recorded foot is planted for less, its plant grows
+# while the speed is under so many times the one to keep.
+_GROWTH = 1.25
 # From this noise of the speed on, m/s, plants end where a curve fitted to many frames says, within these bounds.
 _NOISY = 0.015
-_EDGE_SECONDS, _EDGE_FEWEST, _EDGE_LENGTH = 0.12, 0.05, 0.03
+_EDGE_SECONDS, _EDGE_BEYOND, _EDGE_NOISES = 0.12, 0.015, 6.0
 # How far a point may be below the floor and still rest on it, metres: recorded feet sink in when they press.
 _DEEPEST = 0.06
 # How high wrist and fingertips are when a hand is laid down, metres for the reference figure.
@@ -48,7 +58,8 @@ class Thresholds:
     Parameters
     ----------
     enter_speed, keep_speed : m/s. A contact needs a frame slower than the first and lasts while the point is slower
-        than the second.
+        than the second. The second is for a body that travels at 1.5 m/s and goes with its speed, from 0.9 times for
+        one that stands to 1.35 times for one that runs.
     enter_height, keep_height : metres above the support at rest, likewise.
     gap : seconds; shorter interruptions are closed.
     duration : seconds; shorter contacts are dropped.
@@ -70,6 +81,9 @@ class Thresholds:
             enter, keep = getattr(self, f"enter_{what}"), getattr(self, f"keep_{what}")
             if not 0 < enter <= keep:
                 raise InvalidValue(f"expected 0 < enter_{what} <= keep_{what}, got {enter:g} and {keep:g}")
+
+
+_USUAL = Thresholds()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +111,7 @@ def detect_contacts(
     that drifts, as recorded ones do, when it leaves its drift behind. Paths are smoothed as much as their own noise
     asks for, and not at all when they have none.
 
-    Feet may also stand above the floor; `marey.clean.supports` says when they do.
+    Feet may also stand above the floor, and hands bear the body; `marey.clean.supports` says when they do.
 
     Parameters
     ----------
@@ -122,7 +136,7 @@ def find_contacts(
     thresholds: Thresholds | None = None,
 ) -> Found:
     """As `detect_contacts`, with the supports that were found."""
-    limits = thresholds or Thresholds()
+    limits = thresholds or _USUAL
     surfaces = None if planes is None else [_checked_plane(plane) for plane in planes]
     if floor is None:
         floor = motion.source.floor
@@ -130,8 +144,9 @@ def find_contacts(
         raise InvalidValue(f"the floor's height must be a finite number of metres, got {floor}")
     track = follow(motion, points_of(motion, hands))
     slow: Bools = track.speed < limits.enter_speed * track.scale.root
-    level = floor_of(track, slow) if floor is None else float(floor)
-    rest, spread = rest_heights(track, slow, level, given=floor is not None)
+    stills = still_heights(track, slow)
+    level = floor_of(track, stills) if floor is None else float(floor)
+    rest, spread = rest_heights(track, stills, level, given=floor is not None)
     rest += _hand_clearance(track)
     above = track.heights - rest
     clearance = np.maximum(np.maximum(above, -above - _DEEPEST * track.scale.length), 0.0)
@@ -141,6 +156,8 @@ def find_contacts(
     else:
         clearance = _plane_clearance(track, rest, level, clearance, surfaces)
     mask = _plants(track, clearance, spread, limits)
+    on_floor, gap = limits.enter_height * track.scale.length, track.frames(limits.gap)
+    bearing_hands(track, level, clearance, on_floor, gap, mask)
     return Found(Contacts(track.points, settle(mask)), level, raised)
 
 
@@ -149,17 +166,25 @@ def _plants(track: Track, clearance: Floats, spread: Floats, limits: Thresholds)
     from marey.clean import _kernels
 
     length, root = track.scale.length, track.scale.root
-    noise = track.speed_noise
+    noise, lag = track.speed_noise, max(track.frames(_TRAVEL_SECONDS), 1)
+    each = np.zeros((len(spread), 2))
+    each[:, 0] = limits.keep_height * length
+    if track.is_recorded:
+        each[[k for k in map(track.main_column, SIDES) if k is not None], 1] = _GROWTH
+    if not track.is_recorded or noise > _NOISY * root:
+        each[:, 0] = np.minimum(_OWN_HEIGHT * length + _OWN_SPREAD * spread, each[:, 0])
     base = _OWN_RECORDED if track.is_recorded else _OWN_COMPUTED
-    mask = np.zeros(track.speed.shape, dtype=bool)
+    pace, mask = np.empty(len(track.speed)), np.zeros(track.speed.shape, dtype=bool)
+    _kernels.paces(track.hips, lag, _TRAVEL * root * 2 * lag / track.fps, _PACE_LEAST, _PACE_MOST, pace)
     _kernels.plants(
         track.speed,
         np.ascontiguousarray(clearance),
+        pace,
         np.array([limits.enter_speed * root, limits.keep_speed * root, limits.enter_height * length,
                   limits.keep_height * length]),
-        np.minimum(_OWN_HEIGHT * length + _OWN_SPREAD * spread, limits.keep_height * length),
-        np.array([base * root + _NOISE_BASE * noise, _OWN_FACTOR, _NOISE_USUAL * noise, _CALM * root,
-                  track.frames(_CALM_SECONDS), _CALM_SHARE, track.frames(_CALM_LONGEST)]),
+        each,
+        np.array([base * root + _NOISE_BASE * noise, _OWN_FACTOR, _NOISE_USUAL * noise, _OWN_CUT * root]),
+        np.array([_CALM * root, track.frames(_CALM_SECONDS), _CALM_SHARE, track.frames(_CALM_LONGEST)]),
         track.frames(limits.gap),
         max(track.frames(limits.duration), 2),
         mask,
@@ -169,8 +194,8 @@ def _plants(track: Track, clearance: Floats, spread: Floats, limits: Thresholds)
             track.raw,
             track.noise,
             track.frames(_EDGE_SECONDS),
-            max(track.frames(_EDGE_FEWEST), 3),
-            _EDGE_LENGTH * length,
+            max(track.frames(_EDGE_BEYOND), 2),
+            _EDGE_NOISES,
             mask,
         )
     return mask
@@ -178,13 +203,11 @@ def _plants(track: Track, clearance: Floats, spread: Floats, limits: Thresholds)
 
 def _hand_clearance(track: Track) -> Floats:
     """(K,) metres to add to the rest height of points that lie inside a hand."""
-    parts = [point.name.partition("_")[2] for point in track.points]
-    return np.array(
-        [
-            0.0 if side is not None else _HAND_REST.get(part, 0.0) * track.scale.length
-            for part, side in zip(parts, track.sides, strict=True)
-        ]
-    )
+    up = np.zeros(len(track.points))
+    for k, (point, side) in enumerate(zip(track.points, track.sides, strict=True)):
+        if side is None:
+            up[k] = _HAND_REST.get(point.name.partition("_")[2], 0.0) * track.scale.length
+    return up
 
 
 def _plane_clearance(

@@ -1,5 +1,4 @@
-"""Step 5 of the cleanup: adjustments fade out into free frames, nothing is under the floor (Kovar 3.2.6), and the
-finished frame.
+"""Step 5 of the cleanup: adjustments fade out into free frames, and nothing is under the floor (Kovar 3.2.6).
 
 Kovar solves the limbs first and fades joint angles out. Here targets fade out and limbs are solved in free frames too:
 the limb's angles are smooth functions of its target, so they are as smooth as the target is, and a free foot follows a
@@ -12,16 +11,24 @@ import math
 from typing import Any
 
 from marey.clean.layout import (
+    AIM,
+    AIM_Q,
     BASE,
+    BEND,
     DAMPING,
+    DOWN,
     END,
     FIRST,
     FLOOR,
     FREE,
+    IS_FOOT,
     KIND,
+    KNEE,
+    L2,
     L4,
     LIFT,
     MID,
+    MOVED,
     O1,
     O2,
     ON_TOE,
@@ -29,13 +36,11 @@ from marey.clean.layout import (
     POINT2,
     POSE,
     POSITION,
-    RESIDUE,
-    SCALE,
     SECOND,
+    SHIFT,
     SHIFTED,
     SHIFTS,
-    STRETCH,
-    SWIVEL,
+    SMOOTH,
     TIP,
     TOE,
     D,
@@ -46,15 +51,16 @@ from marey.clean.layout import (
     T,
     W,
 )  # fmt: skip
-from marey.clean.limb_kernels import bones, solve
-from marey.clean.root_kernels import followed
-from marey.clean.target_kernels import find_ends, tail
+from marey.clean.limb_kernels import bones, hinge_axis, knee_turn
+from marey.clean.root_kernels import followed, pivot
+from marey.clean.target_kernels import find_ends, tail, tail_from
 from marey.clean.vector_kernels import (
     about,
     add,
     cross,
     dot,
     exp,
+    inner,
     inv,
     mul,
     put,
@@ -65,62 +71,85 @@ from marey.clean.vector_kernels import (
     times,
     turn,
     unit,
-    unit_qua,
     vec,
 )  # fmt: skip
-from marey.core.compiled import kernel
 
 Array = Any
 Vec = Any
 Quat = Any
 
 
-@kernel
-def finish(
-    state: Array, flags: Array, limbs: Array, offsets: Array, parents: Array, spans: Array, amounts: Array,
-    shifts: Array, positions: Array, world: Array, root: Array, local: Array, bone: Array,
-    out_root: Array, out_local: Array, out_bone: Array, figures: Array, t: int, low: int, high: int,
+@inner
+def aim(
+    state: Array, flags: Array, limbs: Array, spans: Array, amounts: Array, shifts: Array, positions: Array,
+    world: Array, t: int, low: int, high: int,
 ) -> None:  # fmt: skip
-    """The finished frame t, into `out_root`, `out_local` and `out_bone`."""
-    shift = vec(shifts[t], 3)
-    put(out_root[t], 0, add(vec(root[t], 0), shift))
-    out_local[t] = local[t]
-    out_bone[t] = bone[t]
+    """Where each hand and foot of frame t comes to be, and how far its knee or elbow must turn for that."""
+    shift = vec(shifts[t], SHIFT)
     for e in range(flags.shape[1]):
         row, limb, kind = state[t, e], limbs[e], flags[t, e, KIND]
+        source, along = qua(row, Q), followed(row, limb, shift)
+        target = vec(row, T)
         if kind == FREE:
-            back, ahead = find_ends(flags, e, t, spans[L4], low, high, False)
-            put(row, D, tail(state, flags, e, t, D, back, ahead, spans, L4, low, high, False))
-            put(row, R, tail(state, flags, e, t, R, back, ahead, spans, L4, low, high, False))
-            put(row, W, tail(state, flags, e, t, W, back, ahead, spans, L4, low, high, False))
-        source = qua(row, Q)
-        moved = (
-            size(vec(row, D)) + size(vec(row, R)) + size(vec(row, W)) + row[LIFT] > 0.0
-            or followed(limb, shift)[1] != shift[1]
-        )
+            target = add(add(vec(row, P), along), (0.0, row[LIFT], 0.0))
+            target = add(target, _fade_out(state, flags, limb, spans, t, e, low, high))
+        moved = size(vec(row, D)) + size(vec(row, R)) + size(vec(row, W)) + row[LIFT] > 0.0 or along[1] != shift[1]
         orientation = mul(exp(vec(row, R)), source)
-        along = followed(limb, shift)
-        target = add(add(add(vec(row, P), along), vec(row, D)), (0.0, row[LIFT], 0.0))
-        if kind != FREE:
-            target = vec(row, T)
         target, orientation, bend, raised = _above_floor(
             row, limb, kind, amounts[FLOOR], positions[t], source, target, orientation, spans[SHIFTS] != 0
         )
-        figures[t, e, SCALE], figures[t, e, RESIDUE] = 1.0, 0.0
-        if moved or raised or kind != FREE:
-            _write_limb(
-                state[min(t + spans[L4], high - 1), e], limb, parents, amounts, shift, positions[t], world[t],
-                out_local[t], out_bone[t], figures[t, e], target, orientation,
-            )  # fmt: skip
-        _write_shift(row, limb, parents, world[t], source, out_bone[t])
-        if bend > 0.0:
-            _write_toes(
-                row, limb, offsets[e], parents, positions[t], world[t], out_local[t], out_bone[t], source, bend,
-                spans[SHIFTS] != 0,
-            )  # fmt: skip
+        put(row, AIM, target)
+        put_qua(row, AIM_Q, orientation)
+        row[BEND], row[KNEE] = bend, 0.0
+        flags[t, e, MOVED] = moved or raised or kind != FREE
+        if flags[t, e, MOVED] != 0:
+            up, down = bones(positions[t], limb[BASE], limb[MID], limb[END])
+            hinge = hinge_of(state, spans, limb, world[t], up, down, t, e, high)
+            distance = size(sub(target, add(vec(positions[t, limb[BASE]], 0), shift)))
+            row[KNEE] = knee_turn(up, down, hinge, distance, amounts[DAMPING])
 
 
-@kernel
+@inner
+def _fade_out(state: Array, flags: Array, limb: Array, spans: Array, t: int, e: int, low: int, high: int) -> Vec:
+    """The adjustments that fade into free frame t: of the wrist or ankle, and D, R and W of its row."""
+    row = state[t, e]
+    back, ahead = find_ends(flags, e, t, spans[L4], low, high, False)
+    put(row, W, tail(state, flags, e, t, W, back, ahead, spans, L4, low, high, False))
+    held, source = pivot(row, limb), qua(row, Q)
+    total, turned, moved = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    # A foot that was kept flat is soon as steep as in the source: it would be long, and the leg with it.
+    turning = L2 if spans[SMOOTH] != 0 else L4
+    for side in range(2):
+        away = tail_from(state, flags, e, t, D, back, ahead, side, spans, L4, low, high, False)
+        if limb[IS_FOOT] != 0 and spans[SMOOTH] != 0 and _ends_lower(state, t, e, back, ahead, side):
+            quick = tail_from(state, flags, e, t, D, back, ahead, side, spans, DOWN, low, high, False)
+            away = (away[0], quick[1], away[2])
+        swung = tail_from(state, flags, e, t, R, back, ahead, side, spans, turning, low, high, False)
+        total, turned = add(total, away), add(turned, swung)
+        moved = add(moved, sub(turn(source, held), turn(mul(exp(swung), source), held)))
+    put(row, D, total)
+    put(row, R, turned)
+    return add(total, moved)
+
+
+@inner
+def _ends_lower(state: Array, t: int, e: int, back: int, ahead: int, side: int) -> bool:
+    """Whether the foot is put lower where the adjustment begins to fade."""
+    at = t - back if side == 0 else t + ahead
+    lower: bool = state[at, e, D + 1] < 0.0
+    return lower
+
+
+@inner
+def hinge_of(
+    state: Array, spans: Array, limb: Array, world: Array, up: Vec, down: Vec, t: int, e: int, high: int
+) -> Vec:
+    """The knee's axis in frame t. The last frame that may be seen knows best which way it usually bends."""
+    usual = unit(vec(state[min(t + spans[L4], high - 1), e], H), (1.0, 0.0, 0.0))
+    return hinge_axis(up, down, turn(qua(world[limb[BASE]], 0), usual))
+
+
+@inner
 def _above_floor(
     row: Array, limb: Array, kind: int, floor: float, positions: Array, source: Quat, target: Vec, orientation: Quat,
     shifts: bool,
@@ -146,7 +175,7 @@ def _above_floor(
     return target, orientation, bend, raised
 
 
-@kernel
+@inner
 def _raise(
     limb: Array, first: Vec, second: Vec, target: Vec, orientation: Quat, floor: float
 ) -> tuple[Vec, Quat, bool]:
@@ -172,7 +201,7 @@ def _raise(
     return target, orientation, True
 
 
-@kernel
+@inner
 def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -> tuple[Vec, Quat, bool]:
     """The foot turned about its planted point by the least that puts the other point above the floor."""
     plant = add(target, turn(orientation, held))
@@ -188,8 +217,8 @@ def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -
     return sub(plant, turn(orientation, held)), orientation, True
 
 
-@kernel
-def _toe_vectors(
+@inner
+def toe_vectors(
     row: Array, limb: Array, positions: Array, source: Quat, target: Vec, orientation: Quat, shifts: bool
 ) -> tuple[Vec, Vec, Vec]:
     """What the toes turn about, and from there to their tip and to the ankle.
@@ -206,8 +235,8 @@ def _toe_vectors(
     return add(target, turn(orientation, toe)), turn(orientation, sub(tip, toe)), turn(orientation, times(-1.0, toe))
 
 
-@kernel
-def _toe_axis(row: Array, limb: Array, tip: Vec, ankle: Vec, orientation: Quat) -> Vec:
+@inner
+def toe_axis(row: Array, limb: Array, tip: Vec, ankle: Vec, orientation: Quat) -> Vec:
     """The axis about which toes bend towards the shin: across the foot, as heel, ball and ankle lie.
 
     tip, ankle : from what the toes turn about. Without a heel, across toes and ankle.
@@ -218,7 +247,7 @@ def _toe_axis(row: Array, limb: Array, tip: Vec, ankle: Vec, orientation: Quat) 
     return unit(cross(ahead, ankle), (1.0, 0.0, 0.0))
 
 
-@kernel
+@inner
 def _toe_bend(
     row: Array, limb: Array, floor: float, positions: Array, source: Quat, target: Vec, orientation: Quat, shifts: bool
 ) -> tuple[float, float]:
@@ -226,11 +255,11 @@ def _toe_bend(
 
     Kovar 3.16-3.17 as an angle: the tip's height is along + most * cos(bend - top).
     """
-    pivot, tip, ankle = _toe_vectors(row, limb, positions, source, target, orientation, shifts)
+    pivot, tip, ankle = toe_vectors(row, limb, positions, source, target, orientation, shifts)
     height = floor - pivot[1]
     if tip[1] >= height:
         return 0.0, 0.0
-    axis = _toe_axis(row, limb, tip, ankle, orientation)
+    axis = toe_axis(row, limb, tip, ankle, orientation)
     along = axis[1] * dot(axis, tip)
     side = cross(axis, tip)
     most, top = math.sqrt((tip[1] - along) ** 2 + side[1] * side[1]), math.atan2(side[1], tip[1] - along)
@@ -241,71 +270,3 @@ def _toe_bend(
     if height - along >= most:
         return top, height - along - most
     return top - math.acos(max((height - along) / most, -1.0)), 0.0
-
-
-@kernel
-def _write_limb(
-    later: Array, limb: Array, parents: Array, amounts: Array, shift: Vec, positions: Array, world: Array,
-    local: Array, bone: Array, figures: Array, target: Vec, orientation: Quat,
-) -> None:  # fmt: skip
-    """Turn and scale the limb. `later` is the row of the last frame that may be seen: it knows the hinge best."""
-    base, mid, end = limb[BASE], limb[MID], limb[END]
-    up, down = bones(positions, base, mid, end)
-    usual = turn(qua(world[base], 0), unit(vec(later, H), (1.0, 0.0, 0.0)))
-    hip, knee, scale, residue = solve(
-        add(vec(positions[base], 0), shift), up, down, usual, qua(world[end], 0), target, orientation,
-        amounts[DAMPING], amounts[SWIVEL], amounts[STRETCH],
-    )  # fmt: skip
-    _write_local(local, base, inv(_parent(world, parents, base)), mul(hip, qua(world[base], 0)))
-    _write_local(local, mid, inv(mul(hip, _parent(world, parents, mid))), mul(knee, qua(world[mid], 0)))
-    _write_local(local, end, inv(mul(knee, _parent(world, parents, end))), orientation)
-    if scale != 1.0:
-        joint = end
-        while joint != base:
-            put(bone[joint], 0, times(scale, vec(bone[joint], 0)))
-            joint = parents[joint]
-    figures[SCALE], figures[RESIDUE] = scale, residue
-
-
-@kernel
-def _parent(world: Array, parents: Array, joint: int) -> Quat:
-    if parents[joint] < 0:
-        return 1.0, 0.0, 0.0, 0.0
-    return qua(world[parents[joint]], 0)
-
-
-@kernel
-def _write_local(local: Array, joint: int, back: Quat, rotation: Quat) -> None:
-    """A joint's rotation in its parent, of q and -q the one on the side of the rotation before."""
-    q = unit_qua(mul(back, rotation))
-    before = qua(local[joint], 0)
-    if q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3] < 0.0:
-        q = (-q[0], -q[1], -q[2], -q[3])
-    put_qua(local[joint], 0, q)
-
-
-@kernel
-def _write_shift(row: Array, limb: Array, parents: Array, world: Array, source: Quat, bone: Array) -> None:
-    """The second point's own adjustment, as a change of the bone that carries it."""
-    joint, shift = limb[SHIFTED], vec(row, W)
-    if joint < 0 or size(shift) == 0.0:
-        return
-    moved = turn(inv(_parent(world, parents, joint)), turn(source, shift))
-    put(bone[joint], 0, add(vec(bone[joint], 0), moved))
-
-
-@kernel
-def _write_toes(
-    row: Array, limb: Array, offsets: Array, parents: Array, positions: Array, world: Array, local: Array, bone: Array,
-    source: Quat, bend: float, shifts: bool,
-) -> None:  # fmt: skip
-    """Bend the toes, in the source's world axes: the foot as a whole takes them along."""
-    toe = limb[TOE]
-    _, tip, ankle = _toe_vectors(row, limb, positions, source, vec(row, P), source, shifts)
-    turned = about(_toe_axis(row, limb, tip, ankle, source), bend)
-    parent = _parent(world, parents, toe)
-    _write_local(local, toe, inv(parent), mul(turned, qua(world[toe], 0)))
-    if limb[ON_TOE] != 0 and shifts:
-        point = turn(qua(world[toe], 0), vec(offsets[1], 0))
-        moved = turn(inv(parent), sub(point, turn(turned, point)))
-        put(bone[toe], 0, add(vec(bone[toe], 0), moved))

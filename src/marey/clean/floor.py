@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,15 +36,30 @@ def find_floor(motion: Motion) -> float:
     Raises `InvalidValue` where no foot comes to rest, and `JointNotFound` where there are no feet.
     """
     track = follow(motion, points_of(motion))
-    return floor_of(track, track.speed < _STILL * track.scale.root)
+    return floor_of(track, still_heights(track, track.speed < _STILL * track.scale.root))
 
 
-def floor_of(track: Track, still: Bools) -> float:
-    """The floor from a track and which points are still, (F, K)."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Stills:
+    """Heights of feet that keep still, metres, lowest first: (n, F) of each point, infinite at the end; and of all."""
+
+    each: Floats
+    pooled: Floats
+
+
+def still_heights(track: Track, still: Bools) -> Stills:
+    """The heights of points on feet in frames in which they are `still`, (F, K)."""
+    columns = list(track.foot_columns)
+    each = np.sort(np.where(still[:, columns], track.heights[:, columns], np.inf).T)
+    count = int(np.count_nonzero(still[:, columns]))
+    return Stills(each, np.sort(each, axis=None)[:count])
+
+
+def floor_of(track: Track, stills: Stills) -> float:
+    """The floor from a track and the heights at which its feet keep still."""
     from marey.clean import _kernels
 
-    columns = list(track.foot_columns)
-    heights = np.sort(track.heights[:, columns][still[:, columns]])
+    heights = stills.pooled
     needed = max(_LEAST_SECONDS * track.scale.root * track.fps, _LEAST_SHARE * len(heights), 1.0)
     level = float(_kernels.lowest_level(heights, _LEVEL * track.scale.length, math.ceil(needed)))
     if math.isnan(level):
@@ -59,45 +75,28 @@ def track_name(track: Track) -> str:
     return f"these {len(track.speed)} frames ({(len(track.speed) - 1) / track.fps:.2f} s)"
 
 
-def rest_heights(track: Track, still: Bools, floor: float, given: bool) -> tuple[Floats, Floats]:
+def rest_heights(track: Track, stills: Stills, floor: float, given: bool) -> tuple[Floats, Floats]:
     """(K,) metres each: how high each point is when it rests on the floor, and how much that varies.
 
     Left and right differ by a centimetre in recorded motion, heel and ball as well, so each point has its own: the
     25th percentile of its still heights near the others'. How near depends on how well the others agree, lest a heel
     that is held off the floor all the time be taken for one at rest. A point that never rests has the floor's height.
-    """
-    scale = track.scale.length
-    width, needed = _LEVEL * scale, max(round(_LEAST_SECONDS * track.scale.root * track.fps / 2), 1)
-    low, high = floor - _BELOW * scale, floor + (_ABOVE if given else _BELOW) * scale
-    columns = list(track.foot_columns)
-    heights = track.heights[:, columns][still[:, columns]]
-    pooled = _about_level(heights, low, high, width, needed)
-    rest, spread = np.full(len(track.points), floor), np.full(len(track.points), np.inf)
-    if pooled is None:
-        return rest, spread
-    usual, middle, vary = pooled
-    rest[columns] = usual
-    apart = min(_APART * scale + _APART_SPREAD * vary, _BELOW * scale)
-    for k in columns:
-        own = _about_level(track.heights[still[:, k], k], middle - _BELOW * scale, middle + apart, width, needed)
-        if own is not None:
-            rest[k], _, spread[k] = own
-    return rest, spread
 
-
-def _about_level(
-    heights: Floats, low: float, high: float, width: float, needed: int
-) -> tuple[float, float, float] | None:
-    """25th percentile and median of the heights about their lowest level from `low` to `high`, and their spread.
-
-    The spread is from the 10th percentile to the median: above are heels about to lift, below nothing can go.
+    The variation is from the 10th percentile to the median: above are heels about to lift, below nothing can go.
     """
     from marey.clean import _kernels
 
-    near = np.sort(heights[(heights >= low) & (heights <= high)])
-    level = float(_kernels.lowest_level(near, width, needed))
-    if math.isnan(level):
-        return None
-    start, stop = np.searchsorted(near, [level - width, level + width])
-    tenth, quarter, middle = (float(near[start + (stop - start) * share // 20]) for share in (2, 5, 10))
-    return quarter, middle, middle - tenth
+    scale = track.scale.length
+    width, needed = _LEVEL * scale, max(round(_LEAST_SECONDS * track.scale.root * track.fps / 2), 1)
+    low, high = floor - _BELOW * scale, floor + (_ABOVE if given else _BELOW) * scale
+    rest, spread = np.full(len(track.points), floor), np.full(len(track.points), np.inf)
+    shares = np.empty(3)
+    if not _kernels.level_shares(stills.pooled, low, high, width, needed, shares):
+        return rest, spread
+    tenth, usual, middle = shares.tolist()
+    rest[list(track.foot_columns)] = usual
+    apart = min(_APART * scale + _APART_SPREAD * (middle - tenth), _BELOW * scale)
+    for k, heights in zip(track.foot_columns, stills.each, strict=True):
+        if _kernels.level_shares(heights, middle - _BELOW * scale, middle + apart, width, needed, shares):
+            rest[k], spread[k] = shares[1], shares[2] - shares[0]
+    return rest, spread

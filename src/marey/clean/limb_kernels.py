@@ -18,6 +18,7 @@ from marey.clean.vector_kernels import (
     between,
     cross,
     dot,
+    inner,
     inv,
     mul,
     size,
@@ -53,17 +54,22 @@ def knee_turn(up: Vec, down: Vec, hinge: Vec, distance: float, damping: float) -
     """Radians about the hinge so that hip and ankle come to be `distance` apart, as far as damping lets them."""
     a1, a2 = dot(up, hinge), dot(down, hinge)
     b1, b2 = size(sub(up, times(a1, hinge))), size(sub(down, times(a2, hinge)))
-    before = math.atan2(dot(hinge, cross(up, down)), dot(up, down) - a1 * a2)
-    forwards = abs(before)
     along, square = (a1 - a2) ** 2, distance * distance
     beyond_least = max(square - along - (b1 - b2) ** 2, 0.0)
     short_of_most = max((b1 + b2) ** 2 + along - square, 0.0)
     after = 2.0 * math.atan2(math.sqrt(beyond_least), math.sqrt(short_of_most))
-    change: float = _damped(after, damping) - _damped(forwards, damping)
+    change: float = _damped(after, damping) - _damped(knee_angle(up, down, hinge), damping)
     return change
 
 
-@kernel
+@inner
+def knee_angle(up: Vec, down: Vec, hinge: Vec) -> float:
+    """The knee's angle in its plane, pi for straight; one bent backwards counts as bent forwards."""
+    across = dot(hinge, cross(up, down))
+    return abs(math.atan2(across, dot(up, down) - dot(up, hinge) * dot(down, hinge)))
+
+
+@inner
 def _damped(angle: float, start: float) -> float:
     """Integral of Kovar's f (3.14): the angle up to `start`, then flattening towards pi; pi is no damping."""
     if start >= math.pi or angle <= start:
@@ -74,19 +80,19 @@ def _damped(angle: float, start: float) -> float:
 
 @kernel
 def solve(
-    base: Vec, up: Vec, down: Vec, usual: Vec, end_rotation: Quat, target: Vec, orientation: Quat,
-    damping: float, swivel: float, stretch: float,
+    base: Vec, up: Vec, down: Vec, hinge: Vec, change: float, end_rotation: Quat, target: Vec, orientation: Quat,
+    swivel: float, stretch: float,
 ) -> tuple[Quat, Quat, float, float]:  # fmt: skip
     """World turns of hip and knee, the factor for the bones, and the metres left to the target.
 
-    base : the hip. up, down : from the knee to hip and ankle before. end_rotation : of the ankle before.
+    base : the hip. up, down : from the knee to hip and ankle before. change : radians that the knee is to turn.
+    end_rotation : of the ankle before.
     """
     reach = sub(target, base)
     distance = size(reach)
-    hinge = hinge_axis(up, down, usual)
-    knee = about(hinge, knee_turn(up, down, hinge, distance, damping))
+    knee = about(hinge, min(change, math.pi - knee_angle(up, down, hinge)))
     stick = sub(turn(knee, down), up)
-    # Where damping asks for more scaling than is allowed, the knee turns as far as scaling does not go.
+    # Where that asks for more scaling than is allowed, the knee turns as far as scaling does not go.
     nearest = min(max(size(stick), distance / (1.0 + stretch)), distance / (1.0 - stretch))
     if nearest != size(stick):
         knee = about(hinge, knee_turn(up, down, hinge, nearest, math.pi))
@@ -105,7 +111,7 @@ def solve(
     return hip, mul(hip, knee), scale, abs(distance - scale * length)
 
 
-@kernel
+@inner
 def bones(positions: Array, base: int, mid: int, end: int) -> tuple[Vec, Vec]:
     """From the knee to the hip and to the ankle."""
     knee = vec(positions[mid], 0)

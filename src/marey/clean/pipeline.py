@@ -15,10 +15,17 @@ from marey.core.skeleton import Skeleton
 _KINDS = {False: layout.POSITION, True: layout.POSE}
 
 
+def _bell(half: int) -> Floats:
+    """(half + 1,) weights by distance: a Gaussian of sigma half / 2 that ends smoothly, as a cut would leave steps."""
+    u = np.arange(half + 1) / (half + 1)
+    return np.asarray(np.exp(-2.0 * u**2) * (1.0 - u**2) ** 2)
+
+
 class Pipeline:
     """`capacity` frames of all tables; `n` of them hold frames, `finished` of these are done.
 
-    floor : metres. near : metres; a foot this near above the floor stands on it. planes : (N, 3) other supports.
+    floor : metres. near : metres; a foot this near above the floor stands on it, and one this much above its plants
+    hovers. planes : (N, 3) other supports.
     """
 
     def __init__(
@@ -29,6 +36,7 @@ class Pipeline:
         settings: CleanSettings,
         floor: float,
         near: float,
+        hovers: float,
         planes: Sequence[tuple[float, float, float]],
         capacity: int,
     ) -> None:
@@ -36,11 +44,10 @@ class Pipeline:
         self.limbs, self.capacity, self.n = limbs, capacity, 0
         self.spans = settings.spans(fps)
         self._amounts = np.array(
-            [floor, near, settings.damping_from, settings.swivel, settings.max_stretch], dtype=np.float64
+            [floor, near, settings.damping_from, settings.swivel, settings.max_stretch, hovers], dtype=np.float64
         )
         self._planes = np.array([(floor, 0.0, 0.0), *planes], dtype=np.float64).reshape(-1, 3)
-        sigma = max(int(self.spans[layout.L3]) / 2.0, 1e-9)
-        self._taps = np.exp(-0.5 * (np.arange(int(self.spans[layout.L3]) + 1) / sigma) ** 2)
+        self._taps = _bell(int(self.spans[layout.L3]))
         self._parents = np.array(skeleton.parents, dtype=np.int64)
         self.root, self.out_root = np.zeros((capacity, 3)), np.zeros((capacity, 3))
         self.local, self.out_local = np.zeros((capacity, n_joints, 4)), np.zeros((capacity, n_joints, 4))
@@ -48,9 +55,9 @@ class Pipeline:
         self.positions, self.world = np.zeros((capacity, n_joints, 3)), np.zeros((capacity, n_joints, 4))
         self.state = np.zeros((capacity, n_limbs, layout.N_STATE))
         self.flags = np.zeros((capacity, n_limbs, layout.N_FLAGS), dtype=np.int64)
-        self.shifts = np.zeros((capacity, 9))
+        self.shifts = np.zeros((capacity, layout.N_SHIFTS))
         self.figures = np.zeros((capacity, n_limbs, 2))
-        self._done = np.zeros(9, dtype=np.int64)
+        self._done = np.zeros(layout.N_STEPS, dtype=np.int64)
         self._tables = (
             self.root, self.local, self.bone, self.positions, self.world, self.state, self.flags, self.shifts,
             self.out_root, self.out_local, self.out_bone, self.figures,
@@ -71,6 +78,7 @@ class Pipeline:
             + spans[layout.L1 : layout.L4 + 1].sum()
             + 4 * spans[layout.LIFTING]
             + 2 * spans[layout.SEEN]
+            + spans[layout.CALM]
         )
 
     @property
@@ -82,6 +90,7 @@ class Pipeline:
         """Add frames: (n, 3), (n, J, 4), (n, J, 3) or (J, 3), and contacts (n, K); the rows that they took."""
         rows = slice(self.n, self.n + len(root))
         self.root[rows], self.local[rows], self.bone[rows] = root, local, bone
+        self.out_root[rows], self.out_local[rows], self.out_bone[rows] = root, local, bone
         self.flags[rows] = 0
         self.state[rows] = 0.0
         for e, columns in enumerate(self.limbs.columns):

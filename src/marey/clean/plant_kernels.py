@@ -18,6 +18,8 @@ from marey.clean.layout import (
     G1,
     GAP,
     GIVEN1,
+    HOVER,
+    HOVERS,
     IS_FOOT,
     L1,
     LEVEL,
@@ -28,7 +30,7 @@ from marey.clean.layout import (
     WANTED,
     X1,
 )  # fmt: skip
-from marey.clean.vector_kernels import add, dot, put, size, sub, times, unit, vec
+from marey.clean.vector_kernels import add, dot, fade, inner, put, size, sub, times, unit, vec
 from marey.core.compiled import kernel
 
 Array = Any
@@ -52,7 +54,7 @@ def close_gaps(flags: Array, spans: Array, t: int, low: int, high: int) -> None:
                 flags[t, e, A1 + k] = 1
 
 
-@kernel
+@inner
 def _distance(flags: Array, e: int, column: int, t: int, step: int, most: int, low: int, high: int) -> int:
     """Frames to the nearest that has the flag, going by `step`; 0 where a target or nothing comes first."""
     for n in range(1, most + 1):
@@ -64,7 +66,7 @@ def _distance(flags: Array, e: int, column: int, t: int, step: int, most: int, l
     return 0
 
 
-@kernel
+@inner
 def hand_over(flags: Array, spans: Array, t: int, low: int, high: int) -> None:
     """Contacts of frame t with the earlier point held until the later one stands, where they nearly meet."""
     gap = spans[GAP]
@@ -89,7 +91,7 @@ def hand_over(flags: Array, spans: Array, t: int, low: int, high: int) -> None:
                 flags[t, e, F1 + k] = 1
 
 
-@kernel
+@inner
 def _nearest(flags: Array, e: int, t: int, step: int, most: int, low: int, high: int) -> int:
     """Frames to the nearest in which any point is in contact; 0 where a target or nothing comes first."""
     for n in range(1, most + 1):
@@ -101,13 +103,14 @@ def _nearest(flags: Array, e: int, t: int, step: int, most: int, low: int, high:
     return 0
 
 
-@kernel
+@inner
 def find_plants(
     state: Array, flags: Array, limbs: Array, planes: Array, spans: Array, amounts: Array, t: int, low: int, high: int
 ) -> None:
     """Places of all plants of frame t: given, carried on from the frame before, or new."""
     for e in range(flags.shape[1]):
         set_1, set_2 = False, False
+        state[t, e, HOVER] = state[t - 1, e, HOVER] if t > low else 0.0
         for k in range(2):
             if flags[t, e, F1 + k] == 0:
                 continue
@@ -137,7 +140,7 @@ def find_plants(
                 _plant_alone(state, flags, limbs, planes, spans, amounts, t, e, 1, high)
 
 
-@kernel
+@inner
 def _plant_alone(
     state: Array, flags: Array, limbs: Array, planes: Array, spans: Array, amounts: Array,
     t: int, e: int, k: int, high: int,
@@ -150,14 +153,18 @@ def _plant_alone(
         total = add(total, vec(state[s, e], X1 + 3 * k))
         n += 1
     place = times(1.0 / n, total)
+    before = place[1]
     plane = _support(planes, amounts, place, limbs[e, IS_FOOT] != 0)
     if plane >= 0:
         place = _onto(planes, plane, place)
     put(state[t, e], C1 + 3 * k, place)
     state[t, e, PLANE1 + k] = plane
+    # A foot on legs that are too short, but not one that is a little above a floor that is a little too low.
+    hover = max(before - place[1], 0.0) / amounts[HOVERS]
+    state[t, e, HOVER] = amounts[HOVERS] * hover * (1.0 - fade(max(1.5 * hover - 0.5, 0.0)))
 
 
-@kernel
+@inner
 def _support(planes: Array, amounts: Array, place: Vec, is_foot: bool) -> int:
     """What bears a point: a plane of the list, of which the floor is the first, or none of them."""
     near = amounts[NEAR]
@@ -176,14 +183,14 @@ def _support(planes: Array, amounts: Array, place: Vec, is_foot: bool) -> int:
     return 0 if above <= 0.0 else NOWHERE
 
 
-@kernel
+@inner
 def _height(planes: Array, i: int, place: Vec) -> float:
     """Height of a plane where `place` is."""
     height: float = planes[i, 0] + planes[i, 1] * place[0] + planes[i, 2] * place[2]
     return height
 
 
-@kernel
+@inner
 def _onto(planes: Array, i: int, place: Vec) -> Vec:
     """The nearest place on a plane."""
     normal = unit((-planes[i, 1], 1.0, -planes[i, 2]), (0.0, 1.0, 0.0))
@@ -191,7 +198,7 @@ def _onto(planes: Array, i: int, place: Vec) -> Vec:
     return sub(place, times(away, normal))
 
 
-@kernel
+@inner
 def _plant_beside(
     state: Array, flags: Array, planes: Array, spans: Array, amounts: Array, t: int, e: int, k: int, high: int
 ) -> None:
@@ -221,7 +228,7 @@ def _plant_beside(
     state[t, e, PLANE1 + k] = plane
 
 
-@kernel
+@inner
 def _swing_onto(away: Vec, normal: Vec, height: float) -> Vec:
     """`away` turned by the least angle so that it rises by `height` along `normal`, or as nearly as it can."""
     length = size(away)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -22,9 +23,10 @@ HEEL_SHARE = 0.36
 _STANDING = 0.7
 _FLAT = 0.5
 # A foot is taken for standing in the quarter of all frames in which it moves least.
-_STILLEST = 25.0
+_STILLEST = 0.25
 
-_UP = np.array([0.0, 1.0, 0.0])
+Vector = tuple[float, float, float]
+_UP: Vector = (0.0, 1.0, 0.0)
 
 
 def contact_points(
@@ -49,9 +51,9 @@ def contact_points(
     feet = [side for side in SIDES if f"{side}_foot" in roles]
     if not feet:
         roles["left_foot"]  # raises, and says how to name one
-    rest = skeleton.rest_positions
+    rest = _RestPose(skeleton)
     ups = dict.fromkeys(feet, _UP)
-    if not all(_rest_stands(skeleton, rest, side) for side in feet):
+    if not all(_rest_stands(rest, side) for side in feet):
         if floor is not None:
             raise InvalidValue("the rest pose does not stand, so no floor can be given under it; leave floor out")
         if standing is None:
@@ -62,7 +64,7 @@ def contact_points(
         ups = _standing_ups(standing, feet)
     points: list[ContactPoint] = []
     for side in feet:
-        points += _foot_points(skeleton, rest, side, ups[side], floor)
+        points += _foot_points(rest, side, ups[side], floor)
     if hands:
         points += _hand_points(skeleton)
     return tuple(points)
@@ -78,11 +80,7 @@ def paths_in(world: World, points: Sequence[ContactPoint]) -> Floats:
     from marey.clean import _kernels
 
     n_frames, n_joints = world.positions.shape[:2]
-    for point in points:
-        if point.joint >= n_joints:
-            raise InvalidValue(
-                f"contact point {point.name!r} sits on joint {point.joint}, but the skeleton has {n_joints} joints"
-            )
+    checked_points(points, n_joints)
     paths = np.empty((n_frames, len(points), 3))
     joints = np.array([point.joint for point in points], dtype=np.int64)
     offsets = np.array([point.offset for point in points], dtype=np.float64).reshape(-1, 3)
@@ -90,23 +88,51 @@ def paths_in(world: World, points: Sequence[ContactPoint]) -> Floats:
     return settle(paths)
 
 
+def checked_points(points: Sequence[ContactPoint], n_joints: int) -> None:
+    """Raise where a point sits on a joint that a skeleton of `n_joints` does not have."""
+    for point in points:
+        if point.joint >= n_joints:
+            raise InvalidValue(
+                f"contact point {point.name!r} sits on joint {point.joint}, but the skeleton has {n_joints} joints"
+            )
+
+
+def joints_in_world(motion: Motion, joints: Sequence[int]) -> tuple[World, list[int]]:
+    """`Motion.world` of `joints` and those above them alone, and where each is in it. Legs are a third of a body."""
+    from marey.core import _kernels
+
+    parents = motion.skeleton.parents.tolist()
+    needed = {0}
+    for joint in joints:
+        while joint not in needed:
+            needed.add(joint)
+            joint = parents[joint]
+    order = sorted(needed)  # parents come first, as they do in the skeleton
+    slot = {joint: i for i, joint in enumerate(order)}
+    above = np.array([slot.get(parents[joint], -1) for joint in order], dtype=np.int64)
+    offsets = motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets
+    positions, rotations = np.empty((len(motion), len(order), 3)), np.empty((len(motion), len(order), 4))
+    inputs = (np.take(offsets, order, axis=1), motion.root_positions, np.take(motion.rotations, order, axis=1))
+    _kernels.forward(settle(above), settle(inputs[0]), inputs[1], settle(inputs[2]), positions, rotations)
+    return World(settle(positions), settle(rotations)), [slot[joint] for joint in joints]
+
+
 def leg_length(skeleton: Skeleton) -> float:
     """Thigh and shin of the longer leg, metres: the length that all others are measured by."""
-    roles, lengths = skeleton.roles, skeleton.bone_lengths
-    longest = 0.0
+    roles, longest = skeleton.roles, 0.0
     for side in SIDES:
         foot = roles.get(f"{side}_foot")
         if foot is None:
             continue
         hip = roles[f"{side}_upper_leg"]
-        chain = skeleton.chain(foot)
-        if hip not in chain:
+        bones = _bones_between(skeleton, hip, foot)
+        if bones is None:
             names = skeleton.names
             raise InvalidValue(
                 f"the {side} foot {names[foot]!r} does not hang from the {side} thigh {names[hip]!r}, so the leg "
                 "has no length; correct the role map"
             )
-        longest = max(longest, float(sum(lengths[j] for j in chain[chain.index(hip) + 1 :])))
+        longest = max(longest, sum(math.hypot(*skeleton.offsets[j].tolist()) for j in bones))
     if longest <= 0.0:
         roles["left_foot"]
         raise InvalidValue("the skeleton's legs have no length, so there is no scale to measure contacts by")
@@ -115,26 +141,56 @@ def leg_length(skeleton: Skeleton) -> float:
 
 def side_of(skeleton: Skeleton, point: ContactPoint) -> str | None:
     """The foot that a point is part of, ``"left"`` or ``"right"``; None for a point elsewhere."""
-    chain = skeleton.chain(point.joint)
     for side in SIDES:
-        if skeleton.roles.get(f"{side}_foot") in chain:
+        foot = skeleton.roles.get(f"{side}_foot")
+        if foot is not None and _bones_between(skeleton, foot, point.joint) is not None:
             return side
     return None
 
 
-def _rest_stands(skeleton: Skeleton, rest: Floats, side: str) -> bool:
-    roles = skeleton.roles
+def _bones_between(skeleton: Skeleton, top: int, joint: int) -> list[int] | None:
+    """The joints whose bones lead from `top` up to `joint`, or None where they do not."""
+    bones = []
+    while joint != top:
+        if joint <= 0:
+            return None
+        bones.append(joint)
+        joint = int(skeleton.parents[joint])
+    return bones
+
+
+class _RestPose:
+    """Where single joints are in the rest pose: a handful of all, as plain numbers, which is quick for so few."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton = skeleton
+        self._parents, self._offsets = skeleton.parents.tolist(), skeleton.offsets.tolist()
+
+    def __getitem__(self, joint: int) -> Vector:
+        """Metres, with joint 0 at the origin."""
+        x = y = z = 0.0
+        while joint > 0:
+            dx, dy, dz = self._offsets[joint]
+            x, y, z, joint = x + dx, y + dy, z + dz, self._parents[joint]
+        return x, y, z
+
+    def leaves_below(self, joint: int) -> list[int]:
+        """Children of a joint that have none themselves."""
+        return [j for j, parent in enumerate(self._parents) if parent == joint and j not in self._parents]
+
+
+def _rest_stands(rest: _RestPose, side: str) -> bool:
+    roles = rest.skeleton.roles
     foot = roles[f"{side}_foot"]
-    hip = roles.get(f"{side}_upper_leg", 0)
-    leg = rest[foot] - rest[hip]
-    length = float(np.linalg.norm(leg))
+    leg = _minus(rest[foot], rest[roles.get(f"{side}_upper_leg", 0)])
+    length = math.hypot(*leg)
     if length == 0.0 or -leg[1] < _STANDING * length:
         return False
-    front = _front_joint(skeleton, side)
+    front = _front_joint(rest.skeleton, side)
     if front is None:
         return True
-    toes = rest[front] - rest[foot]
-    return float(np.hypot(toes[0], toes[2])) >= _FLAT * float(np.linalg.norm(toes))
+    toes = _minus(rest[front], rest[foot])
+    return math.hypot(toes[0], toes[2]) >= _FLAT * math.hypot(*toes)
 
 
 def _front_joint(skeleton: Skeleton, side: str) -> int | None:
@@ -146,70 +202,84 @@ def _front_joint(skeleton: Skeleton, side: str) -> int | None:
     return None
 
 
-def _standing_ups(motion: Motion, feet: Sequence[str]) -> dict[str, Floats]:
+def _standing_ups(motion: Motion, feet: Sequence[str]) -> dict[str, Vector]:
     """For each foot the upward direction in its joint's own frame, while it stands."""
-    world, roles = motion.world(), motion.skeleton.roles
+    from marey.clean import _kernels
+
+    roles = motion.skeleton.roles
+    ankles = [roles[f"{side}_foot"] for side in feet]
+    fronts = [_front_joint(motion.skeleton, side) or ankle for side, ankle in zip(feet, ankles, strict=True)]
+    world, slots = joints_in_world(motion, [*ankles, *fronts])
+    speeds = np.empty(world.positions.shape[:2])
+    _kernels.speeds(world.positions, 1.0, speeds)
     ups = {}
-    for side in feet:
-        ankle = roles[f"{side}_foot"]
-        joints = [ankle, _front_joint(motion.skeleton, side) or ankle]
-        path = world.positions[:, joints]
-        if len(path) > 1:
-            step = np.linalg.norm(np.diff(path, axis=0), axis=2).max(axis=1)
-            speed = np.minimum(np.append(step, step[-1]), np.insert(step, 0, step[0]))
-        else:
-            speed = np.zeros(1)
-        still = speed <= np.percentile(speed, _STILLEST)
-        low = path[:, 1, 1] <= np.median(path[still, 1, 1]) + 1e-9
-        up = np.median(quat.inv_rotate(world.rotations[still & low, ankle], _UP), axis=0)
-        ups[side] = up / max(float(np.linalg.norm(up)), 1e-12)
+    for side, ankle, front in zip(feet, slots, slots[len(feet) :], strict=False):
+        stillest = np.argsort(np.maximum(speeds[:, ankle], speeds[:, front]))[: math.ceil(_STILLEST * len(motion))]
+        heights = world.positions[stillest, front, 1]
+        low = stillest[heights <= _median(heights) + 1e-9]
+        up = quat.inv_rotate(world.rotations[low, ankle], _UP)
+        x, y, z = (_median(up[:, c]) for c in range(3))
+        length = max(math.hypot(x, y, z), 1e-12)
+        ups[side] = (x / length, y / length, z / length)
     return ups
 
 
-def _foot_points(
-    skeleton: Skeleton, rest: Floats, side: str, up: Floats, floor: float | None
-) -> Iterator[ContactPoint]:
-    roles = skeleton.roles
-    ankle, front = roles[f"{side}_foot"], _front_joint(skeleton, side)
+def _median(values: Floats) -> float:
+    """The lower one of an even number; NumPy's own takes longer than all the rest of a short clip."""
+    middle = (len(values) - 1) // 2
+    return float(np.partition(values, middle)[middle])
+
+
+def _foot_points(rest: _RestPose, side: str, up: Vector, floor: float | None) -> Iterator[ContactPoint]:
+    roles = rest.skeleton.roles
+    ankle, front = roles[f"{side}_foot"], _front_joint(rest.skeleton, side)
+    at = rest[ankle]
     if front is None:  # nothing tells where the foot points, so the ankle is all there is
-        drop = 0.0 if floor is None else floor - float(rest[ankle, 1])
-        yield _point(f"{side}_heel", ankle, drop * up)
+        yield _point(f"{side}_heel", ankle, _times(up, 0.0 if floor is None else floor - at[1]))
         return
-    toes = rest[front] - rest[ankle]
-    sole = float(toes @ up)
+    toes = _minus(rest[front], at)
+    drop = sole = _dot(toes, up)
     tip = roles.get(f"{side}_toe_tip")
     if tip is not None and up is _UP:  # else the toes' own frame may be turned against the ankle's
-        sole = min(sole, float(rest[tip, 1] - rest[ankle, 1]))
+        sole = min(sole, rest[tip][1] - at[1])
     if floor is not None:
-        sole = floor - float(rest[ankle, 1])
-    forward = toes - (toes @ up) * up
-    reach = float(np.linalg.norm(forward))
-    forward = forward / reach if reach > 0.0 else np.zeros(3)
-    heel = _heel_joint(skeleton, rest, ankle, front, up, forward)
+        sole = floor - at[1]
+    forward = _minus(toes, _times(up, drop))
+    reach = math.hypot(*forward)
+    forward = _times(forward, 1.0 / reach) if reach > 0.0 else (0.0, 0.0, 0.0)
+    heel = _heel_joint(rest, ankle, front, up, forward)
     if heel is not None:
-        level = 0.0 if floor is None else floor - float(rest[heel, 1])
-        yield _point(f"{side}_heel", heel, level * up)
+        yield _point(f"{side}_heel", heel, _times(up, 0.0 if floor is None else floor - rest[heel][1]))
     else:
-        back = HEEL_SHARE * float(np.linalg.norm(toes))
-        yield _point(f"{side}_heel", ankle, sole * up - back * forward)
-    yield _point(f"{side}_ball", front, (sole - float(toes @ up)) * up)
+        back = HEEL_SHARE * math.hypot(*toes)
+        yield _point(f"{side}_heel", ankle, _minus(_times(up, sole), _times(forward, back)))
+    yield _point(f"{side}_ball", front, _times(up, sole - drop))
 
 
-def _point(name: str, joint: int, offset: Floats) -> ContactPoint:
+def _point(name: str, joint: int, offset: Vector) -> ContactPoint:
     """To the micrometre: people read and edit these."""
-    return ContactPoint(name, joint, np.round(offset, 6) + 0.0)
+    return ContactPoint(name, joint, settle(np.array([round(c, 6) + 0.0 for c in offset])))
 
 
-def _heel_joint(skeleton: Skeleton, rest: Floats, ankle: int, front: int, up: Floats, forward: Floats) -> int | None:
+def _heel_joint(rest: _RestPose, ankle: int, front: int, up: Vector, forward: Vector) -> int | None:
     """A leaf under the ankle that lies behind and below it, if the rig has one."""
-    parents = skeleton.parents
-    for joint in np.flatnonzero(parents == ankle).tolist():
-        if joint == front or (parents == joint).any():
-            continue
-        offset = rest[joint] - rest[ankle]
-        if offset @ forward < 0.0 and offset @ up < 0.0:
-            return int(joint)
+    for joint in rest.leaves_below(ankle):
+        offset = _minus(rest[joint], rest[ankle])
+        if joint != front and _dot(offset, forward) < 0.0 and _dot(offset, up) < 0.0:
+            return joint
     return None
+
+
+def _minus(a: Vector, b: Vector) -> Vector:
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+def _times(a: Vector, by: float) -> Vector:
+    return a[0] * by, a[1] * by, a[2] * by
+
+
+def _dot(a: Vector, b: Vector) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def _hand_points(skeleton: Skeleton) -> Iterator[ContactPoint]:

@@ -1,8 +1,9 @@
 """Step 3 of the cleanup: move the figure so that its limbs reach their targets (Kovar 3.2.4).
 
 Each constrained limb says that the displacement must lie in a ball. The nearest displacement in all balls is found from
-the balls' surfaces: one, the circle in which two meet, the points in which three do. The displacement, not the
-position, is then smoothed: smoothing positions would flatten the bob of the hips and change more with every run.
+the balls' surfaces: one, the circle in which two meet, the points in which three do. Before that, the figure moves with
+its straight legs and arms, which may not turn much, by least squares. What the frames ask for is then smoothed, as a
+displacement: smoothing positions would flatten the bob of the hips and change more with every run.
 """
 
 from __future__ import annotations
@@ -13,26 +14,53 @@ from typing import Any
 import numpy as np
 
 from marey.clean.layout import (
+    ASKED,
     BASE,
     DAMPING,
     DEPTH,
     END,
     FLOOR,
     FREE,
+    HOVER,
+    INTO,
     IS_FOOT,
     KIND,
     L3,
+    LACK,
     LIFT,
     LIFTING,
     MID,
+    MOMENT,
+    O2,
     POINT1,
+    POINT2,
+    RIGHT,
+    SHIFT,
     STRETCH,
     X1,
     D,
     P,
+    Q,
+    R,
     T,
 )  # fmt: skip
-from marey.clean.vector_kernels import add, cross, dot, fade, put, size, sub, times, unit, vec
+from marey.clean.vector_kernels import (
+    add,
+    cross,
+    dot,
+    exp,
+    fade,
+    inner,
+    mul,
+    put,
+    qua,
+    size,
+    sub,
+    times,
+    turn,
+    unit,
+    vec,
+)
 from marey.core.compiled import kernel
 
 Array = Any
@@ -45,47 +73,60 @@ _ROUNDS = 60
 _RIDGE = 0.08
 
 
-@kernel
+@inner
 def reach_targets(
     state: Array, flags: Array, limbs: Array, positions: Array, amounts: Array, shifts: Array, t: int
 ) -> None:
-    """The displacement of frame t by itself, into columns 0 to 2 of `shifts`."""
-    n_limbs = flags.shape[1]
+    """What frame t asks of the displacement x, into `shifts`.
+
+    Least squares: straight limbs are to keep their length, (x - d) . u = 0 for each, and x is to be small. What that
+    leaves to the balls is asked for beside it.
+    """
+    n_limbs, row = flags.shape[1], shifts[t]
     balls = np.empty((n_limbs, 4))
-    n = 0
-    # Least squares: the displacement x that leaves straight limbs their length, (x - d) . u = 0 for each, and is small.
-    moment, right = np.zeros((3, 3)), np.zeros(3)
+    n, most = 0, 0.0
+    for i in range(ASKED):
+        row[i] = 0.0
     for e in range(n_limbs):
         if flags[t, e, KIND] == FREE:
             continue
-        base = vec(positions[t, limbs[e, BASE]], 0)
-        knee = vec(positions[t, limbs[e, MID]], 0)
-        end = vec(positions[t, limbs[e, END]], 0)
-        target = vec(state[t, e], T)
-        put(balls[n], 0, sub(target, base))
+        base, knee, end = joints_of(limbs[e], positions[t])
         upper, lower = sub(knee, base), sub(end, knee)
-        balls[n, 3] = size(upper) + size(lower)
+        target, length = vec(state[t, e], T), size(upper) + size(lower)
+        put(balls[n], 0, sub(target, base))
+        balls[n, 3] = length
+        most = length if n == 0 else min(most, length)
         n += 1
         straight = _straightness(upper, lower, amounts[DAMPING])
         line = unit(sub(end, base), (0.0, 1.0, 0.0))
-        needed = dot(sub(target, vec(state[t, e], P)), line)
-        for i in range(3):
-            right[i] += straight * needed * line[i]
-            for j in range(3):
-                moment[i, j] += straight * line[i] * line[j]
-    eased = _solve(moment, right, _RIDGE)
+        # A target out of reach does not carry the figure away: no further than a limb is long.
+        needed = min(max(dot(sub(target, vec(state[t, e], P)), line), -length), length)
+        put(row, RIGHT, add(vec(row, RIGHT), times(straight * needed, line)))
+        put(row, MOMENT, add(vec(row, MOMENT), times(straight * line[0], line)))
+        put(
+            row,
+            MOMENT + 3,
+            add(vec(row, MOMENT + 3), times(straight, (line[1] * line[1], line[1] * line[2], line[2] * line[2]))),
+        )
+    eased = _solve(row, _RIDGE)
     for i in range(n):
         put(balls[i], 0, sub(vec(balls[i], 0), eased))
-    shift = add(eased, nearest_in_balls(balls, n))
-    # A target out of reach does not carry the figure away: no further than a limb is long.
-    most = 0.0
-    for i in range(n):
-        most = balls[i, 3] if i == 0 else min(most, balls[i, 3])
-    length = size(shift)
-    put(shifts[t], 0, times(most / length, shift) if length > most else shift)
+    put(row, INTO, _no_longer(nearest_in_balls(balls, n), most))
 
 
-@kernel
+@inner
+def _no_longer(v: Vec, most: float) -> Vec:
+    length = size(v)
+    return times(most / length, v) if length > most else v
+
+
+@inner
+def joints_of(limb: Array, positions: Array) -> tuple[Vec, Vec, Vec]:
+    """Hip, knee and ankle."""
+    return vec(positions[limb[BASE]], 0), vec(positions[limb[MID]], 0), vec(positions[limb[END]], 0)
+
+
+@inner
 def _straightness(upper: Vec, lower: Vec, damping: float) -> float:
     """How little a knee may turn: 0 where it is not damped, 1 where it is straight."""
     if damping >= math.pi:
@@ -96,13 +137,14 @@ def _straightness(upper: Vec, lower: Vec, damping: float) -> float:
     return share
 
 
-@kernel
-def _solve(moment: Array, right: Array, ridge: float) -> Vec:
-    """x with (moment + ridge) x = right, for a symmetric moment (3, 3)."""
-    a, b, c = moment[0, 0] + ridge, moment[0, 1], moment[0, 2]
-    d, e, f = moment[1, 1] + ridge, moment[1, 2], moment[2, 2] + ridge
+@inner
+def _solve(row: Array, ridge: float) -> Vec:
+    """x with (moment + ridge) x = right."""
+    a, b, c = row[MOMENT] + ridge, row[MOMENT + 1], row[MOMENT + 2]
+    d, e, f = row[MOMENT + 3] + ridge, row[MOMENT + 4], row[MOMENT + 5] + ridge
     rows = cross((a, b, c), (b, d, e)), cross((b, d, e), (c, e, f)), cross((c, e, f), (a, b, c))
     whole = dot((a, b, c), rows[1])
+    right = vec(row, RIGHT)
     x = add(add(times(right[0], rows[1]), times(right[1], rows[2])), times(right[2], rows[0]))
     return times(1.0 / whole, x)
 
@@ -136,7 +178,7 @@ def nearest_in_balls(balls: Array, n: int) -> Vec:
     return best if least < np.inf else _compromise(balls, n)
 
 
-@kernel
+@inner
 def _in_all(balls: Array, n: int, point: Vec) -> bool:
     inside = True
     for i in range(n):
@@ -144,7 +186,7 @@ def _in_all(balls: Array, n: int, point: Vec) -> bool:
     return inside
 
 
-@kernel
+@inner
 def _better(balls: Array, n: int, point: Vec, least: float, best: Vec) -> tuple[float, Vec]:
     length = size(point)
     if length < least and _in_all(balls, n, point):
@@ -152,7 +194,7 @@ def _better(balls: Array, n: int, point: Vec, least: float, best: Vec) -> tuple[
     return least, best
 
 
-@kernel
+@inner
 def _on_one(ball: Array, point: Vec) -> Vec:
     """The nearest point of one ball."""
     centre = vec(ball, 0)
@@ -163,7 +205,7 @@ def _on_one(ball: Array, point: Vec) -> Vec:
     return add(centre, times(ball[3] / length, away))
 
 
-@kernel
+@inner
 def _circle(a: Array, b: Array) -> tuple[bool, Vec, Vec, float]:
     """Where the surfaces of two balls meet: whether they do, centre, axis and radius."""
     one, two = vec(a, 0), vec(b, 0)
@@ -176,14 +218,14 @@ def _circle(a: Array, b: Array) -> tuple[bool, Vec, Vec, float]:
     return True, add(one, times(along, axis)), axis, math.sqrt(max(a[3] * a[3] - along * along, 0.0))
 
 
-@kernel
+@inner
 def _across(axis: Vec) -> Vec:
     """A unit vector across `axis`."""
     other = (1.0, 0.0, 0.0) if abs(axis[0]) < 0.7 else (0.0, 1.0, 0.0)
     return unit(cross(axis, other), (0.0, 0.0, 1.0))
 
 
-@kernel
+@inner
 def _on_three(ball: Array, centre: Vec, axis: Vec, radius: float, sign: float) -> tuple[bool, Vec]:
     """One of the two points of a circle that lie on a ball's surface, and whether there are such."""
     away = sub(vec(ball, 0), centre)
@@ -202,7 +244,7 @@ def _on_three(ball: Array, centre: Vec, axis: Vec, radius: float, sign: float) -
     return True, add(centre, add(times(radius * cosine, u), times(radius * sine, v)))
 
 
-@kernel
+@inner
 def _compromise(balls: Array, n: int) -> Vec:
     """A point whose distances to balls without a common point are small."""
     point = (0.0, 0.0, 0.0)
@@ -214,27 +256,31 @@ def _compromise(balls: Array, n: int) -> Vec:
     return point
 
 
-@kernel
+@inner
 def smooth_shift(
     state: Array, flags: Array, limbs: Array, positions: Array, shifts: Array, taps: Array, spans: Array,
     amounts: Array, t: int, low: int, high: int,
 ) -> None:  # fmt: skip
-    """The smoothed displacement of frame t, into columns 3 to 5.
+    """The smoothed displacement of frame t.
 
-    Where smoothing leaves a target further than a limb may be stretched, what lacks goes into columns 6 to 8.
+    What the frames ask for is smoothed, not what each would get by itself: so a frame that asks for nothing follows its
+    neighbours. Where this leaves a target further than a limb may be stretched, what lacks is noted.
     """
     window = spans[L3]
-    total, weight = (0.0, 0.0, 0.0), 0.0
+    asked, weight = np.zeros(ASKED), 0.0
     for s in range(max(low, t - window), min(high, t + window + 1)):
         tap = taps[abs(s - t)]
-        total = add(total, times(tap, vec(shifts[s], 0)))
+        for i in range(ASKED):
+            asked[i] += tap * shifts[s, i]
         weight += tap
-    shift = times(1.0 / weight, total)
-    put(shifts[t], 3, shift)
-    put(shifts[t], 6, _missing(state, flags, limbs, positions, shift, amounts[STRETCH], t))
+    for i in range(ASKED):
+        asked[i] /= weight
+    shift = add(_solve(asked, _RIDGE), vec(asked, INTO))
+    put(shifts[t], SHIFT, shift)
+    put(shifts[t], LACK, _missing(state, flags, limbs, positions, shift, amounts[STRETCH], t))
 
 
-@kernel
+@inner
 def complete_shift(
     state: Array, flags: Array, limbs: Array, positions: Array, shifts: Array, spans: Array, amounts: Array,
     t: int, low: int, high: int,
@@ -249,36 +295,32 @@ def complete_shift(
         tap = 1.0 + math.cos(math.pi * n / (half + 1))
         most, longest = (0.0, 0.0, 0.0), 0.0
         for s in range(max(low, t + n - half), min(high, t + n + half + 1)):
-            lack = vec(shifts[s], 6)
+            lack = vec(shifts[s], LACK)
             if size(lack) > longest:
                 most, longest = lack, size(lack)
         total = add(total, times(tap, most))
         weight += tap
-    shift = add(vec(shifts[t], 3), times(1.0 / weight, total))
+    shift = add(vec(shifts[t], SHIFT), times(1.0 / weight, total))
     shift = add(shift, _missing(state, flags, limbs, positions, shift, amounts[STRETCH], t))
-    put(shifts[t], 3, shift)
+    put(shifts[t], SHIFT, shift)
     floor = amounts[FLOOR]
     for e in range(flags.shape[1]):
         row, limb = state[t, e], limbs[e]
         lowest = floor
         for k in range(2):
             if limb[POINT1 + k] >= 0:
-                lowest = min(lowest, row[X1 + 3 * k + 1] + followed(limb, shift)[1])
+                lowest = min(lowest, row[X1 + 3 * k + 1] + followed(row, limb, shift)[1])
         row[DEPTH] = floor - lowest
 
 
-@kernel
+@inner
 def _missing(state: Array, flags: Array, limbs: Array, positions: Array, shift: Vec, stretch: float, t: int) -> Vec:
-    """What a displacement lacks for all limbs to reach their targets when fully stretched; nothing if they never do."""
-    if stretch <= 0.0:
-        return 0.0, 0.0, 0.0
+    """What a displacement lacks for all limbs to reach their targets when fully stretched, or to come near them."""
     n_limbs = flags.shape[1]
     balls, n = np.empty((n_limbs, 4)), 0
     for e in range(n_limbs):
         if flags[t, e, KIND] != FREE:
-            base = vec(positions[t, limbs[e, BASE]], 0)
-            knee = vec(positions[t, limbs[e, MID]], 0)
-            end = vec(positions[t, limbs[e, END]], 0)
+            base, knee, end = joints_of(limbs[e], positions[t])
             put(balls[n], 0, sub(sub(vec(state[t, e], T), base), shift))
             balls[n, 3] = (1.0 - 1e-9) * (1.0 + stretch) * (size(sub(knee, base)) + size(sub(end, knee)))
             n += 1
@@ -286,16 +328,24 @@ def _missing(state: Array, flags: Array, limbs: Array, positions: Array, shift: 
     least = 0.0
     for i in range(n):
         least = balls[i, 3] if i == 0 else min(least, balls[i, 3])
-    return more if size(add(shift, more)) <= least else (0.0, 0.0, 0.0)
+    # No further than a limb is long: it is the target that is out of reach then.
+    return sub(_no_longer(add(shift, more), max(least, size(shift))), shift) if n > 0 else more
 
 
-@kernel
-def followed(limb: Array, shift: Vec) -> Vec:
-    """What a free hand or foot does when the figure is displaced: feet are not pushed down."""
-    return (shift[0], max(shift[1], 0.0), shift[2]) if limb[IS_FOOT] != 0 else shift
+@inner
+def followed(row: Array, limb: Array, shift: Vec) -> Vec:
+    """What a free hand or foot does when the figure is displaced.
+
+    Feet are pushed down no further than they hover above their plants, as on legs that are too short: those of others
+    would come near the floor while they swing.
+    """
+    if limb[IS_FOOT] == 0 or shift[1] >= 0.0:
+        return shift
+    s, h = shift[1], row[HOVER]
+    return shift[0], (s * h / math.sqrt(math.sqrt(s**4 + h**4)) if h > 0.0 else 0.0), shift[2]
 
 
-@kernel
+@inner
 def lift_source(
     state: Array, flags: Array, limbs: Array, shifts: Array, spans: Array, t: int, low: int, high: int
 ) -> None:
@@ -317,5 +367,15 @@ def lift_source(
             weight += tap
         row[LIFT] = total / weight
         if flags[t, e, KIND] != FREE:
-            left = sub(sub(vec(row, T), vec(row, P)), followed(limbs[e], vec(shifts[t], 3)))
+            source, held = qua(row, Q), pivot(row, limbs[e])
+            moved = sub(turn(mul(exp(vec(row, R)), source), held), turn(source, held))
+            left = add(sub(sub(vec(row, T), vec(row, P)), followed(row, limbs[e], vec(shifts[t], SHIFT))), moved)
             put(row, D, (left[0], left[1] - row[LIFT], left[2]))
+
+
+@inner
+def pivot(row: Array, limb: Array) -> Vec:
+    """The point of a foot whose adjustment fades, in the ankle's frame: the ball, about which it rolls off."""
+    if limb[IS_FOOT] == 0 or limb[POINT2] < 0:
+        return 0.0, 0.0, 0.0
+    return vec(row, O2)

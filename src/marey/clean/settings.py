@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 EFFECTORS = ("left_foot", "right_foot", "left_hand", "right_hand")
 _WINDOWS = ("gap", "average", "blend", "root", "fade")
 # A slope needs some frames to fade in, or it would be no slope.
-_SLOPE_SECONDS, _SLOPE_FEWEST = 0.065, 7
+_SLOPE_SECONDS, _SLOPE_FEWEST = 0.1, 8
 # Seconds at the end of a plant in which the slope is seen: one frame shows noise, many an earlier slope.
 _SEEN_SECONDS = 0.008
 # Half the time over which a foot that would be under the floor is lifted.
 _LIFT_SECONDS = 0.05
+# Half the time over which the turn of a knee is smoothed.
+_CALM_SECONDS = 0.05
+# Within this time a foot that stood lower than in the source is as high as there again: it must clear the floor.
+_DOWN_SECONDS = 0.08
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +40,14 @@ class CleanSettings:
     average : L1, over which a plant's place is averaged. Longer than the source's 0.25 s, as recorded feet drift all
         through their stance.
     blend : L2, over which the orientation of a foot with two plants fades into frames with one.
-    root : L3, half the width of the Gaussian that smooths the displacement of the figure.
+    root : L3, half the width of the bell that smooths the displacement of the figure.
     fade : L4, over which adjustments fade into free frames.
     damping_from : radians; knees and elbows straighter than this turn less and less, and the limb is scaled instead.
         pi for no damping.
     swivel : in [0, 1], how far knee and elbow give way so that ankle and wrist turn less.
-    max_stretch : in [0, 1), how far a limb may be scaled, as a share of its length. With 0 bones keep their lengths,
-        and what that leaves between a point and its plant is the residue.
+    max_stretch : in [0, 1), how far a limb may be scaled, as a share of its length. Plants come first: where damping
+        would scale a limb further, the knee turns after all. So with 0, when bones keep their lengths, no knee is
+        damped, and those of nearly straight legs may snap. What is out of reach then is the residue.
     smooth : True for velocities that are continuous where constraints begin and end (C1), False for positions only
         (C0, as in the source).
     roll : of a foot with two plants about the line between them: "source", the least change, or "flat", the ankle
@@ -51,9 +56,9 @@ class CleanSettings:
 
     gap: float = 0.05
     average: float = 0.35
-    blend: float = 0.25
-    root: float = 0.25
-    fade: float = 0.25
+    blend: float = 0.12
+    root: float = 0.45
+    fade: float = 0.4
     damping_from: float = 0.75 * np.pi
     swivel: float = 0.5
     max_stretch: float = 0.2
@@ -87,6 +92,8 @@ class CleanSettings:
         spans[layout.LIFTING] = round(_LIFT_SECONDS * fps) if self.smooth else 0
         spans[layout.SLOPE] = max(round(_SLOPE_SECONDS * fps), _SLOPE_FEWEST)
         spans[layout.SEEN] = max(round(_SEEN_SECONDS * fps), 1)
+        spans[layout.CALM] = round(_CALM_SECONDS * fps) if self.smooth and self.max_stretch > 0 else 0
+        spans[layout.DOWN] = min(max(round(_DOWN_SECONDS * fps), 4), spans[layout.L4] + 1)
         spans[layout.SMOOTH] = self.smooth
         spans[layout.FLAT] = self.roll == "flat"
         spans[layout.SHIFTS] = self.max_stretch > 0

@@ -9,6 +9,16 @@ What differs is whether it bears the body. It does in frames in which
 
 A foot that bears the body for a tenth of a second stands on a support at that height, for as long as it keeps still
 there. Another that keeps still at the same height nearby stands on the same support.
+
+A hand that bears the body, as in a cartwheel or a handstand, is recorded far from the floor and moves at that: the
+chain of bones from the hips to it is long, and shoulders give way. What tells it is again that nothing else could bear
+the body:
+
+- no foot is near the floor,
+- the body is upside down, its hips above its head, and not falling freely, and
+- the hand is low.
+
+A hand that bears the body for a tenth of a second is planted for as long as it is that low and not fast.
 """
 
 from __future__ import annotations
@@ -30,6 +40,8 @@ _NEARBY = 0.5  # as large as a tread or a box top is taken to be
 _REACH = 0.5  # seconds before and after in which a foot comes to and leaves a support
 _FALLING = -0.6 * GRAVITY
 _FALL_SECONDS = 0.05  # to either side of a frame
+# For hands that bear the body: how high they may be, and how fast in m/s. They come and go at several m/s.
+_HAND_LOW, _HAND_SPEED = 0.35, 1.0
 
 
 def raised_clearance(
@@ -40,7 +52,7 @@ def raised_clearance(
     rest : (K,) metres, heights of rest on the floor. still, clearance : (F, K), clearance being that above the floor.
     on_floor : metres, the clearance up to which a foot may stand on the floor.
     """
-    from marey.clean import _kernels
+    from marey.clean import support_kernels
 
     standing = _standing(track, still, rest, clearance, on_floor)
     if not len(standing):
@@ -48,18 +60,49 @@ def raised_clearance(
     clearance = clearance.copy()
     sides = np.array([SIDES.index(side) if side is not None else -1 for side in track.sides])
     margin = track.frames(_REACH)
-    _kernels.stand_on(track.heights, rest, np.array(track.foot_columns), sides, standing, margin, clearance)
+    support_kernels.stand_on(track.heights, rest, np.array(track.foot_columns), sides, standing, margin, clearance)
     return clearance, _levels(_above_floor(standing, rest), _LEVEL * track.scale.length)
+
+
+def bearing_hands(track: Track, floor: float, clearance: Floats, on_floor: float, gap: int, mask: Bools) -> None:
+    """Set, in place, the flags (F, K) of hands that bear the body; all points of a hand as one.
+
+    floor, on_floor : metres, and the clearance (F, K) up to which a foot may stand on it.
+    gap : frames, up to which interruptions are closed.
+    """
+    from marey.clean import support_kernels
+
+    scale, root = track.scale.length, track.scale.root
+    if track.head is None:
+        return
+    aloft = (clearance[:, list(track.foot_columns)] > on_floor).all(axis=1) & (track.hips[:, 1] > track.head[:, 1])
+    if not aloft.any():
+        return
+    measures = np.array([_FALLING / track.fps**2, _BEARING * root * track.fps])
+    lag, shortest = max(track.frames(_FALL_SECONDS), 1), max(track.frames(_SHORTEST), 2)
+    for side in SIDES:
+        columns = [k for k, point in enumerate(track.points) if point.name in _hand_names(side)]
+        if columns:
+            # Fingers twitch in recordings, so the slower of the hand's points tells for it.
+            low = track.heights[:, columns].min(axis=1) - floor < _HAND_LOW * scale
+            slow: Bools = low & (track.speed[:, columns].min(axis=1) < _HAND_SPEED * root)
+            planted = np.zeros(len(slow), dtype=bool)
+            support_kernels.bearing_runs(slow, aloft, track.hips, lag, measures, gap, shortest, planted)
+            mask[:, columns] |= planted[:, None]
+
+
+def _hand_names(side: str) -> tuple[str, str]:
+    return f"{side}_wrist", f"{side}_fingertips"
 
 
 def _standing(track: Track, still: Bools, rest: Floats, clearance: Floats, on_floor: float) -> Floats:
     """Where feet stand above the floor: rows (column, start, stop, x, y, z, frames that bear the body)."""
-    from marey.clean import _kernels
+    from marey.clean import support_kernels
 
     mains = [k for k in (track.main_column(side) for side in SIDES) if k is not None]
     rows = np.empty((len(mains) * (len(still) // 2 + 1), 7))
     scale, root = track.scale.length, track.scale.root
-    n = _kernels.raised_rests(
+    n = support_kernels.raised_rests(
         track.paths,
         track.hips,
         track.speed,

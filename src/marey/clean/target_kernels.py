@@ -2,8 +2,9 @@
 
 Also the tails by which an adjustment fades out beyond the frames that ask for it. Kovar's tails end with slope 0 where
 the adjustment begins to fade, so that a foot that is still moving when its plant ends gets a kick. These go on with the
-slope that the adjustment has there, which fades over a few frames. Between two plants the tails add up; as they are cut
-to the gap between them, each is 0 with slope 0 where the other begins.
+slope that the adjustment has there, which fades over a few frames, and begin and end with curvature 0, so that forces
+do not jump either. Between two plants the tails add up; as they are cut to the gap between them, each is 0 with slope 0
+where the other begins.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from marey.clean.layout import (
     FIRST,
     FLAT,
     FREE,
+    HOVER,
     IS_FOOT,
     KIND,
     L2,
@@ -50,6 +52,9 @@ from marey.clean.vector_kernels import (
     dot,
     exp,
     fade,
+    fade_slope,
+    fade_smoothly,
+    inner,
     inv,
     log,
     mul,
@@ -68,8 +73,12 @@ Array = Any
 Vec = Any
 Quat = Any
 
+# Metres that a slope may add to an adjustment, and about which distance from the ankle that counts for a turn.
+_CARRIED = 0.012
+_LEVER = 0.2
 
-@kernel
+
+@inner
 def pose_planted(state: Array, flags: Array, limbs: Array, planes: Array, spans: Array, t: int) -> None:
     """The kind of constraint of frame t, and the adjustment of the orientation where the constraint settles it."""
     for e in range(flags.shape[1]):
@@ -93,7 +102,7 @@ def pose_planted(state: Array, flags: Array, limbs: Array, planes: Array, spans:
             _pose_both(row, limbs[e], planes, spans)
 
 
-@kernel
+@inner
 def _pose_both(row: Array, limb: Array, planes: Array, spans: Array) -> None:
     """The smallest turn that gives the points the direction of their plants, and what is missing between them."""
     source = qua(row, Q)
@@ -109,7 +118,7 @@ def _pose_both(row: Array, limb: Array, planes: Array, spans: Array) -> None:
     put(row, R, log(adjust))
 
 
-@kernel
+@inner
 def _level_roll(row: Array, planes: Array, orientation: Quat, wanted: Vec) -> Quat:
     """The roll about the line between the plants that puts the ankle straight above that line."""
     axis = unit(wanted, (0.0, 0.0, 1.0))
@@ -125,12 +134,13 @@ def _level_roll(row: Array, planes: Array, orientation: Quat, wanted: Vec) -> Qu
     return about(axis, math.atan2(dot(axis, cross(ankle, normal)), dot(ankle, normal)))
 
 
-@kernel
+@inner
 def pose_targets(state: Array, flags: Array, spans: Array, t: int, low: int, high: int) -> None:
     """The targets of frame t, with orientations of singly constrained ones blended off from their neighbours."""
     for e in range(flags.shape[1]):
         row, kind = state[t, e], flags[t, e, KIND]
         if kind == FREE:
+            _blend_hover(state, flags, spans, t, e, high)
             continue
         if kind in (FIRST, SECOND, POSITION):
             back, ahead = find_ends(flags, e, t, spans[L2], low, high, True)
@@ -146,7 +156,17 @@ def pose_targets(state: Array, flags: Array, spans: Array, t: int, low: int, hig
             put(row, T, sub(vec(row, C1), turn(orientation, vec(row, O1))))
 
 
-@kernel
+@inner
+def _blend_hover(state: Array, flags: Array, spans: Array, t: int, e: int, high: int) -> None:
+    """Ease from how the foot hovered at its last plant to how it does at the next."""
+    for n in range(1, min(spans[L2], high - 1 - t) + 1):
+        if flags[t + n, e, KIND] != FREE:
+            share = fade_smoothly(n / (spans[L2] + 1))
+            state[t, e, HOVER] += share * (state[t + n, e, HOVER] - state[t, e, HOVER])
+            break
+
+
+@inner
 def _settled(kind: int, turned: bool) -> bool:
     """Whether a constraint settles the adjustment: that of the orientation, or that of the position."""
     return kind in (BOTH, POSE) if turned else kind != FREE
@@ -183,26 +203,43 @@ def tail(
     low: int, high: int, turned: bool,
 ) -> Vec:  # fmt: skip
     """What the adjustments `back` frames before and `ahead` frames after leave for frame t, (3,) from `column` on."""
-    span, slope = spans[window] + 1, spans[SLOPE]
-    if back > 0 and ahead > 0:
-        span, slope = min(span, back + ahead), min(slope, back + ahead)
     total = (0.0, 0.0, 0.0)
     for side in range(2):
-        n, step = (back, -1) if side == 0 else (ahead, 1)
-        if n == 0:
-            continue
-        at = t + step * n
-        end = vec(state[at, e], column)
-        total = add(total, times(fade(n / span), end))
-        if spans[SMOOTH] == 0 or n >= slope:
-            continue
-        seen = 0
-        for m in range(1, spans[SEEN] + 1):
-            beyond = at + step * m
-            if not low <= beyond < high or not _settled(flags[beyond, e, KIND], turned):
-                break
-            seen = m
-        if seen > 0:
-            change = times(1.0 / seen, sub(end, vec(state[at + step * seen, e], column)))
-            total = add(total, times(n * fade(n / slope), change))
+        n = tail_from(state, flags, e, t, column, back, ahead, side, spans, window, low, high, turned)
+        total = add(total, n)
+    return total
+
+
+@inner
+def tail_from(
+    state: Array, flags: Array, e: int, t: int, column: int, back: int, ahead: int, side: int, spans: Array,
+    window: int, low: int, high: int, turned: bool,
+) -> Vec:  # fmt: skip
+    """The same from one side, 0 for the frames before: fading over a window, or over the gap between both."""
+    n, step = (back, -1) if side == 0 else (ahead, 1)
+    span = spans[window] + 1
+    if n == 0:
+        return 0.0, 0.0, 0.0
+    if back > 0 and ahead > 0:
+        span = min(span, back + ahead)
+    at = t + step * n
+    end = vec(state[at, e], column)
+    if spans[SMOOTH] == 0:
+        return times(fade(n / span), end)
+    total = times(fade_smoothly(n / span), end)
+    seen = 0
+    for m in range(1, spans[SEEN] + 1):
+        beyond = at + step * m
+        if not low <= beyond < high or not _settled(flags[beyond, e, KIND], turned):
+            break
+        seen = m
+    if seen > 0:
+        change = times(1.0 / seen, sub(end, vec(state[at + step * seen, e], column)))
+        # A slope adds about a fifth of what it would cover in its time. A steep one fades sooner, so as not to carry
+        # the foot away; a gentle one takes its time, as a quick change of pace shows.
+        steep = size(change) * (_LEVER if column == R else 1.0)
+        slope = min(max(_CARRIED / max(0.2 * steep, 1e-9), 1.0 * spans[SLOPE]), 1.0 * spans[window])
+        if back > 0 and ahead > 0:
+            slope = min(slope, 1.0 * (back + ahead))
+        total = add(total, times(n * fade_slope(n / slope), change))
     return total

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.clean.points import contact_points, leg_length, paths_in, side_of
+from marey.clean.points import checked_points, contact_points, joints_in_world, leg_length, side_of
 from marey.core._arrays import Floats
 from marey.core.contacts import ContactPoint
 from marey.core.motion import Motion
@@ -51,7 +51,8 @@ class Track:
     """K points over F frames.
 
     sides : the foot that each point is part of, or None. raw, paths : (F, K, 3) metres, as they are and smoothed.
-    speed : (F, K) m/s. hips : (F, 3) metres. noise, speed_noise : m and m/s along each axis, as estimated.
+    speed : (F, K) m/s. hips, head : (F, 3) metres; the head's is None where all points are on feet.
+    noise, speed_noise : m and m/s along each axis, as estimated.
     fps, scale : of the motion.
     """
 
@@ -61,6 +62,7 @@ class Track:
     paths: Floats
     speed: Floats
     hips: Floats
+    head: Floats | None
     noise: float
     speed_noise: float
     fps: float
@@ -112,12 +114,12 @@ def follow(motion: Motion, points: Sequence[ContactPoint]) -> Track:
             f"got {len(motion)} in {motion.name!r}"
         )
     scale = Scale(leg_length(motion.skeleton) / REFERENCE_LEG)
-    world = motion.world()
+    checked_points(points, len(motion.skeleton))
     sides = tuple(side_of(motion.skeleton, point) for point in points)
     if not any(sides):
         raise InvalidValue("none of the contact points is on a foot, so nothing tells where the floor is")
-    raw = paths_in(world, points)
-    noise = _noise(raw[:, [k for k, side in enumerate(sides) if side is not None]])
+    raw, hips, head = _paths(motion, points, with_head=not all(sides))
+    noise = _noise(raw if all(sides) else raw[:, [k for k, side in enumerate(sides) if side is not None]])
     width = _width(noise, motion.fps, scale)
     paths = raw
     if width > 0.0:
@@ -125,9 +127,24 @@ def follow(motion: Motion, points: Sequence[ContactPoint]) -> Track:
         _kernels.smooth(raw, width * motion.fps, paths)
     speed = np.empty(paths.shape[:2])
     _kernels.speeds(paths, motion.fps, speed)
-    hips = world.positions[:, motion.skeleton.roles["hips"]]
     speed_noise = _speed_noise(noise, width, motion.fps)
-    return Track(tuple(points), sides, raw, paths, speed, hips, noise, speed_noise, motion.fps, scale)
+    return Track(tuple(points), sides, raw, paths, speed, hips, head, noise, speed_noise, motion.fps, scale)
+
+
+def _paths(motion: Motion, points: Sequence[ContactPoint], with_head: bool) -> tuple[Floats, Floats, Floats | None]:
+    """World paths of points (F, K, 3), hips and head, if asked for."""
+    from marey.clean import _kernels
+
+    roles = motion.skeleton.roles
+    head = roles.get("head") if with_head else None
+    others = [roles["hips"]] if head is None else [roles["hips"], head]
+    world, slots = joints_in_world(motion, [*(point.joint for point in points), *others])
+    n = len(points)
+    raw = np.empty((len(motion), n, 3))
+    offsets = np.array([point.offset for point in points], dtype=np.float64)
+    _kernels.place_points(world.positions, world.rotations, np.array(slots[:n]), offsets, raw)
+    hips = world.positions[:, slots[n]]
+    return raw, hips, None if head is None else world.positions[:, slots[n + 1]]
 
 
 def _noise(paths: Floats) -> float:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def command(names: tuple[str, ...], file: str | None, as_json: bool) -> int:
     """Measure speed as ratios to peers and floors in the same run.
 
-    NAMEs: load, save, fk, contacts, samples, measure, growth, startup; all of them by default.
+    NAMEs: load, save, fk, contacts, clean, stream, samples, measure, growth, startup; all of them by default.
+    `stream` cleans 110,000 frames one by one, which takes some seconds.
 
     Peers are measured where they are installed: pip install 'marey[bench]'. Exits with 1 where a goal is missed.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.contacts import _Plane
+from marey.cli.files import check_output, counted, warn_of_rate
 from marey.cli.options import reading, reading_options
+from marey.cli.params import Plane, Stay, StayParam
 
 if TYPE_CHECKING:
     from marey.clean.cleanup import Cleaned
@@ -21,23 +21,6 @@ _SHOWN = ("slide_contact", "slide_weighted_speed", "skate_ratio", "penetration_m
 _HELD = 1e-6
 
 
-class _Where(click.ParamType):  # type: ignore[type-arg]
-    name = "where"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        name, _, rest = value.partition("=")
-        span, _, place = rest.partition("@")
-        ends, numbers = span.split(":"), place.split(",")
-        try:
-            if not name or len(ends) != 2 or len(numbers) not in (3, 7):
-                raise ValueError
-            return name, ends[0], ends[1], [float(number) for number in numbers]
-        except ValueError:
-            self.fail(f"expected NAME=FROM:TO@X,Y,Z such as right_hand=1.2:1.5@0.4,1.1,0.3, got {value!r}")
-
-
 @click.command("clean")
 @click.argument("file", metavar="IN")
 @click.argument("output", metavar="OUT")
@@ -46,16 +29,16 @@ class _Where(click.ParamType):  # type: ignore[type-arg]
 @click.option("--hands", is_flag=True, help="Where contacts are detected, those of hands too.")
 @click.option("--floor", type=float, help="Height of the floor in metres.  [default: the sidecar's, else found]")
 @click.option(
-    "--plane", "planes", type=_Plane(), multiple=True, metavar="H|H,A,B",
+    "--plane", "planes", type=Plane(), multiple=True, metavar="H|H,A,B",
     help="A support besides the floor: its height in metres, or y = H + A x + B z. May be repeated.",
 )  # fmt: skip
 @click.option("--floor-only", is_flag=True, help="Everything stands on the floor.")
 @click.option(
-    "--plant", "plants", type=_Where(), multiple=True, metavar="POINT=FROM:TO@X,Y,Z",
+    "--plant", "plants", type=StayParam(), multiple=True, metavar="POINT=FROM:TO@X,Y,Z",
     help="A contact point stands there, in metres; times in seconds, or in frames as 36f. May be repeated.",
 )  # fmt: skip
 @click.option(
-    "--target", "targets", type=_Where(), multiple=True, metavar="LIMB=FROM:TO@X,Y,Z[,W,X,Y,Z]",
+    "--target", "targets", type=StayParam(turned=True), multiple=True, metavar="LIMB=FROM:TO@X,Y,Z[,W,X,Y,Z]",
     help="left_foot, right_foot, left_hand or right_hand is there, with an orientation as a quaternion if given.",
 )  # fmt: skip
 @click.option("--max-stretch", type=float, help="How far limbs may be scaled, as a share; 0 for none.  [default: 0.2]")
@@ -69,8 +52,8 @@ def command(
     file: str,
     output: str,
     trim_rest: bool,
-    plants: tuple[Any, ...],
-    targets: tuple[Any, ...],
+    plants: tuple[Stay, ...],
+    targets: tuple[Stay, ...],
     rigid: bool,
     picture: str | None,
     as_json: bool,
@@ -85,14 +68,12 @@ def command(
     Example:
       marey clean walk.bvh clean.bvh
       marey clean walk.bvh clean.glb --plot feet.png
-      marey clean reach.bvh button.bvh --target right_hand=1.2:1.5@0.4,1.1,0.3
+      marey clean reach.bvh button.bvh --target right_hand=1.2:1.5@-0.25,1.25,0.45
     """
     from marey.clean.cleanup import cleaned
-    from marey.errors import UnwritableFile
     from marey.io import load_motion, save
 
-    if Path(file).exists() and Path(output).exists() and Path(file).samefile(output):
-        raise UnwritableFile("is the input; write to another name", path=output)
+    check_output(output, [file])
     how = reading_options(options)
     if options["planes"] and options["floor_only"]:
         raise click.UsageError("--plane and --floor-only contradict each other; give one of them")
@@ -101,6 +82,7 @@ def command(
 
         check_suffix(picture)
     motion = load_motion(file, trim_rest=trim_rest, **how)
+    warn_of_rate(file, motion)
     result = cleaned(motion, **_asked(motion, plants, targets, options))
     save(result.motion, output, rigid=rigid)
     before = _before(motion, result)
@@ -112,10 +94,12 @@ def command(
 
 
 def _asked(
-    motion: Motion, plants: tuple[Any, ...], targets: tuple[Any, ...], options: dict[str, Any]
+    motion: Motion, plants: tuple[Stay, ...], targets: tuple[Stay, ...], options: dict[str, Any]
 ) -> dict[str, Any]:
     """The options as `cleaned` takes them."""
     import math
+
+    import numpy as np
 
     from marey.clean.settings import CleanSettings, PlantAt, Target
 
@@ -124,26 +108,28 @@ def _asked(
         settings["max_stretch"] = options["max_stretch"]
     if options["damping_from"] is not None:
         settings["damping_from"] = math.radians(options["damping_from"])
-    spans = [(name, _frame(a, motion), _frame(b, motion), at) for name, a, b, at in (*plants, *targets)]
-    given, wanted = spans[: len(plants)], spans[len(plants) :]
-    if any(len(at) != 3 for *_, at in given):
-        raise click.UsageError("--plant takes a position X,Y,Z alone")
     return {
         "hands": options["hands"],
         "floor": options["floor"],
         "planes": () if options["floor_only"] else options["planes"] or None,
-        "plants": [PlantAt(name, a, b, at) for name, a, b, at in given],
-        "targets": [Target(name, a, b, at[:3], at[3:] or None) for name, a, b, at in wanted],
+        "plants": [PlantAt(one.name, *_frames(one, motion), np.array(one.place)) for one in plants],
+        "targets": [
+            Target(
+                one.name,
+                *_frames(one, motion),
+                np.array(one.place[:3]),
+                np.array(one.place[3:]) if one.place[3:] else None,
+            )
+            for one in targets
+        ],
         "settings": CleanSettings(**settings),
     }
 
 
-def _frame(text: str, motion: Motion) -> int:
-    """``"1.2"`` seconds or ``"36f"`` frames as a frame."""
-    try:
-        return int(text[:-1]) if text.endswith("f") else round(float(text) * motion.fps)
-    except ValueError:
-        raise click.UsageError(f"expected a time in seconds such as 1.2, or frames such as 36f, got {text!r}") from None
+def _frames(stay: Stay, motion: Motion) -> tuple[int, int]:
+    """From when to when in half-open frames."""
+    start, stop = (x if isinstance(x, int) else round(x * motion.fps) for x in (stay.begin, stay.end))
+    return start, stop
 
 
 def _before(motion: Motion, result: Cleaned) -> Motion:
@@ -157,11 +143,13 @@ def _before(motion: Motion, result: Cleaned) -> Motion:
 def _report(file: str, output: str, before: Motion, result: Cleaned) -> dict[str, Any]:
     from marey.measure import measure
 
-    measured = measure(result.motion, before)
-    figures = {
-        name: {"before": measured[name].against, "after": measured[name].value, "unit": measured[name].unit}
-        for name in _SHOWN
-    }
+    figures = {}
+    if len(before) > 1:  # one frame has nothing to measure
+        measured = measure(result.motion, before)
+        figures = {
+            name: {"before": measured[name].against, "after": measured[name].value, "unit": measured[name].unit}
+            for name in _SHOWN
+        }
     own = result.figures
     return {
         "file": file,
@@ -181,18 +169,18 @@ def _text(report: dict[str, Any]) -> str:
     """A report for people."""
     scaling = report["limb_scaling"]
     lines = [
-        f"{report['file']}: {report['frames']} frames at {report['fps']:.6g} Hz, floor at {report['floor_m']:.3f} m, "
-        f"{report['plants']} plants",
+        f"{report['file']}: {counted(report['frames'], 'frame')} at {report['fps']:.6g} Hz, floor at "
+        f"{report['floor_m']:.3f} m, {counted(report['plants'], 'plant')}",
         f"  limbs scaled by {100 * scaling['mean']:.2f} % on average, {100 * scaling['p99']:.2f} % at the 99th "
         f"percentile, {100 * scaling['max']:.2f} % at most; the figure moved by {1000 * report['shift_max_m']:.0f} mm "
         "at most",
     ]
     if report["residue_max_m"] > _HELD:
         lines.append(f"  out of reach: up to {1000 * report['residue_max_m']:.1f} mm are left to a plant or target")
-    rows = [["figure", "before", "after", "unit"]]
+    rows = [["figure", "before", "after", "unit"]] if report["figures"] else []
     for name, figure in report["figures"].items():
         rows.append([name, _number(figure["before"]), _number(figure["after"]), figure["unit"]])
-    widths = [max(len(row[k]) for row in rows) for k in range(4)]
+    widths = [max((len(row[k]) for row in rows), default=0) for k in range(4)]
     lines += [
         f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]}".rstrip() for row in rows
     ]

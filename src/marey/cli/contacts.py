@@ -8,25 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.files import check_output, counted, warn_of_rate
 from marey.cli.options import reading, reading_options
+from marey.cli.params import Plane
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
 
 _WIDTH = 110
-
-
-class _Plane(click.ParamType):  # type: ignore[type-arg]
-    name = "plane"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        try:
-            numbers = tuple(float(part) for part in str(value).split(","))
-        except ValueError:
-            numbers = ()
-        if len(numbers) not in (1, 3):
-            self.fail(f"expected a height such as 0.45, or height,a,b for y = height + a x + b z, got {value!r}")
-        return numbers[0] if len(numbers) == 1 else numbers
+_THRESHOLDS = ("enter_speed", "keep_speed", "enter_height", "keep_height", "gap", "duration")
 
 
 @click.command("contacts")
@@ -36,7 +26,7 @@ class _Plane(click.ParamType):  # type: ignore[type-arg]
 @click.option("--hands", is_flag=True, help="Watch wrists and fingertips too.")
 @click.option("--floor", type=float, help="Height of the floor in metres.  [default: the sidecar's, else found]")
 @click.option(
-    "--plane", "planes", type=_Plane(), multiple=True, metavar="H|H,A,B",
+    "--plane", "planes", type=Plane(), multiple=True, metavar="H|H,A,B",
     help="A support besides the floor: its height in metres, or y = H + A x + B z. May be repeated; then no "
     "others are looked for.",
 )  # fmt: skip
@@ -56,21 +46,7 @@ class _Plane(click.ParamType):  # type: ignore[type-arg]
     help="The sidecar with one line for each point, to be edited by hand; printed where it is not written.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-def command(
-    file: str,
-    trim_rest: bool,
-    hands: bool,
-    floor: float | None,
-    planes: tuple[Any, ...],
-    floor_only: bool,
-    show: bool,
-    write: bool,
-    replace: bool,
-    output: str | None,
-    edit_friendly: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options: Any) -> None:
     """Find when heels and balls of the feet touch the floor, a step or a platform in FILE.
 
     Heights and speeds are for a grown person and are scaled to the figure. Points that the sidecar defines are used as
@@ -84,21 +60,23 @@ def command(
     """
     from marey.io import load_motion
 
+    how = reading_options(options)
+    write, output = options["write"], options["output"]
     if edit_friendly and as_json and not (write or output):
         raise click.UsageError("--edit-friendly and --json are two ways to print; choose one, or --write the sidecar")
-    how = reading_options(options)
-    _check_use(options, trim_rest, planes, floor_only, hands, floor, show, write, replace, output)
-    motion = load_motion(file, trim_rest=trim_rest, **how)
-    if write and not replace and motion.contacts is not None:
+    _check_use(show, options)
+    motion = load_motion(file, trim_rest=options["trim_rest"], **how)
+    if write and not options["replace"] and motion.contacts is not None:
         from marey.errors import UnwritableFile
 
         raise UnwritableFile(
             "has contacts already, perhaps edited by hand; --replace finds them anew, --show shows them", path=file
         )
+    warn_of_rate(file, motion)
     if show:
         report, annotated = _report(file, motion, None), motion
     else:
-        report, annotated = _detected(file, motion, hands, floor, () if floor_only else planes or None, options)
+        report, annotated = _detected(file, motion, options)
     written = _write(annotated, file, write, output, edit_friendly)
     if as_json:
         click.echo(json.dumps({**report, "written": written}, indent=1, ensure_ascii=False))
@@ -110,49 +88,38 @@ def command(
             click.echo(f"wrote {path}")
 
 
-def _check_use(
-    options: dict[str, Any],
-    trim_rest: bool,
-    planes: tuple[Any, ...],
-    floor_only: bool,
-    hands: bool,
-    floor: float | None,
-    show: bool,
-    write: bool,
-    replace: bool,
-    output: str | None,
-) -> None:
+def _check_use(show: bool, options: dict[str, Any]) -> None:
     """Refuse options that contradict one another, before anything is read."""
-    detecting = bool(planes or floor_only or hands or floor is not None or any(v is not None for v in options.values()))
-    if show and (detecting or write or replace):
+    detecting = any(options[name] for name in ("planes", "floor_only", "hands"))
+    detecting = detecting or any(options[name] is not None for name in ("floor", *_THRESHOLDS))
+    if show and (detecting or options["write"] or options["replace"]):
         raise click.UsageError("--show detects and writes nothing, so it goes with no option for that")
-    if planes and floor_only:
+    if options["planes"] and options["floor_only"]:
         raise click.UsageError("--plane and --floor-only contradict each other; give one of them")
-    if replace and not write:
+    if options["replace"] and not options["write"]:
         raise click.UsageError("--replace goes with --write")
-    if write and output:
+    if options["write"] and options["output"]:
         raise click.UsageError("--write annotates FILE itself, -o writes a copy; give one of them")
-    if write and trim_rest:
+    if options["write"] and options["trim_rest"]:
         raise click.UsageError(
             "--trim-rest changes which frame is which, so the result needs a file of its own: -o OUT"
         )
 
 
-def _detected(
-    file: str, motion: Motion, hands: bool, floor: float | None, planes: Any, options: dict[str, Any]
-) -> tuple[dict[str, Any], Motion]:
+def _detected(file: str, motion: Motion, options: dict[str, Any]) -> tuple[dict[str, Any], Motion]:
     """The report, and the motion with what was found."""
     from dataclasses import replace
 
     from marey.clean import Thresholds, find_contacts
     from marey.errors import InvalidValue
 
-    thresholds = Thresholds(**{name: value for name, value in options.items() if value is not None})
-    found = find_contacts(motion, hands=hands, floor=floor, planes=planes, thresholds=thresholds)
+    thresholds = Thresholds(**{name: options[name] for name in _THRESHOLDS if options[name] is not None})
+    planes = () if options["floor_only"] else options["planes"] or None
+    found = find_contacts(motion, hands=options["hands"], floor=options["floor"], planes=planes, thresholds=thresholds)
     if not found.contacts.mask.any():
         raise InvalidValue(
-            f"{file}: nothing touches the floor at {found.floor:.3f} m in {len(motion)} frames; check --floor, or let "
-            "it be found"
+            f"{file}: nothing touches the floor at {found.floor:.3f} m in {counted(len(motion), 'frame')}; check "
+            "--floor, or let it be found"
         )
     report = _report(file, replace(motion, contacts=found.contacts), found.raised)
     report["floor_m"] = found.floor
@@ -188,8 +155,7 @@ def _write(motion: Motion, file: str, write: bool, output: str | None, edit_frie
     from marey.io.sidecar import sidecar_path, write_sidecar
 
     if output is not None:
-        if Path(output).exists() and Path(file).samefile(output):
-            raise UnwritableFile("is the input; write to another name, or annotate it with --write", path=output)
+        check_output(output, [file], "write to another name, or annotate it with --write")
         save(motion, output)
     elif write:
         if len(clip_names(file)) > 1:
@@ -246,7 +212,7 @@ def _is_nested(value: Any) -> bool:
 def _text(report: dict[str, Any]) -> str:
     """A report for people."""
     fps = report["fps"]
-    lines = [f"{report['file']}: {report['frames']} frames at {fps:.6g} Hz"]
+    lines = [f"{report['file']}: {counted(report['frames'], 'frame')} at {fps:.6g} Hz"]
     if report["floor_m"] is not None:
         lines[0] += f", floor at {report['floor_m']:.3f} m"
     if report.get("raised_m"):
@@ -254,7 +220,7 @@ def _text(report: dict[str, Any]) -> str:
     width = max((len(name) for name in report["points"]), default=0)
     for name, point in report["points"].items():
         spans = point["intervals"]
-        count = f"{len(spans)} contact{'s' if len(spans) != 1 else ''}, {100 * point['share']:.0f} % of the frames"
+        count = f"{counted(len(spans), 'contact')}, {100 * point['share']:.0f} % of the frames"
         lines.append(f"  {name:<{width}}  {count}, on {point['joint']!r}")
         for start, stop in spans:
             length = (stop - start) / fps

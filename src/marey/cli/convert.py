@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
+from marey.cli.files import check_output, counted
 from marey.cli.options import reading, reading_options
 
 
@@ -37,16 +37,13 @@ def command(
       marey convert walk.bvh run.bvh both.glb
       marey convert --fps 60 --trim-rest 143_32.bvh walk.bvh
     """
-    from marey.errors import UnwritableFile
     from marey.io import load_motion, save
 
-    for path in inputs:
-        if Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
-            raise UnwritableFile("is an input; write to another name", path=output)
+    check_output(output, inputs)
     how = reading_options(options)
     motions = [load_motion(path, trim_rest=trim_rest, **how) for path in inputs]
     save(motions, output, unit=to_unit, up=to_up, rigid=rigid, figure=not no_figure)
-    frames = ", ".join(f"{len(motion)} frames of {motion.name!r}" for motion in motions)
+    frames = ", ".join(f"{counted(len(motion), 'frame')} of {motion.name!r}" for motion in motions)
     click.echo(f"{output}: {frames}")
     for path, motion in zip(inputs, motions, strict=True):
         if motion.source.evidence and motion.source.evidence[-1].startswith("frame 0"):

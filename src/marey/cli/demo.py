@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 # How far a joint may be from where it was after a file was written and read back, in metres.
 TOLERANCE = {".bvh": 1e-6, ".glb": 1e-5, ".npz": 0.0}
+# What is added to a walk so that its feet skate: m/s by which it slides along, and metres by which it sinks.
+DRIFT, SINK = (0.08, 0.1), 0.012
+# The share of a skated walk's slide that cleanup takes away, at least.
+SLIDE_GONE = 0.95
 # Detected contacts agree with the truth in at least this share, as F1.
 CONTACT_F1 = 0.97
 
@@ -31,6 +35,7 @@ MARK = ".marey-demo"
 FILES = (
     *(f"walk{suffix}" for suffix in (".bvh", ".glb", ".npz", ".marey.json", ".png")),
     *("clips.glb", "contacts.bvh", "contacts.marey.json", "run.png", "stairs.png", "kick.png", "feet.png", "paths.png"),
+    *("skated.bvh", "skated.marey.json", "held.bvh", "held.marey.json", "held.png"),
 )
 
 
@@ -47,7 +52,7 @@ class Made(NamedTuple):
 @click.command("demo")
 @click.argument("outdir", default="demo_out")
 def command(outdir: str) -> int:
-    """Generate motion, write and read it in every format, find its contacts, measure and draw it. Files go to OUTDIR.
+    """Generate motion, write and read it in every format, find its contacts, measure, clean and draw it, in OUTDIR.
 
     \b
     Example:
@@ -100,6 +105,7 @@ def _make(folder: Path) -> Iterator[Made]:
     yield from _write_together(folder, clips)
     yield _find_contacts(folder, clips)
     _measure(walk)
+    yield from _clean(folder, walk)
     yield from _draw(folder, clips)
 
 
@@ -176,6 +182,54 @@ def _measure(walk: Motion) -> None:
         f"{name} {report[name].value:.3g} {report[name].unit}" for name in shown if report[name].value is not None
     )
     click.echo(f"Measured: {figures}.\n")
+
+
+def _clean(folder: Path, walk: Motion) -> Iterator[Made]:
+    """The walk with skating feet, and held again where its contacts say."""
+    from dataclasses import replace
+
+    from marey.clean import cleaned
+    from marey.io import save
+    from marey.measure import measure
+    from marey.plot.cleanup import before_after
+
+    skated = replace(_skated(walk), name="skated")
+    result = cleaned(skated)
+    held = replace(result.motion, name="held")
+    report = measure(held, skated)
+    shown = {
+        "slide_contact": ("slide of planted feet", 1000.0, "mm/s"),
+        "penetration_max": ("depth under the floor", 1.0, "mm"),
+        "jitter": ("jitter", 1.0, "10^2 m/s^3"),
+    }
+    click.echo("A walk that slides along and sinks into the floor, and what cleanup makes of it:")
+    click.echo(f"  {'':<24}{'before':>8}{'after':>8}")
+    for name, (title, scale, unit) in shown.items():
+        was, now = (scale * (value or 0.0) for value in (report[name].against, report[name].value))
+        click.echo(f"  {title:<24}{was:>8.2f}{now:>8.2f}  {unit}")
+    figures = result.figures
+    click.echo(f"  limbs scaled by {100 * figures['limb_scaling_mean']:.2f} % on average\n")
+    save(skated, folder / "skated.bvh")
+    yield Made(folder / "skated.bvh", "the walk with skating feet", "", "marey clean skated.bvh again.bvh")
+    save(held, folder / "held.bvh")
+    slide = report["slide_contact"]
+    gone = 0.0 if not slide.against or slide.value is None else 1.0 - slide.value / slide.against
+    told = f"{100 * gone:.3g} % of the slide is gone"
+    yield Made(folder / "held.bvh", "the same with feet that hold", told, "Blender", gone >= SLIDE_GONE)
+    before_after(skated, held, folder / "held.png")
+    yield Made(folder / "held.png", "its feet before and after", "", "any image viewer")
+
+
+def _skated(walk: Motion) -> Motion:
+    """The walk, sliding along and sinking into the floor."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    seconds = np.arange(len(walk)) / walk.fps
+    root = walk.root_positions + np.outer(seconds, [DRIFT[0], 0.0, DRIFT[1]])
+    root[:, 1] -= SINK * (0.5 - 0.5 * np.cos(2.0 * np.pi * 0.5 * seconds))
+    return replace(walk, root_positions=root)
 
 
 def _draw(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.options import Moment, frames_between, reading, reading_options
-from marey.errors import InvalidValue, ParseError, UnwritableFile
+from marey.cli.files import check_output, counted
+from marey.cli.options import frames_between, reading, reading_options
+from marey.cli.params import Moment
+from marey.errors import InvalidValue, ParseError
 
 if TYPE_CHECKING:
     from marey.core import Motion, Skeleton
@@ -53,12 +55,15 @@ def _span(function: Command) -> Command:
     return click.option("--from", "begin", type=Moment(), help="Where to begin: seconds or a frame.")(function)
 
 
+def _replanting(function: Command) -> Command:
+    """--no-replant."""
+    return click.option("--no-replant", is_flag=True, help="Leave the feet where the edit puts them.")(function)
+
+
 def _load(options: dict[str, Any], *paths: str, output: str) -> list[Motion]:
     from marey.io import load_motion
 
-    for path in paths:
-        if Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
-            raise UnwritableFile("is an input; write to another name", path=output)
+    check_output(output, paths)
     trim = options.pop("trim_rest")
     how = reading_options(options)
     return [load_motion(path, trim_rest=trim, **how) for path in paths]
@@ -70,11 +75,44 @@ def _write(motion: Motion, output: str) -> int:
 
     save(motion, output)
     step = motion.source.provenance[-1]
-    click.echo(f"{output}: {step['op']}, {len(motion)} frames at {motion.fps:.6g} Hz")
-    if step.get("replanted") is False and step["op"] in ("path", "retarget"):
-        click.echo("feet were not planted again", err=True)
+    click.echo(f"{output}: {step['op']}, {counted(len(motion), 'frame')} at {motion.fps:.6g} Hz")
+    for line in _TOLD.get(step["op"], _nothing)(dict(step), motion.fps):
+        click.echo(f"  {line}")
     missed = max(dict(step.get("residue") or {}).values(), default=0.0)  # the library's warning has told of it
     return 1 if missed > _MISSED else 0
+
+
+def _nothing(step: dict[str, Any], fps: float) -> list[str]:
+    return []
+
+
+def _told_cycle(step: dict[str, Any], fps: float) -> list[str]:
+    seam, n = step["seam"], step["stop"] - step["start"]
+    return [
+        f"frames {step['start']} to {step['stop']}, {n / fps:.2f} s, {counted(step['repeats'], 'time')}",
+        f"the step over the seam was off by {1e3 * seam['position_before']:.1f} mm and {seam['velocity_before']:.2f} "
+        f"m/s, and now is by {1e3 * seam['position']:.1f} mm and {seam['velocity']:.2f} m/s; in the loop itself up to "
+        f"{1e3 * seam['usual_position']:.1f} mm and {seam['usual_velocity']:.2f} m/s are usual",
+    ]
+
+
+def _told_deseam(step: dict[str, Any], fps: float) -> list[str]:
+    if not (step["jump"] or step["jump_turn"]):
+        return [f"nothing jumps at frame {step['at']}, so nothing was changed"]
+    return [
+        f"the hips were off by {1e3 * step['jump']:.0f} mm, and joints by {_degrees(step['jump_turn']):.1f} degrees "
+        "at most"
+    ]
+
+
+def _degrees(radians: float) -> float:
+    from math import degrees
+
+    return degrees(radians)
+
+
+# What an edit has to tell beyond how many frames it made.
+_TOLD: dict[str, Callable[[dict[str, Any], float], list[str]]] = {"cycle": _told_cycle, "deseam": _told_deseam}
 
 
 def _seconds(motion: Motion, moment: float | int) -> float:
@@ -138,20 +176,28 @@ def _crop(source: str, output: str, begin: Any, end: Any, **options: Any) -> int
 @_editing
 @_span
 @click.option("--repeats", type=int, default=1, show_default=True, help="How many cycles to write out.")
-def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, **options: Any) -> int:
-    """Make a loop of a stretch: the frame at --to is joined to the one at --from, the seam spread over the cycle.
+@_replanting
+def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, no_replant: bool, **options: Any) -> int:
+    """Make a loop: the frame at --to is joined to the one at --from, the seam spread over the cycle.
+
+    Where --from or --to is not given, it is found such that the loop closes best. Feet are planted again, over the
+    seam too.
 
     \b
     Example:
-      marey edit cycle walk.bvh loop.bvh --from 0.8 --to 1.9 --repeats 4
+      marey edit cycle walk.bvh loop.bvh --repeats 4
+      marey edit cycle walk.bvh loop.bvh --from 0.8 --to 1.9
     """
     from marey.edit import cycle
 
     (motion,) = _load(options, source, output=output)
-    start, stop = frames_between(motion, begin, end)
-    if not isinstance(end, int):  # a moment in seconds names the closing frame itself
-        stop -= 1
-    return _write(cycle(motion, start, stop, repeats=repeats), output)
+    frames_between(motion, begin, end)  # tells what is beyond the end
+    start, stop = (None if moment is None else _frame(motion, moment) for moment in (begin, end))
+    if stop is not None and stop >= len(motion):
+        raise InvalidValue(
+            f"--to names the frame that meets the one at --from, so it has to be there: {len(motion) - 1}f at most"
+        )
+    return _write(cycle(motion, start, stop, repeats=repeats, replant=not no_replant), output)
 
 
 @command.command("timewarp")
@@ -275,7 +321,7 @@ def _warp(
 @_editing
 @click.option("--along", required=True, metavar="CSV", help="The new path: lines of x,z in metres.")
 @click.option("--stretch", is_flag=True, help="Cover the whole path with longer or shorter steps.")
-@click.option("--no-replant", is_flag=True, help="Leave the feet where the path carries them.")
+@_replanting
 def _path(source: str, output: str, along: str, stretch: bool, no_replant: bool, **options: Any) -> int:
     """Bend the travelled path to another curve; posture and steps follow.
 
@@ -324,7 +370,7 @@ def _read_path(path: str) -> list[list[float]]:
 @click.option(
     "--hands", type=click.Choice(["together", "targets"]), help="Keep the hands as close, or in their places."
 )
-@click.option("--no-replant", is_flag=True, help="Leave the feet where the turned legs put them.")
+@_replanting
 def _retarget(
     source: str,
     output: str,
@@ -394,7 +440,8 @@ def _frame_of(body: Skeleton | Motion, moment: float | int) -> int:
 @click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
 @click.option("--gap", type=float, default=0.5, show_default=True, help="Seconds to fill between them.")
 @click.option("--no-align", is_flag=True, help="Leave IN2 where it is.")
-def _connect(first: str, second: str, output: str, gap: float, no_align: bool, **options: Any) -> int:
+@_replanting
+def _connect(first: str, second: str, output: str, gap: float, no_align: bool, no_replant: bool, **options: Any) -> int:
     """Put IN2 after IN1 and fill the gap by interpolation.
 
     \b
@@ -404,7 +451,7 @@ def _connect(first: str, second: str, output: str, gap: float, no_align: bool, *
     from marey.edit import connect
 
     one, two = _load(options, first, second, output=output)
-    return _write(connect(one, two, gap=gap, align=not no_align), output)
+    return _write(connect(one, two, gap=gap, align=not no_align, replant=not no_replant), output)
 
 
 @command.command("deseam")

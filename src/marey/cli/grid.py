@@ -43,11 +43,9 @@ class _Contacts(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--end",
     type=click.Choice(["corner", "border"]),
-    default="corner",
-    show_default=True,
-    help="--path: end with both motions, or wherever on the border the mean distance is smallest.",
+    help="--path: end with both motions, or where on the border the mean distance is least.  [default: corner]",
 )
-@click.option("--slope", type=int, default=2, show_default=True, help="--path: how many times as fast either may run.")
+@click.option("--slope", type=int, help="--path: how many times as fast either may run.  [default: 2]")
 @click.option("--threshold", type=float, help="Only minima up to this distance, in metres.")
 @click.option("--window", type=float, default=0.1, show_default=True, help="Seconds of motion that are compared.")
 @click.option(
@@ -71,8 +69,8 @@ def command(
     csv_file: str | None,
     npz_file: str | None,
     with_path: bool,
-    end: Literal["corner", "border"],
-    slope: int,
+    end: Literal["corner", "border"] | None,
+    slope: int | None,
     threshold: float | None,
     as_json: bool,
     **options: Any,
@@ -91,6 +89,8 @@ def command(
     from marey.compare import distance_grid
 
     how = reading_options(options)
+    if not with_path and (end is not None or slope is not None):
+        raise click.UsageError("--end and --slope mean nothing without --path")
     files = [first] if second is None else [first, second]
     _check_outputs(files, output, csv_file, npz_file)
     figures = [_read(file, options["trim_rest"], how) for file in files]
@@ -106,7 +106,7 @@ def command(
         align=not options["no_align"],
         contacts=options["contacts"],
     )
-    path, no_path = _warp(grid, end, slope) if with_path else (None, None)
+    path, no_path = _warp(grid, end or "corner", 2 if slope is None else slope) if with_path else (None, None)
     minima = grid.minima(threshold)
     written = []
     if output is not None:

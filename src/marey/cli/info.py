@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
+from marey.cli.files import counted, for_each
 from marey.cli.options import reading, reading_options
-from marey.errors import MareyError, MareyWarning
+from marey.errors import MareyWarning
 
 
 @click.command("info")
@@ -28,44 +29,55 @@ def command(files: tuple[str, ...], trim_rest: bool, full: bool, as_json: bool, 
       marey info walk.bvh
       marey info --full --unit cm *.bvh
     """
+    how = reading_options(options) | ({"trim_rest": True} if trim_rest else {})
+
+    def told(path: str) -> dict[str, Any]:
+        report = _report(path, how)
+        if not as_json:
+            click.echo(_text(report, full))
+        return report
+
+    reports, exit_code = for_each(files, told)
+    if as_json:
+        click.echo(json.dumps(reports, indent=1, ensure_ascii=False))
+    return max(exit_code, 1 if any(report["warnings"] for report in reports) else 0)
+
+
+def _report(path: str, how: dict[str, Any]) -> dict[str, Any]:
+    """What is in a file, and what is wrong with it."""
     from marey.core.motion import Motion
     from marey.io import load
     from marey.io.describe import describe
     from marey.measure.gait import rate_finding
 
-    how = reading_options(options) | ({"trim_rest": True} if trim_rest else {})
-    exit_code = 0
-    reports: list[dict[str, Any]] = []
-    for path in files:
-        try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", MareyWarning)
-                value = load(path, **how)
-        except MareyError as error:
-            if len(files) == 1:
-                raise
-            click.echo(f"marey: {error}", err=True)
-            exit_code = 2
-            continue
-        report = describe(value, path)
-        told = [str(item.message).removeprefix(f"{path}: ") for item in caught]
-        if isinstance(value, Motion) and (finding := rate_finding(value)) is not None:
-            told.append(finding)
-        report["warnings"] = told
-        exit_code = max(exit_code, 1 if told else 0)
-        reports.append(report)
-        if not as_json:
-            click.echo(_text(report, full))
-    if as_json:
-        click.echo(json.dumps(reports, indent=1, ensure_ascii=False))
-    return exit_code
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MareyWarning)
+        value = load(path, **_first_clip(path, how))
+    report = describe(value, path)
+    told = [str(item.message).removeprefix(f"{path}: ") for item in caught]
+    if isinstance(value, Motion) and (finding := rate_finding(value)) is not None:
+        told.append(finding)
+    report["warnings"] = told
+    if len(report.get("clips", ())) > 1:
+        chosen = how.get("clip", 0)
+        report["clip"] = report["clips"][chosen] if isinstance(chosen, int) else chosen
+    return report
+
+
+def _first_clip(path: str, how: dict[str, Any]) -> dict[str, Any]:
+    """Of several animations the first, chosen and not guessed: that a file has several is nothing wrong with it."""
+    from marey.io import clip_names
+
+    if "clip" in how or not path.lower().endswith(".glb") or len(clip_names(path)) < 2:
+        return how
+    return how | {"clip": 0}
 
 
 def _text(report: dict[str, Any], full: bool) -> str:
     """A report for people."""
     kind = "markers" if report["kind"] == "markers" else "joints"
     lines = [
-        f"{report['file']}: {report['format']}, {report['frames']} frames at {report['fps']:.6g} Hz, "
+        f"{report['file']}: {report['format']}, {counted(report['frames'], 'frame')} at {report['fps']:.6g} Hz, "
         f"{report['seconds']:.2f} s"
     ]
 
@@ -95,10 +107,11 @@ def _text(report: dict[str, Any], full: bool) -> str:
             row("bones", f"{report['moving_bones']} change their offset over time")
     if len(report.get("clips", ())) > 1:
         row("clips", ", ".join(report["clips"]))
+        row("note", f"this is of clip {report['clip']!r}; --clip chooses another")
     for text in report["evidence"]:
         row("found", text)
     if report.get("starts_with_rest_pose"):
-        row("note", "frame 0 is a rest pose put before the motion; trim_rest=True or --trim-rest leaves it out")
+        row("note", "frame 0 is a rest pose put before the motion; --trim-rest leaves it out")
     for key in ("contacts", "labels"):
         if report.get(key):
             row(key, ", ".join(report[key]))

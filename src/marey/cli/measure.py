@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.files import counted, for_each
 from marey.cli.options import reading, reading_options
-from marey.errors import MareyError
 
 if TYPE_CHECKING:
     from marey.core import Motion
@@ -39,25 +39,18 @@ def command(
     how = reading_options(options)
     source = None if against is None else load_motion(against, trim_rest=trim_rest, **how)
     _warn_of_rest(against, source)
-    exit_code = 0
-    reports: list[dict[str, Any]] = []
-    for path in files:
-        try:
-            motion = load_motion(path, trim_rest=trim_rest, **how)
-            _warn_of_rest(path, motion)
-            report = measure(motion, source).as_dict()
-        except MareyError as error:
-            if len(files) == 1:
-                raise
-            click.echo(f"marey: {error}", err=True)
-            exit_code = 2
-            continue
-        report = {"file": path, **report}
+
+    def measured(path: str) -> dict[str, Any]:
+        motion = load_motion(path, trim_rest=trim_rest, **how)
+        _warn_of_rest(path, motion)
+        report = {"file": path, **measure(motion, source).as_dict()}
         if report["against"] is not None:
             report["against"] = {"file": against, **report["against"]}
-        reports.append(report)
         if not as_json:
             click.echo(_text(report, full))
+        return report
+
+    reports, exit_code = for_each(files, measured)
     if as_json:
         click.echo(json.dumps(reports, indent=1, ensure_ascii=False))
     return exit_code
@@ -102,7 +95,7 @@ def _text(report: dict[str, Any], full: bool) -> str:
 
 
 def _about(clip: dict[str, Any]) -> str:
-    return f"{clip['frames']} frames at {clip['fps']:.6g} Hz, {clip['seconds']:.2f} s"
+    return f"{counted(clip['frames'], 'frame')} at {clip['fps']:.6g} Hz, {clip['seconds']:.2f} s"
 
 
 def _number(value: float | None) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
+from marey.cli.files import check_output, counted, warn_of_rate
 from marey.cli.options import Moment, frames_between, reading, reading_options
 
 # Each kind with what it shows and an example.
@@ -87,18 +87,15 @@ def command(
       marey plot filmstrip walk.bvh -o walk.png
       marey plot path walk.bvh run.bvh -o paths.svg --align
     """
-    from marey.errors import UnwritableFile
-
     how = reading_options(options)
     _check(kind, files, output, options)
     assert output is not None
-    for path in files:
-        if Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
-            raise UnwritableFile("is an input; write to another name", path=output)
+    check_output(output, files)
 
     from marey import plot
     from marey.io import load_motion
     from marey.io.rest import starts_with_rest_pose
+    from marey.plot.cloud import cloud_window
     from marey.plot.style import check_suffix
 
     check_suffix(output)
@@ -114,17 +111,20 @@ def command(
         if kind == "filmstrip":
             plot.filmstrip(motion, output, n_poses=options["poses"], front=options["front"], start=start, stop=stop)
         elif kind == "feet":
+            warn_of_rate(files[0], motion)
             plot.feet(motion, output, start=start, stop=stop)
         elif kind == "joints":
             names = (
                 None if options["joints"] is None else [n.strip() for n in options["joints"].split(",") if n.strip()]
             )
             plot.joints(motion, output, names=names, start=start, stop=stop)
-        elif begin is None and end is None:  # a cloud has a default window of its own
-            plot.cloud(motion, output)
         else:
+            if begin is None and end is None:  # a cloud has a window of its own
+                start, stop = cuts[0] = cloud_window(motion)
             plot.cloud(motion, output, start=start, stop=stop)
-    shown = ", ".join(f"{b - a} frames of {motion.name!r}" for motion, (a, b) in zip(motions, cuts, strict=True))
+    shown = ", ".join(
+        f"{counted(b - a, 'frame')} of {motion.name!r}" for motion, (a, b) in zip(motions, cuts, strict=True)
+    )
     click.echo(f"{output}: {kind} of {shown}")
     for path, motion in zip(files, motions, strict=True):
         if starts_with_rest_pose(motion):

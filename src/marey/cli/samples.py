@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.files import counted
+
 if TYPE_CHECKING:
     from marey.samples import Sample
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     help="File format.",
 )
 @click.option("--param", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the samples named.")
-@click.option("--truth", is_flag=True, help="Also write NAME.truth.json: gait phase, parameters, targets.")
+@click.option("--truth", is_flag=True, help="Also write NAME.truth.json: gait phase, parameters (radians), targets.")
 @click.option("--force", is_flag=True, help="Overwrite files of these names.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made (or, with --list, what there is) as JSON.")
 def command(
@@ -80,10 +82,11 @@ def command(
         save(one.motion, path)
         if truth:
             write_bytes(folder / f"{name}.truth.json", [json.dumps(_truth(one, seed)).encode()])
-        made.append({"file": str(path), "frames": len(one.motion), "fps": fps, "seed": seed, **_facts(one)})
+        facts = {**_facts(one), "parameters": _in_degrees(name, one)}
+        made.append({"file": str(path), "frames": len(one.motion), "fps": fps, "seed": seed, **facts})
         if not as_json:
             labels = ", ".join(one.motion.labels.names)
-            click.echo(f"{path}: {len(one.motion)} frames at {fps:g} Hz; {labels}")
+            click.echo(f"{path}: {counted(len(one.motion), 'frame')} at {fps:g} Hz; {labels}")
     if as_json:
         click.echo(json.dumps(made, indent=1))
 
@@ -143,6 +146,19 @@ def _described(name: str) -> dict[str, Any]:
         scope = {"choices": list(one.choices)} if one.choices else {"low": one.low, "high": one.high, "unit": one.unit}
         parameters.append({"name": one.name, "default": one.default, **scope, "what": one.what})
     return {"name": name, "what": entry(name).what, "parameters": parameters}
+
+
+def _in_degrees(name: str, one: Sample) -> dict[str, Any]:
+    """Its parameters for people."""
+    from math import degrees
+
+    from marey.samples.catalogue import entry
+
+    angles = {parameter.name for parameter in entry(name).parameters if parameter.unit.startswith("rad")}
+    return {
+        key: degrees(value) if key in angles and not isinstance(value, str) else value
+        for key, value in one.parameters.items()
+    }
 
 
 def _facts(one: Sample) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from marey.core.motion import Motion
@@ -23,6 +23,26 @@ class Clips(Protocol):
 
     def content_key(self, i: int) -> str:
         """A text that changes whenever the i-th clip's content does; caches go by it."""
+        ...
+
+
+@runtime_checkable
+class Cache(Protocol):
+    """Where a builder keeps what it has computed, by what went into it."""
+
+    def key(self, *parts: Any) -> str:
+        """A text that is the same for the same parts: arrays, numbers, texts, and lists of these."""
+        ...
+
+    def map(
+        self,
+        function: Callable[[Any], Any],
+        items: Sequence[Any],
+        keys: Sequence[str],
+        *,
+        run: Callable[..., Any] = map,
+    ) -> Iterator[Any]:
+        """``map(function, items)``, without calling it for items whose results are kept under their keys."""
         ...
 
 

@@ -39,6 +39,10 @@ class Pose:
             self.offset_rate,
         )
 
+    def at_rates_of(self, other: Pose) -> Pose:
+        """The pose with another's rates."""
+        return replace(self, root_rate=other.root_rate, turn_rate=other.turn_rate, offset_rate=other.offset_rate)
+
 
 def pose_at(motion: Motion, frame: int, before: int, after: int) -> Pose:
     """The pose at `frame`, with rates from frame `before` to frame `after` (equal frames: at rest)."""

@@ -6,8 +6,17 @@ import importlib
 import warnings
 from dataclasses import replace
 
+import numpy as np
+
+from marey.core._arrays import Floats, settle
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning
+from marey.maths import ease_in, quat
+
+# A point that stands on both sides of a gap, no further apart than this, stands through it; metres.
+_ONE_PLACE = 0.06
+# Seconds beyond the plants beside a gap in which what cleanup did there fades out.
+_MARGIN = 0.5
 
 
 def with_contacts(motion: Motion) -> Motion:
@@ -31,3 +40,75 @@ def replanted(motion: Motion) -> tuple[Motion, bool]:
         return motion, False
     planted = clean(motion)
     return replace(planted, source=replace(motion.source, floor=planted.source.floor)), True
+
+
+def bridged(motion: Motion, start: int, stop: int) -> Motion:
+    """The motion with contacts through the gap, frames `start` to `stop`, of points that stand still over it."""
+    contacts = motion.contacts
+    if contacts is None or not contacts.points or not 0 < start <= stop < len(motion):
+        return motion
+    from marey.clean import point_paths
+
+    sides = point_paths(replace(motion, contacts=None), contacts.points)[[start - 1, stop]]
+    near = np.linalg.norm(sides[1] - sides[0], axis=-1) <= _ONE_PLACE
+    mask = contacts.mask.copy()
+    mask[start:stop] = near & mask[start - 1] & mask[stop]
+    return replace(motion, contacts=replace(contacts, mask=settle(mask)))
+
+
+def replanted_around(motion: Motion, start: int, stop: int) -> tuple[Motion, bool]:
+    """The motion after cleanup of the plants that end or begin at the gap, frames `start` to `stop`, or span it.
+
+    Frames further off are left bit for bit as they are. Also whether there was anything to do.
+    """
+    contacts = motion.contacts
+    if contacts is None:
+        return motion, False
+    mask = np.zeros_like(contacts.mask)
+    for k, name in enumerate(contacts.names):
+        for a, b in contacts.intervals(name):
+            if a <= stop and b >= start:
+                mask[a:b, k] = True
+    held = np.flatnonzero(mask.any(axis=1))
+    if not len(held):
+        return motion, False
+    margin = max(1, round(_MARGIN * motion.fps))
+    first = max(0, min(int(held[0]), start) - margin)
+    last = min(len(motion), max(int(held[-1]) + 1, stop) + margin)
+    part = replace(motion[first:last], contacts=replace(contacts, mask=settle(mask)).sliced(first, last))
+    planted, done = replanted(part)
+    if not done:
+        return motion, False
+    share = np.ones(last - first)
+    ramp = ease_in(np.arange(margin) / margin)
+    if first > 0:
+        share[:margin] = ramp
+    if last < len(motion):
+        share[-margin:] = np.minimum(share[-margin:], ramp[::-1])
+    return _mixed(motion, part, planted, share, slice(first, last)), True
+
+
+def _mixed(motion: Motion, part: Motion, planted: Motion, share: Floats, frames: slice) -> Motion:
+    """`motion` with `share` (n,) of the way from `part` to `planted` on some frames."""
+    root, rotations = motion.root_positions.copy(), motion.rotations.copy()
+    root[frames] += share[:, None] * (planted.root_positions - part.root_positions)
+    turned = quat.slerp(part.rotations, planted.rotations, share[:, None])
+    # A slerp of nothing may round; where nothing is to change, nothing does.
+    rotations[frames] = np.where(share[:, None, None] > 0.0, turned, part.rotations)
+    bones = motion.bone_offsets
+    if planted.bone_offsets is not None:
+        bones = _bones(motion).copy()
+        bones[frames] += share[:, None, None] * (planted.bone_offsets - _bones(part))
+    return replace(
+        motion,
+        root_positions=settle(root),
+        rotations=settle(quat.unroll(rotations)),
+        bone_offsets=None if bones is None else settle(bones),
+    )
+
+
+def _bones(motion: Motion) -> Floats:
+    """(F, J, 3) metres."""
+    if motion.bone_offsets is not None:
+        return motion.bone_offsets
+    return np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))

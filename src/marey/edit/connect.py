@@ -12,6 +12,7 @@ from marey.core.motion import Motion
 from marey.edit._figure import check_same_body, place, rooted, with_travel
 from marey.edit._notes import checked_number, joined_contacts, recorded, shifted_labels
 from marey.edit._rates import Offset, Pose, offset_between, pose_at
+from marey.edit._replant import bridged, replanted_around, with_contacts
 from marey.edit._splines import fading_slope
 from marey.errors import InvalidValue
 from marey.maths import ease_in, quat, rigid2d
@@ -20,7 +21,7 @@ from marey.maths import ease_in, quat, rigid2d
 _FADE = 0.3
 
 
-def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = True) -> Motion:
+def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = True, replant: bool = True) -> Motion:
     """`first`, then `gap` seconds of interpolation, then `second`.
 
     The root's path between is a Hermite curve that meets the velocities of both sides. Joints go from pose to pose
@@ -32,14 +33,18 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
         at least one step is left.
     align : carry the second across the floor, so that it faces the way the first was going to and starts where the
         velocities of both lead to. False leaves it where it is.
+    replant : plant the feet again that stand before the gap, after it, or on both sides at nearly one place and so
+        through it. What is further off stays as it is. False leaves the feet where interpolation puts them.
 
-    Both need one skeleton and one rate. Contacts and labels are those of both; between, nothing touches the floor.
+    Both need one skeleton and one rate. Contacts and labels are those of both; a point that does not stand through the
+    gap touches nothing in it.
     """
     if abs(first.fps - second.fps) > 1e-6 * first.fps:
         raise InvalidValue(f"connect needs one rate, got {first.fps:g} and {second.fps:g} Hz; resample one first")
     check_same_body(first.skeleton, second.skeleton, "connect")
     steps = max(1, round(checked_number(gap, "gap in seconds") * first.fps))
-    one, two = rooted(first), rooted(second, first.skeleton)
+    one, two = (with_contacts(first), with_contacts(second)) if replant else (first, second)
+    one, two = rooted(one), rooted(two, first.skeleton)
     seconds = steps / one.fps
     rigid = rigid2d.identity()
     if align:
@@ -59,6 +64,9 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
         labels=Labels((*one.labels, *shifted_labels(two.labels, n_first + steps - 1))),
     )
     made = with_travel(made, np.concatenate([one.travel, between[0], two.travel]))
+    done = False
+    if replant:
+        made, done = replanted_around(bridged(made, n_first, n_first + steps - 1), n_first, n_first + steps - 1)
     return recorded(
         made,
         "connect",
@@ -68,6 +76,7 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
         start=n_first,
         stop=n_first + steps - 1,
         aligned=rigid.tolist() if align else None,
+        replanted=done,
     )
 
 

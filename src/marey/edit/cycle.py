@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,10 @@ from marey.core.contacts import Contacts
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.edit._figure import place, rooted
+from marey.edit._loops import body_joints, find_loop
 from marey.edit._notes import checked_run, joined_contacts, recorded, shifted_labels
 from marey.edit._rates import Offset, added, offset_between, pose_at
+from marey.edit._replant import replanted, with_contacts
 from marey.edit._splines import fading_slope
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
@@ -20,50 +23,129 @@ from marey.maths import rigid2d
 # What the velocities differ by is taken up and given back over this long at both ends, in seconds.
 _FADE = 0.15
 _FEWEST = 4
+# Seconds that a loop lasts at least where it is looked for.
+_SHORTEST = 0.4
+# Seconds of the loop before and after itself that cleanup sees, so that it makes of every cycle the same.
+_AROUND = 2.0
 
 
-def cycle(motion: Motion, start: int | None = None, stop: int | None = None, *, repeats: int = 1) -> Motion:
+def cycle(
+    motion: Motion,
+    start: int | None = None,
+    stop: int | None = None,
+    *,
+    repeats: int = 1,
+    replant: bool = True,
+) -> Motion:
     """Frames `start` to `stop` as a loop: the frame after the last is the first, carried on by the cycle's travel.
 
     Frame `stop` is compared with frame `start`, as both faces of the seam. Half of what they differ by is added at one
     end and half taken away at the other, along a straight line between, so that no part of the cycle changes much; the
     same is done with the velocities near the ends. Where the figure goes and turns in a cycle, it goes on going and
-    turning; heights are closed. Provenance notes the travel of a cycle as rigid2d (theta, x, z).
+    turning, unless a foot stands all through it; heights are closed. Feet are then planted again, also over the seam.
 
     Parameters
     ----------
-    start, stop : frames; frame `stop` has to exist, so it is the last by default.
+    start, stop : frames. Either or both may be left out: they are then found such that the figure is and moves most
+        alike, at least 0.4 s apart. Frame `stop` has to exist.
     repeats : how many cycles to write out, each where the one before leads to.
+    replant : False leaves the feet where closing the loop puts them.
+
+    Provenance notes the travel of a cycle as rigid2d (theta, x, z), and of the seam, for the joint where it is largest:
+    ``position``, how far the step over it is from the mean of both steps beside it, in metres; ``velocity``, how far
+    these two differ, in m/s; both for the frames as they were, ``position_before`` and ``velocity_before``; and for the
+    steps inside the loop, 95th percentile, ``usual_position`` and ``usual_velocity``.
     """
     last = len(motion) - 1
-    first, end = checked_run(motion, start, last if stop is None else stop, least=_FEWEST)
-    if end > last:
-        raise InvalidValue(f"frame stop is the other face of the seam and must exist: at most {last}, got {end}")
     n_cycles = checked_index(repeats, "repeats")
     if n_cycles < 1:
-        raise InvalidValue(f"a loop has at least 1 cycle, got repeats={n_cycles}")
-    given = rooted(motion)
+        raise InvalidValue(f"a loop has at least 1 cycle, got {n_cycles}")
+    first, end = _ends(motion, start, stop)
+    source = with_contacts(motion) if replant else motion
+    given = rooted(source)
     world = given[first : end + 1].world()
     travel = rigid2d.between(place(given.skeleton, world, 0), place(given.skeleton, world, -1))
+    if source.contacts is not None and source.contacts.mask[first : end + 1].all(axis=0).any():
+        travel = rigid2d.identity()  # on a foot that stands all the time nobody gets away
     # The opening pose, carried to where the cycle ends, is what the closing pose ought to be.
     opening = given.moved(travel)
     seam = offset_between(
         pose_at(given, end, end - 1, min(end + 1, last)), pose_at(opening, first, max(first - 1, 0), first + 1)
     )
-    one = given[first:end]
-    closed = added(one, slice(0, end - first), *_spread(seam, end - first, given.fps, travel))
-    copies = [closed]
-    for _ in range(n_cycles - 1):
-        copies.append(copies[-1].moved(travel))
-    made = replace(
+    closed = added(given[first:end], slice(0, end - first), *_spread(seam, end - first, given.fps, travel))
+    done = False
+    if replant:
+        closed, done = _planted(closed, travel)
+    made = _chained(closed, _carries(travel, range(n_cycles)))
+    cut = _residue(given[first:end], travel)
+    residue = {"position_before": cut["position"], "velocity_before": cut["velocity"], **_residue(closed, travel)}
+    return recorded(
+        made, "cycle", start=first, stop=end, repeats=n_cycles, travel=travel.tolist(), replanted=done, seam=residue
+    )
+
+
+def _ends(motion: Motion, start: int | None, stop: int | None) -> tuple[int, int]:
+    """Both faces of the seam, as given or found."""
+    last = len(motion) - 1
+    if stop is not None and checked_index(stop, "stop") > last:
+        raise InvalidValue(f"frame stop is the other face of the seam and must exist: at most {last}, got {stop}")
+    if start is not None and stop is not None:
+        return checked_run(motion, start, stop, least=_FEWEST)
+    for name, frame in (("start", start), ("stop", stop)):
+        if frame is not None and not 0 <= checked_index(frame, name) <= last:
+            raise InvalidValue(f"{name} must be a frame from 0 to {last}, got {frame}")
+    return find_loop(motion, start, stop, _SHORTEST)
+
+
+def _carries(travel: Floats, cycles: Sequence[int]) -> list[Floats]:
+    """What carries the loop to each of some cycles; 0 is where it is."""
+    out = []
+    for k in cycles:
+        step, carry = travel if k >= 0 else rigid2d.invert(travel), rigid2d.identity()
+        for _ in range(abs(k)):
+            carry = rigid2d.compose(step, carry)
+        out.append(carry)
+    return out
+
+
+def _chained(closed: Motion, carries: Sequence[Floats]) -> Motion:
+    """The loop once for each transform, one after the other."""
+    copies = [closed.moved(carry) for carry in carries]
+    n, times = len(closed), len(copies)
+    return replace(
         closed,
         root_positions=settle(np.concatenate([copy.root_positions for copy in copies])),
         rotations=settle(np.concatenate([copy.rotations for copy in copies])),
-        bone_offsets=None if closed.bone_offsets is None else settle(np.concatenate([closed.bone_offsets] * n_cycles)),
-        contacts=_repeated(closed.contacts, len(closed), n_cycles),
-        labels=Labels(tuple(x for k in range(n_cycles) for x in shifted_labels(closed.labels, k * len(closed)))),
+        bone_offsets=None if closed.bone_offsets is None else settle(np.concatenate([closed.bone_offsets] * times)),
+        contacts=_repeated(closed.contacts, n, times),
+        labels=Labels(tuple(x for k in range(times) for x in shifted_labels(closed.labels, k * n))),
     )
-    return recorded(made, "cycle", start=first, stop=end, repeats=n_cycles, travel=travel.tolist())
+
+
+def _planted(closed: Motion, travel: Floats) -> tuple[Motion, bool]:
+    """The loop with its feet planted as in the middle of many cycles, and whether there was anything to plant."""
+    n = len(closed)
+    beside = int(np.ceil(_AROUND * closed.fps / n))
+    made, done = replanted(_chained(closed, _carries(travel, range(-beside, beside + 1))))
+    if not done:
+        return closed, False
+    own = made[beside * n : (beside + 1) * n]
+    return replace(own, contacts=closed.contacts, labels=closed.labels), True
+
+
+def _residue(closed: Motion, travel: Floats) -> dict[str, float]:
+    """How far the step over the seam is from those beside it, in metres and m/s, and what is usual in the loop."""
+    positions = _chained(closed, _carries(travel, range(3))).world().positions[:, body_joints(closed.skeleton)]
+    steps = np.diff(positions, axis=0)
+    # Row k is about the step from frame k + 1 to frame k + 2.
+    bent = np.linalg.norm(steps[1:-1] - 0.5 * (steps[:-2] + steps[2:]), axis=-1).max(axis=-1)
+    kinked = np.linalg.norm(steps[2:] - steps[:-2], axis=-1).max(axis=-1) * closed.fps
+    at, inside = len(closed) - 2, slice(len(closed), 2 * len(closed) - 3)
+    out = {}
+    for name, values in (("position", bent), ("velocity", kinked)):
+        out[name] = float(values[at])
+        out[f"usual_{name}"] = float(np.quantile(values[inside], 0.95))
+    return out
 
 
 def _spread(seam: Offset, n: int, fps: float, travel: Floats) -> tuple[Floats, Floats, Floats]:

@@ -12,12 +12,18 @@ from marey.core._arrays import Floats, checked_index
 from marey.core.motion import Motion
 from marey.edit._figure import rooted
 from marey.edit._notes import checked_number, held_contacts, recorded
-from marey.edit._rates import added, offset_between, pose_at
+from marey.edit._rates import Offset, added, offset_between, pose_at
 from marey.errors import InvalidValue
-from marey.maths import ease
+from marey.maths import ease, ease_in
 
 # The spring's offset is cut off where it is a millionth of what it was, about 25 half-lives on.
 _HALF_LIVES = 25.0
+# Seconds around a seam in which the motion shows how fast it changes by itself.
+_AROUND = 1.0
+# Up to so many times the largest change around it a change is none to take out, and from so many on it is one.
+_USUAL, _CERTAIN = 1.5, 3.0
+# Metres, radians and their rates: less is no jump.
+_ROUNDING = 1e-7
 
 
 def deseam(
@@ -36,33 +42,37 @@ def deseam(
     - by inertia with a `half_life` in seconds: a critically damped spring that starts with the offset's velocity as
       well, so that nothing jerks (Bollo 2017, Holden 2018). After 25 half-lives it is cut off.
 
-    Give one of them; inertia with a half-life of 0.1 s by default. Contacts are kept where the offset does not carry
-    the point along.
+    Give one of them; inertia with a half-life of 0.1 s by default. A joint that changes no more over the seam than it
+    does around it does not jump, and stays as it is. Contacts are kept where the offset does not carry the point along.
+    Provenance notes the jump: how far from where it was expected the hips are, in metres, and how far a joint is turned
+    at the most, in radians.
     """
     seam = checked_index(at, "at")
+    if len(motion) < 2:
+        raise InvalidValue(f"{motion.name!r} has one frame, and so no seam")
     if not 1 <= seam < len(motion):
         raise InvalidValue(f"a seam lies before a frame from 1 to {len(motion) - 1}, got {seam}")
     if frames is not None and half_life is not None:
-        raise InvalidValue("a seam fades over frames= or by half_life=, got both; give one")
+        raise InvalidValue("a seam fades over frames or by a half-life, got both; give one")
     given = rooted(motion)
     record: dict[str, Any] = {"at": seam}
     dt = 1.0 / given.fps
-    last = len(given) - 1
-    coming = pose_at(given, seam - 1, max(seam - 2, 0), seam - 1).ahead(dt)
-    going = pose_at(given, seam, seam, min(seam + 1, last))
+    offset = _jump(given, seam)
+    record |= {
+        "jump": float(np.linalg.norm(offset.root)),
+        "jump_turn": float(np.linalg.norm(offset.turns, axis=1).max()),
+    }
     if frames is not None:
         n = checked_index(frames, "frames")
         if n < 1:
             raise InvalidValue(f"a seam needs at least 1 frame to fade over, got {n}")
         record |= {"method": "decay", "frames": n}
-        offset = offset_between(going, coming)
         n = min(n, len(given) - seam)
         share = ease(np.arange(n) / record["frames"])
         parts = [_times(share, value) for value in (offset.root, offset.turns, offset.offsets)]
     else:
         life = checked_number(0.1 if half_life is None else half_life, "half_life in seconds", above=True)
         record |= {"method": "inertia", "half_life": life}
-        offset = offset_between(going, coming)
         n = min(int(np.ceil(_HALF_LIVES * life / dt)), len(given) - seam)
         t = np.arange(n, dtype=np.float64) * dt
         pairs = (
@@ -71,9 +81,52 @@ def deseam(
             (offset.offsets, offset.offsets_rate),
         )
         parts = [_spring(t, life, value, rate) for value, rate in pairs]
+    if not any(part.any() for part in parts):
+        return recorded(motion, "deseam", **record)
     made = added(given, slice(seam, seam + n), *parts)
     made = replace(made, contacts=held_contacts(given, made))
     return recorded(made, "deseam", **record)
+
+
+def _expected(motion: Motion, frame: int) -> Offset:
+    """What leads from the pose at a frame, and its rates, to what the two frames before it lead to.
+
+    With one frame alone on a side nothing tells its rates; they are then those of the other side.
+    """
+    last = len(motion) - 1
+    before = pose_at(motion, frame - 1, max(frame - 2, 0), frame - 1)
+    going = pose_at(motion, frame, frame, min(frame + 1, last))
+    if frame == 1:
+        before = before.at_rates_of(going)
+    if frame == last:
+        going = going.at_rates_of(before)
+    return offset_between(going, before.ahead(1.0 / motion.fps))
+
+
+def _jump(motion: Motion, seam: int) -> Offset:
+    """The offset over the seam, without what is no more than the motion's own changes of velocity around it."""
+    reach = max(4, round(_AROUND * motion.fps))
+    first = max(seam - reach, 0)
+    around, at = motion[first : seam + reach], seam - first
+    # Frames whose own differences do not span the seam, with two frames before them and one after.
+    usual = [_expected(around, f) for f in range(2, len(around) - 1) if abs(f - at) >= 2]
+    here = _expected(around, at)
+    parts: dict[str, Floats] = {}
+    for name in ("root", "turns", "offsets"):
+        both = (name, f"{name}_rate")
+        # Whoever jumps brings its own velocity along, unusual or not.
+        share = np.maximum(*(_unusual(getattr(here, key), [getattr(one, key) for one in usual]) for key in both))
+        parts |= {key: share * getattr(here, key) for key in both}
+    return Offset(**parts)
+
+
+def _unusual(value: Floats, usual: list[Floats]) -> Floats:
+    """(..., 1) for value (..., 3): 1 where it is far longer than all usual ones, 0 where it is about as long as one."""
+    size = np.linalg.norm(value, axis=-1, keepdims=True)
+    most = np.full_like(size, _ROUNDING)
+    for one in usual:
+        np.maximum(most, np.linalg.norm(one, axis=-1, keepdims=True), out=most)
+    return np.asarray(ease_in((size / most - _USUAL) / (_CERTAIN - _USUAL)))
 
 
 def _times(share: Floats, value: Floats) -> Floats:

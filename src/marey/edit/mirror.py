@@ -38,8 +38,8 @@ def mirror(motion: Motion) -> Motion:
     partner = partners(skeleton)
     if not (partner != np.arange(len(partner))).any():
         raise JointNotFound(
-            f"no joint of {motion.name!r} has a partner on the other side; name some with skeleton.with_roles(...), "
-            'as {"left_hand": "JointName", "right_hand": "JointName"}'
+            f"no joint of {motion.name!r} has a partner on the other side; name some with --roles or "
+            'skeleton.with_roles(...), as {"left_hand": "JointName", "right_hand": "JointName"}'
         )
     fix = axis_changes(motion, partner)  # joint p's new world rotation is the reflection of its partner's, times fix[p]
     above = fix[skeleton.parents]

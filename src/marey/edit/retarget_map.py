@@ -201,10 +201,10 @@ class _Reference:
             line = self.places[roles[high]] - self.places[roles[low]]
             if line[1] < _UPRIGHT * float(np.linalg.norm(line)):
                 what = "the rest pose" if frame is None else f"frame {frame}"
-                name = "pose" if which == "source" else "target_pose"
+                name = "pose= or --pose" if which == "source" else "target_pose= or --onto-pose"
                 raise InvalidValue(
                     f"{what} of the {which} does not stand upright ({high} is not above {low}), so rotations cannot be "
-                    f"compared with it; give {name}=, a frame in which the figure stands on flat feet"
+                    f"compared with it; give {name}, a frame in which the figure stands on flat feet"
                 )
 
     def posed(self, turns: Floats) -> Floats:

@@ -30,10 +30,11 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     pairs = frozen(np.array(sorted(map(tuple, keys)), dtype=np.float64).reshape(-1, 2), "keys", (None, 2))
     if not len(pairs):
         raise InvalidValue("a time warp needs at least one key (seconds now, seconds then)")
+    outside = pairs[(pairs[:, 0] < 0.0) | (pairs[:, 0] > motion.duration + 1e-9), 0]
+    if len(outside):
+        raise InvalidValue(f"keys must lie within the motion's 0 to {motion.duration:g} s, got {outside[0]:g} s")
     if pairs[0, 0] > 0.0:
         pairs = np.concatenate([np.zeros((1, 2)), pairs])
-    if pairs[0, 0] < 0.0 or pairs[-1, 0] > motion.duration + 1e-9:
-        raise InvalidValue(f"keys must lie within the motion's 0 to {motion.duration:g} s, got {pairs[:, 0].tolist()}")
     steps = np.diff(pairs, axis=0)
     if (steps <= 0.0).any():
         k = int(np.argmax((steps <= 0.0).any(axis=1)))

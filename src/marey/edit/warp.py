@@ -128,7 +128,8 @@ def warp(
     missed = {name: metres for name, metres in residue.items() if metres > _MISSED}
     for name, metres in missed.items():
         warnings.warn(
-            f"{name} cannot reach its target and misses it by {metres:.3g} m; move the hips along or allow max_stretch",
+            f"{name} cannot reach its target and misses it by {metres:.3g} m; move the hips along, or let limbs be "
+            "scaled with max_stretch= or --max-stretch",
             MareyWarning,
             stacklevel=2,
         )

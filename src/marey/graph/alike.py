@@ -12,6 +12,7 @@ import numpy as np
 from marey.compare import Clouds, frame_distances, local_minima
 from marey.compare.pairing import Pairing
 from marey.core._arrays import Floats, Ints
+from marey.core.protocols import Cache
 from marey.graph.transitions import Transitions
 
 Progress = Callable[[float], None]
@@ -42,23 +43,41 @@ def find_alike(
     max_memory: int,
     run: Callable[..., Any] = map,
     progress: Progress | None = None,
+    cache: Cache | None = None,
+    poses: Sequence[str] = (),
 ) -> Transitions:
     """Every local minimum of D whose root is at most `limit` metres, over all pairs of clips and each with itself.
 
     Only frames around which whole windows fit count, and on a clip's own grid only pairs that are 2 L + 1 frames apart:
     nearer ones are alike because they are nearly the same frames. Each pair of frames is found once.
+
+    With a `cache`, blocks that it has are not looked at again; `poses` are then keys of what each of the clouds shows.
     """
     half = len(frame_weights) // 2
     blocks = blocks_of([len(each) for each in clouds], half, max_memory)
     total = sum(block.n_cells for block in blocks)
     done = 0
     found: list[tuple[Block, Ints]] = []
-    for block, cells in zip(blocks, run(partial(minima_in, clouds, frame_weights, limit), blocks), strict=True):
+    look = partial(minima_in, clouds, frame_weights, limit)
+    results = (
+        run(look, blocks)
+        if cache is None
+        else cache.map(
+            look, blocks, [_block_key(cache, poses, frame_weights, limit, block) for block in blocks], run=run
+        )
+    )
+    for block, cells in zip(blocks, results, strict=True):
         found.append((block, cells))
         done += block.n_cells
         if progress is not None:
             progress(done / total)
     return _with_transforms(clouds, frame_weights, found)
+
+
+def _block_key(cache: Cache, poses: Sequence[str], weights: Floats, limit: float | None, block: Block) -> str:
+    """What the minima of a block go by; the number changes with how they are found."""
+    pair = (poses[block.a], poses[block.b], block.a == block.b)
+    return cache.key("minima", 1, pair, weights, limit, block.rows, block.columns)
 
 
 def blocks_of(lengths: Sequence[int], half: int, max_memory: int) -> list[Block]:

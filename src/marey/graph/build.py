@@ -11,12 +11,13 @@ import numpy as np
 from marey.compare import frame_weights, point_clouds
 from marey.core._arrays import Bools, Floats, Ints
 from marey.core.motion import Motion
-from marey.core.protocols import Clips
+from marey.core.protocols import Cache, Clips
 from marey.edit import resample
 from marey.edit._figure import check_same_body, rooted
 from marey.edit._replant import with_contacts
 from marey.errors import InvalidValue, NoResult
 from marey.graph.alike import find_alike
+from marey.graph.coarse import find_alike_coarsely
 from marey.graph.motion_graph import MotionGraph, Threshold
 from marey.graph.network import both_ways, compacted, connect_clips
 from marey.graph.prune import UNLABELLED, components, findings, prune
@@ -36,6 +37,7 @@ def build_graph(
     max_memory: int,
     run: Callable[..., Any],
     progress: Callable[[float], None] | None,
+    cache: Cache | None = None,
 ) -> MotionGraph:
     """See `MotionGraph.build`."""
     motions = prepared(clips, fps)
@@ -48,8 +50,35 @@ def build_graph(
             f"the longest clip lasts {longest:.2f} s, too short for transitions of {window:g} s; give longer clips "
             "or a shorter window"
         )
-    found = find_alike(clouds, weights, None, max_memory=max_memory, run=run, progress=progress)
+    how: dict[str, Any] = {"max_memory": max_memory, "run": run, "progress": progress}
+    if coarse != 1:
+        # Shares are of all places, so that none can be left out; a distance tells where there is no need to look.
+        limit = _largest([threshold, *thresholds.values()])
+        found = find_alike_coarsely(clouds, weights, limit, coarse, **how)
+        try:
+            return assembled(motions, found, half, threshold, thresholds, least_seconds)
+        except NoResult:
+            if limit is None:
+                raise
+            # Which threshold would do takes places beyond it to tell: below.
+    poses = () if cache is None else [_pose_key(cache, motion, markers) for motion in motions]
+    found = find_alike(clouds, weights, None, cache=cache, poses=poses, **how)
     return assembled(motions, found, half, threshold, thresholds, least_seconds)
+
+
+def _largest(given: Sequence[Threshold]) -> float | None:
+    """Metres, the largest of several thresholds; None if any is a share."""
+    nothing = np.zeros(0)
+    values = [metres(value, nothing) for value in given]
+    return None if any(isinstance(value, str) and "%" in value for value in given) else max(values)
+
+
+def _pose_key(cache: Cache, motion: Motion, markers: str | Sequence[str]) -> str:
+    """All that decides a clip's markers. Labels and contacts do not, and neither does how the markers are rounded."""
+    body = motion.skeleton
+    tree = (list(body.names), body.parents, body.offsets, sorted(body.role_map.items()))
+    what = markers if isinstance(markers, str) else list(markers)
+    return cache.key(motion.root_positions, motion.rotations, motion.bone_offsets, motion.fps, tree, what)
 
 
 def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:

@@ -22,7 +22,7 @@ from marey.compare.minima import checked_limit
 from marey.compare.pairing import Pairing, most_workers
 from marey.core._arrays import Floats, Ints, settle
 from marey.errors import InvalidValue
-from marey.graph.alike import Block, Progress, blocks_of, _with_transforms
+from marey.graph.alike import Block, Progress, _with_transforms, blocks_of
 from marey.graph.transitions import Transitions
 
 # Blocks with more coarse cells than this are shared among threads.
@@ -35,7 +35,7 @@ class Side:
 
     few : its every n-th frame.
     offset : the frame that the first of them is.
-    markers, centres, squares : (F, 3, M), (F, 2), (F,).
+    markers, centres, means, spreads : (3, M, F), (F, 2), (F, 2), (F,).
     slack : (F,) m^2.
     """
 
@@ -43,7 +43,8 @@ class Side:
     offset: int
     markers: Floats
     centres: Floats
-    squares: Floats
+    means: Floats
+    spreads: Floats
     slack: Floats
 
 
@@ -93,14 +94,30 @@ def _side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
     own = points.copy()
     own[..., [0, 2]] -= centres[:, None]
     own *= np.sqrt(weights)[:, None]
+    means, spreads = _windowed(centres, (own**2).sum(axis=(1, 2)), frame_weights)
     return Side(
         replace(clouds, points=settle(points[offset::coarse]), fps=clouds.fps / coarse, contacts=None),
         offset,
-        settle(np.ascontiguousarray(own.transpose(0, 2, 1))),
+        settle(np.ascontiguousarray(own.transpose(2, 1, 0))),
         settle(centres),
-        settle((own**2).sum(axis=(1, 2))),
+        settle(means),
+        settle(spreads),
         _slack(clouds, frame_weights, (coarse + 1) // 2),
     )
+
+
+def _windowed(centres: Floats, squares: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Of the window around each frame, where it is whole, the mean (F, 2) and the squared spread (F,) about it."""
+    half = len(weights) // 2
+    means, spreads = centres.copy(), squares.copy()
+    if len(centres) > 2 * half:
+        at = np.arange(half, len(centres) - half)
+        around = at[:, None] + np.arange(-half, half + 1)
+        moved = centres[around] - centres[at][:, None]
+        mean = np.einsum("fkc,k->fc", moved, weights)
+        means[at] += mean
+        spreads[at] = squares[around] @ weights + (moved**2).sum(axis=2) @ weights - (mean**2).sum(axis=1)
+    return means, spreads
 
 
 def _slack(clouds: Clouds, frame_weights: Floats, step: int) -> Floats:
@@ -126,13 +143,15 @@ def _minima_in(
     a, b = sides[block.a], sides[block.b]
     half = len(weights) // 2
     sizes = tuple((half, len(side.centres) - half) for side in (a, b))
-    spans = [_coarse_span(run, size, a.offset, coarse) for run, size in zip((block.rows, block.columns), sizes, strict=True)]
+    spans = [
+        _coarse_span(run, size, a.offset, coarse) for run, size in zip((block.rows, block.columns), sizes, strict=True)
+    ]
     few = np.empty((spans[0][1] - spans[0][0], spans[1][1] - spans[1][0]))
     pairing = Pairing(a.few, b.few, few_weights)
     pairing.fill(few, (*spans[0], *spans[1]))
     corner = tuple(side.offset + span[0] * coarse for side, span in zip((a, b), spans, strict=True))
     min_lag = 2 * half + 1 if block.a == block.b else -(2**40)
-    data = [(side.markers, side.centres, side.squares) for side in (a, b)]
+    data = [(side.markers, side.centres, side.means, side.spreads) for side in (a, b)]
     square = checked_limit(limit)
 
     def look(rows: tuple[int, int]) -> Any:
@@ -141,12 +160,14 @@ def _minima_in(
             min_lag,
         )  # fmt: skip
 
-    strips = [(at, min(at + TILE, block.rows[1])) for at in range(block.rows[0], block.rows[1], TILE)]
-    if few.size < _SHARED or most_workers() == 1:
-        parts = [look(strip) for strip in strips]
-    else:
-        with ThreadPoolExecutor(max_workers=most_workers()) as pool:
-            parts = list(pool.map(look, strips))
+    n_workers = 1 if few.size < _SHARED else most_workers()
+    if n_workers == 1:
+        return np.asarray(look(block.rows))
+    # A few strips for each thread, as some have more to look at than others.
+    height = -(-(block.rows[1] - block.rows[0]) // (4 * n_workers * TILE)) * TILE
+    strips = [(at, min(at + height, block.rows[1])) for at in range(block.rows[0], block.rows[1], height)]
+    with ThreadPoolExecutor(max_workers=n_workers) as pool:
+        parts = list(pool.map(look, strips))
     return np.concatenate(parts).reshape(-1, 2)
 
 

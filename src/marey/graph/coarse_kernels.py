@@ -1,7 +1,7 @@
 """Compiled: the neighbourhoods that a coarse grid points out, looked at closely.
 
 A tile of the fine grid at a time: mark the cells around each coarse cell that may hide a minimum, compute D of the
-marked ones along diagonals, where windows share most of their frames, and keep the minima.
+marked ones from sums over pairs of frames, which the windows of neighbouring cells share, and keep the minima.
 """
 
 from __future__ import annotations
@@ -30,69 +30,111 @@ def _hides(coarse: Any, r: int, c: int, limit: float) -> bool:
 
 
 @kernel
-def _mark(grid: Any, inner: Any, i: int, j: int, reach: int) -> None:
-    """Ask for the cells within `reach` of (i, j), and for their neighbours, which decide whether they are minima."""
+def _mark(grid: Any, inner: Any, extent: Any, i: int, j: int, reach: int) -> None:
+    """Ask for the cells within `reach` of (i, j), and for their neighbours, which decide whether they are minima.
+
+    `extent` holds the first and beyond the last column that is asked for in each row.
+    """
     n_rows, n_columns = grid.shape
+    first, last = max(j - reach - 1, 0), min(j + reach + 2, n_columns)
     for row in range(max(i - reach - 1, 0), min(i + reach + 2, n_rows)):
-        for column in range(max(j - reach - 1, 0), min(j + reach + 2, n_columns)):
+        extent[row, 0], extent[row, 1] = min(extent[row, 0], first), max(extent[row, 1], last)
+        for column in range(first, last):
             grid[row, column] = -1.0
             if abs(row - i) <= reach and abs(column - j) <= reach:
                 inner[row, column] = True
 
 
 @kernel
-def _pair(ours: Any, theirs: Any, f: int, g: int, out: Any) -> None:
-    """Sums over markers of two frames about their own centres: dot, cross, heights."""
-    dot = cross = heights = 0.0
-    for m in range(ours.shape[2]):
-        px, py, pz = ours[f, 0, m], ours[f, 1, m], ours[f, 2, m]
-        qx, qy, qz = theirs[g, 0, m], theirs[g, 1, m], theirs[g, 2, m]
-        dot += px * qx + pz * qz
-        cross += px * qz - pz * qx
-        heights += py * qy
-    out[0], out[1], out[2] = dot, cross, heights
+def _spread(grid: Any, extent: Any, needed: Any, half: int) -> None:
+    """Which pairs of frames the windows of the marked cells take in: all within `half` along the diagonal.
+
+    `needed` reaches `half` cells further than `grid` to every side.
+    """
+    needed[:] = False
+    for i in range(len(grid)):
+        for j in range(extent[i, 0], extent[i, 1]):
+            if grid[i, j] >= 0.0:
+                continue
+            # What the cell before on the diagonal has asked for is all but the last.
+            first = 2 * half if i > 0 and j > 0 and grid[i - 1, j - 1] < 0.0 else 0
+            for k in range(first, 2 * half + 1):
+                needed[i + k, j + k] = True
 
 
 @kernel
-def _cell(ours: Any, theirs: Any, i: int, j: int, pairs: Any, first: int, weights: Any) -> float:
-    """D of frames i and j, from the sums of the pairs of frames in their windows, of which the first is at `first`."""
-    points, centres, squares = ours
-    others, their_centres, their_squares = theirs
-    half = len(weights) // 2
-    cx, cz, dx, dz = centres[i, 0], centres[i, 1], their_centres[j, 0], their_centres[j, 1]
-    ax = az = bx = bz = size = dot = cross = 0.0
-    for k in range(2 * half + 1):
-        w, f, g = weights[k], i + k - half, j + k - half
-        # Sums about the centres of the windows' middle frames, so that nothing is lost far from the origin.
+def _row(ours: Any, theirs: Any, dot: Any, cross: Any, heights: Any) -> None:
+    """Sums over markers of one frame (3, M) with several (3, M, G), each about its own centre, into (G,)."""
+    dot[:] = 0.0
+    cross[:] = 0.0
+    heights[:] = 0.0
+    for m in range(ours.shape[1]):
+        px, py, pz = ours[0, m], ours[1, m], ours[2, m]
+        qx, qy, qz = theirs[0, m], theirs[1, m], theirs[2, m]
+        for k in range(len(dot)):
+            dot[k] += px * qx[k] + pz * qz[k]
+        for k in range(len(dot)):
+            cross[k] += px * qz[k] - pz * qx[k]
+        for k in range(len(dot)):
+            heights[k] += py * qy[k]
+
+
+@kernel
+def _pairs(ours: Any, theirs: Any, place: Any, needed: Any, dot: Any, cross: Any, heights: Any) -> None:
+    """Sums over markers of the pairs of frames that are needed, of which the first are at `place`.
+
+    They are taken about the centres of the frames at `place`, so that nothing is lost far from the origin.
+    """
+    n_rows, n_columns = needed.shape
+    centres, others = ours[1], theirs[1]
+    cx, cz = centres[place[0], 0], centres[place[0], 1]
+    dx, dz = others[place[1], 0], others[place[1], 1]
+    for i in range(n_rows):
+        f = place[0] + i
         px, pz = centres[f, 0] - cx, centres[f, 1] - cz
-        qx, qz = their_centres[g, 0] - dx, their_centres[g, 1] - dz
-        ax += w * px
-        az += w * pz
-        bx += w * qx
-        bz += w * qz
-        size += w * (squares[f] + px * px + pz * pz + their_squares[g] + qx * qx + qz * qz - 2.0 * pairs[first + k, 2])
-        dot += w * (pairs[first + k, 0] + px * qx + pz * qz)
-        cross += w * (pairs[first + k, 1] + px * qz - pz * qx)
-    dot -= ax * bx + az * bz
-    cross -= ax * bz - az * bx
-    rest = size - (ax * ax + az * az + bx * bx + bz * bz) - 2.0 * math.hypot(dot, cross)
-    return max(rest, 0.0)
+        j = 0
+        while j < n_columns:
+            if not needed[i, j]:
+                j += 1
+                continue
+            start = j
+            while j < n_columns and needed[i, j]:
+                j += 1
+            columns = theirs[0][:, :, place[1] + start : place[1] + j]
+            _row(ours[0][:, :, f], columns, dot[i, start:j], cross[i, start:j], heights[i, start:j])
+            for k in range(start, j):
+                qx, qz = others[place[1] + k, 0] - dx, others[place[1] + k, 1] - dz
+                dot[i, k] += px * qx + pz * qz
+                cross[i, k] += px * qz - pz * qx
 
 
 @kernel
-def _along(ours: Any, theirs: Any, grid: Any, i: int, j: int, place: Any, weights: Any, pairs: Any) -> None:
-    """Fill the marked cells of the diagonal of a tile that begins at (i, j)."""
+def _cells(
+    ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, dot: Any, cross: Any, heights: Any, weights: Any
+) -> None:
+    """D of the marked cells, of which the first would be at `place`, from the sums of the pairs in their windows."""
     half = len(weights) // 2
-    n = min(grid.shape[0] - i, grid.shape[1] - j)
-    known = -1  # beyond the last pair of frames whose sums are in `pairs`, counted along the diagonal
-    for k in range(n):
-        if grid[i + k, j + k] >= 0.0:
-            continue
-        f, g = place[0] + i + k, place[1] + j + k
-        for q in range(max(known, k), k + 2 * half + 1):
-            _pair(ours[0], theirs[0], f - k + q - half, g - k + q - half, pairs[q])
-        known = k + 2 * half + 1
-        grid[i + k, j + k] = _cell(ours, theirs, f, g, pairs, k, weights)
+    centres, means, spreads = ours[1], ours[2], ours[3]
+    others, their_means, their_spreads = theirs[1], theirs[2], theirs[3]
+    cx, cz = centres[place[0] - half, 0], centres[place[0] - half, 1]
+    dx, dz = others[place[1] - half, 0], others[place[1] - half, 1]
+    for i in range(grid.shape[0]):
+        f = place[0] + i
+        ax, az = means[f, 0] - cx, means[f, 1] - cz
+        for j in range(extent[i, 0], extent[i, 1]):
+            if grid[i, j] >= 0.0:
+                continue
+            g = place[1] + j
+            bx, bz = their_means[g, 0] - dx, their_means[g, 1] - dz
+            along = across = up = 0.0
+            for k in range(2 * half + 1):
+                along += weights[k] * dot[i + k, j + k]
+                across += weights[k] * cross[i + k, j + k]
+                up += weights[k] * heights[i + k, j + k]
+            along -= ax * bx + az * bz
+            across -= ax * bz - az * bx
+            rest = spreads[f] + their_spreads[g] - 2.0 * (up + math.sqrt(along * along + across * across))
+            grid[i, j] = max(rest, 0.0)
 
 
 @kernel
@@ -126,8 +168,9 @@ def refined(
 
     Parameters
     ----------
-    ours, theirs : of each clip the markers about each frame's centre, times the root of their weights, (F, 3, M); these
-        centres (F, 2); and the sum of squares (F,).
+    ours, theirs : of each clip the markers about each frame's centre, times the root of their weights, (3, M, F); these
+        centres (F, 2); and of the window around each frame the mean (F, 2), x and z, and the squared spread (F,) about
+        it, in which heights are about the floor.
     coarse : coarse cell (r, c) is the fine cell (corner[0] + r every, corner[1] + c every).
     slack : for each clip (F,) what a coarse cell near a frame may be above the limit, m^2.
     rows, columns : half-open; `sizes` are the cells that there are, (first, beyond last) of rows and columns.
@@ -137,7 +180,10 @@ def refined(
     n = 0
     half = len(weights) // 2
     reach = every - 1
-    pairs = np.empty((TILE + 2 + 2 * half, 3))
+    side = TILE + 2 + 2 * half
+    dot, cross, heights = np.empty((side, side)), np.empty((side, side)), np.empty((side, side))
+    extent = np.empty((TILE + 2, 2), dtype=np.int64)
+    needed_whole = np.empty((side, side), dtype=np.bool_)
     whole, inner_whole = np.empty((TILE + 2, TILE + 2)), np.empty((TILE + 2, TILE + 2), dtype=np.bool_)
     for top in range(rows[0], rows[1], TILE):
         for left in range(columns[0], columns[1], TILE):
@@ -164,16 +210,17 @@ def refined(
                         if not marked:
                             grid[:] = math.inf
                             inner[:] = False
+                            extent[:, 0], extent[:, 1] = grid.shape[1], 0
                             marked = True
-                        _mark(grid, inner, i - place[0], j - place[1], reach)
+                        _mark(grid, inner, extent, i - place[0], j - place[1], reach)
             if not marked:
                 continue
-            for i in range(grid.shape[0]):
-                _along(ours, theirs, grid, i, 0, place, weights, pairs)
-            for j in range(1, grid.shape[1]):
-                _along(ours, theirs, grid, 0, j, place, weights, pairs)
+            needed = needed_whole[: grid.shape[0] + 2 * half, : grid.shape[1] + 2 * half]
+            _spread(grid, extent, needed, half)
+            _pairs(ours, theirs, (place[0] - half, place[1] - half), needed, dot, cross, heights)
+            _cells(ours, theirs, grid, extent, place, dot, cross, heights, weights)
             for i in range(top - place[0], bottom - place[0]):
-                for j in range(left - place[1], right - place[1]):
+                for j in range(max(left - place[1], extent[i, 0]), min(right - place[1], extent[i, 1])):
                     lag = place[1] + j - place[0] - i
                     if not inner[i, j] or not grid[i, j] <= limit or lag < min_lag or not _is_minimum(grid, i, j):
                         continue

@@ -11,7 +11,7 @@ import numpy as np
 
 from marey.core._arrays import Bools, Ints, frozen, rebuilt, settle
 from marey.core.motion import Motion
-from marey.core.protocols import Clips
+from marey.core.protocols import Cache, Clips
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, NoResult, UnknownName, similar
 from marey.graph.network import Edges
@@ -134,6 +134,7 @@ class MotionGraph:
         coarse: int = 1,
         max_memory: int = 256 * 2**20,
         run: Callable[..., Any] = map,
+        cache: Cache | None = None,
         progress: Progress | None = None,
     ) -> MotionGraph:
         """Find where clips look alike, join them there, and keep what can go on for ever.
@@ -149,7 +150,9 @@ class MotionGraph:
         least_seconds : labels with less endless motion than this are among the findings.
         coarse : look at every n-th frame first, then closely around what was found there; 1 looks at all.
         max_memory : bytes that grids may take at a time.
-        run : how to map work over blocks; ``map`` does it here and now.
+        run : how to map work over blocks; ``map`` does it here and now, `marey.store.processes` on all cores.
+        cache : a `marey.store.Cache`, such as a set's ``clips.cache``: pairs of clips that were compared before, in
+            whatever graph, are not compared again.
         progress : told the share that is done, from 0 to 1.
         """
         from marey.graph.build import build_graph
@@ -165,6 +168,7 @@ class MotionGraph:
             coarse=coarse,
             max_memory=max_memory,
             run=run,
+            cache=cache,
             progress=progress,
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 from marey.errors import ParseError
@@ -90,6 +91,7 @@ class _Parser:
         self.warnings: list[str] = []
         self.without_offset: list[int] = []
         self.comments: list[int] = []
+        self.repeated: list[int] = []  # where channels turn about one axis twice in a row
 
     # Words.
 
@@ -240,6 +242,9 @@ class _Parser:
         positions = [name for name in names if name.endswith("position")]
         if len(set(positions)) != len(positions):
             raise self.error(f"expected each position channel of {who} once, got {' '.join(positions)}")
+        turns = [name for name in names if name.endswith("rotation")]
+        if any(a == b for a, b in pairwise(turns)):  # X Y X are Euler's own angles, but X X are a slip
+            self.repeated.append(self.word_at)
         joint.channels = tuple(names)
         self.n_columns += count
 
@@ -247,6 +252,10 @@ class _Parser:
         told = list(self.warnings)
         if self.without_offset:
             told.append(f"joints without OFFSET, for which 0 0 0 is taken: {self.lines(self.without_offset)}")
+        if self.repeated:
+            told.append(
+                f"a rotation channel is named twice in a row, and both are applied: {self.lines(self.repeated)}"
+            )
         if self.comments:
             told.append(f"comments were skipped: {self.lines(self.comments)}")
         return told

@@ -77,9 +77,11 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
         raise section.error("expected rows of numbers in the MOTION section, got none that is complete", start)
     limits.check_frames(n_frames, path)
     if n_announced is None:
-        warnings.append(f"the number of frames is not given; {n_frames} rows found")
+        warnings.append(f"the number of frames is not given; {_rows(n_frames)} found")
     elif n_announced != n_frames:
-        told = f"the header announces {n_announced} frames, but there are {n_frames} rows; the rows count"
+        frames = "1 frame" if n_announced == 1 else f"{n_announced} frames"
+        are = "is" if n_frames == 1 else "are"
+        told = f"the header announces {frames}, but there {are} {_rows(n_frames)}; the rows count"
         if n_announced > n_frames and section.stop == len(data):
             told += " (the file ends without a line end, so its last number may be cut off)"
         warnings.append(told)
@@ -288,3 +290,7 @@ def _ends_within_number(section: _Section) -> bool:
     *before, last = (len(word.partition(b".")[2]) for word in section.data[start : section.stop].split())
     before = before[start > section.start :]  # the first word may be half a word
     return len(before) >= 20 and len(set(before)) == 1 and last < before[0]
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n} rows"

@@ -191,7 +191,7 @@ def _find_unit(
     units = {name: _UNIT_WORDS[name] for name in ("m", "cm", "mm", "in")}
     best = min(units, key=lambda name: abs(math.log(size * units[name] / _STATURE)))
     evidence.append(f"unit {best}: {told}, and the markers are {size * units[best]:.2f} m across with it")
-    warnings.warn(f"{path}: {evidence[-1]}; unit= overrides", MareyWarning, stacklevel=3)
+    warnings.warn(f"{path}: {evidence[-1]}; unit= or --unit overrides", MareyWarning, stacklevel=3)
     return units[best]
 
 
@@ -208,14 +208,14 @@ def _find_up(
         evidence.append(f"{word.upper()} up from POINT:Y_SCREEN")
         if is_sure and seen != word:
             warnings.warn(
-                f"{path}: POINT:Y_SCREEN says {word.upper()} up, but the markers show {told}; up= overrides",
+                f"{path}: POINT:Y_SCREEN says {word.upper()} up, but the markers show {told}; up= or --up overrides",
                 MareyWarning,
                 stacklevel=3,
             )
         return word
     evidence.append(told)
     if not is_sure:
-        warnings.warn(f"{path}: {told}, which is not certain; up= overrides", MareyWarning, stacklevel=3)
+        warnings.warn(f"{path}: {told}, which is not certain; up= or --up overrides", MareyWarning, stacklevel=3)
     return seen
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,13 @@ SIDECAR_SUFFIX = ".marey.json"  # in place of a file's own
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The whole file; a missing, unreadable or empty one is an `UnreadableFile` that says so."""
     try:
+        kind = os.stat(path).st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # a pipe that nobody writes to would be waited for forever
+            raise UnreadableFile("is a pipe or a device, expected a file; copy what it gives into one", path=path)
         with open(os.fspath(path), "rb") as stream:
             data = stream.read()
+    except MareyError:
+        raise
     except FileNotFoundError:
         raise UnreadableFile("no such file", path=path) from None
     except IsADirectoryError:

@@ -42,8 +42,9 @@ def load(path: StrPath, **options: Any) -> Any:
     suffix = _suffix(path)
     if suffix in MARKER_SUFFIXES:
         given = {option: value for option, value in options.items() if value is not None and value is not False}
-        for option in given.keys() - {"unit", "up"}:
-            raise InvalidValue(f"{option}= means nothing for a {suffix} file, which holds markers")
+        for option in sorted(given.keys() - {"unit", "up"}):
+            told = f"{option}= or --{option.replace('_', '-')}"
+            raise InvalidValue(f"{told} means nothing for a {suffix} file, which holds markers")
         return load_markers(path, **given)
     return load_motion(path, **options)
 
@@ -79,7 +80,9 @@ def load_motion(
     given = {"root": root, "clip": clip, "skeleton": skeleton, "fps": fps}
     for option, value in given.items():
         if value is not None and suffix in MOTION_SUFFIXES and suffix not in _OPTIONS[option]:
-            raise InvalidValue(f"{option}= means nothing for a {suffix} file; it is for {', '.join(_OPTIONS[option])}")
+            raise InvalidValue(
+                f"{option}= or --{option} means nothing for a {suffix} file; it is for {', '.join(_OPTIONS[option])}"
+            )
     if fps is not None:
         fps = check_rate(fps)
     raw = _read(path, suffix, fps=fps, root=root, clip=clip, skeleton=skeleton)

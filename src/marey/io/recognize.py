@@ -115,7 +115,8 @@ def recognize_up(skeleton: Skeleton, root_positions: Floats, rotations: Floats, 
     resting = _stance(skeleton.rest_positions[named, None])
     axis, share = _nearest_axis(moving)
     rest_axis, rest_share = _nearest_axis(resting)
-    told = f"{axis.upper()} up: over {len(frames)} frames feet to head point along it with a mean cosine of {share:.2f}"
+    seen = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
+    told = f"{axis.upper()} up: over {seen} feet to head point along it with a mean cosine of {share:.2f}"
     rest_speaks = rest_share >= _UPRIGHT and rest_axis != axis
     if share >= _LEANING and not rest_speaks:
         return Guess(axis, told)

@@ -45,7 +45,7 @@ def draw_cloud(motion: Motion, *, start: int | None = None, stop: int | None = N
     ----------
     start, stop : frames, half-open. Without them the 0.5 s in the middle; with one, up to the motion's end.
     """
-    first, last = _window(motion, start, stop)
+    first, last = cloud_window(motion) if start is None and stop is None else span(motion, start or 0, stop)
     body = see_body(motion)
     middle = (first + last - 1) // 2
     facing = mean_heading(body.heading[first:last])
@@ -94,9 +94,8 @@ def draw_cloud(motion: Motion, *, start: int | None = None, stop: int | None = N
     return figure
 
 
-def _window(motion: Motion, start: int | None, stop: int | None) -> tuple[int, int]:
-    if start is None and stop is None:
-        half = 0.5 * WINDOW * motion.fps
-        middle = 0.5 * (len(motion) - 1)
-        return max(0, round(middle - half)), min(len(motion), round(middle + half) + 1)
-    return span(motion, 0 if start is None else start, stop)
+def cloud_window(motion: Motion) -> tuple[int, int]:
+    """The half-open frames that a cloud shows where none are given: half a second in the middle."""
+    half = 0.5 * WINDOW * motion.fps
+    middle = 0.5 * (len(motion) - 1)
+    return max(0, round(middle - half)), min(len(motion), round(middle + half) + 1)

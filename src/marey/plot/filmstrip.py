@@ -13,7 +13,7 @@ from marey.core._arrays import Floats, checked_index
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.plot.body import UP, Body, forward, mean_heading, see_body, span
-from marey.plot.poses import View, draw_pose, even_frames, outline, paced_frames, telling_frames
+from marey.plot.poses import View, draw_pose, outline, paced_frames, telling_frames
 from marey.plot.style import (
     FLOOR,
     LEFT,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 MOST_POSES = 60
 _TALLEST = 6.0  # inches of a whole figure
+_TALLEST_STACKED = 7.4  # where side view and plan are above one another, so that a winding path fills the width
 _MARGIN = (0.72, 0.15, 0.42, 0.50)  # inches: left, right, top, bottom
 _ROW_GAP = 0.22  # inches between rows of poses
 _LARGEST = 2.7  # inches of a standing figure
@@ -46,7 +47,9 @@ _GAP = 0.95  # inches between side view and plan where they are beside each othe
 _GHOSTS, _GHOST_STEP = 3, 0.1  # before each pose, and at most this many seconds apart
 # A motion is drawn where it went if it goes one way for this far, in metres; else its poses stand side by side.
 _TRAVEL = (1.0, 12.0)
-_LONG_WAIT = 0.8  # seconds between poses beyond which even times say little
+_LONG_WAIT = 0.8  # seconds between poses beyond which how it begins and ends says little
+_PLAN = 1.75  # inches of the plan beside rows of poses
+_LABEL = 0.5  # inches that the time of a pose takes
 
 
 def filmstrip(
@@ -134,12 +137,10 @@ def _plan(motion: Motion, first: int, last: int, n_poses: int | None) -> _Strip:
     if n_poses is None:
         reach = float(np.ptp(body.travel[first:last] @ along))
         n_poses = int(np.clip(round(reach / 0.5) + 1, 6, 10) if travels else np.clip(round(seconds / 0.35) + 1, 4, 12))
-    if not travels and seconds > _LONG_WAIT * n_poses:
-        frames = telling_frames(body, first, last, n_poses)
-    elif travels:
+    if travels:
         frames = paced_frames(body, first, last, n_poses)
     else:
-        frames = even_frames(first, last, n_poses)
+        frames = telling_frames(body, first, last, n_poses, ends=seconds <= _LONG_WAIT * n_poses)
     step = max(1, round(motion.fps * min(_GHOST_STEP, seconds / max(1, len(frames) - 1) / (_GHOSTS + 1))))
     ghosts = []
     for k, frame in enumerate(frames):
@@ -276,12 +277,11 @@ def _draw_side_by_side(strip: _Strip, front: bool) -> Figure:
     low, high = above.min(axis=0) - 0.05 * body.size, above.max(axis=0) + 0.05 * body.size
 
     left, right, head, foot = _MARGIN
-    before_plan = 0.72  # inches, for its labels
+    before_plan = 0.66  # inches, for its labels
     wide = WIDTH - left - right
-    share = 0.24 * wide
     head += 0.2  # for the panels' own titles
     tall = _TALLEST - head - 0.1 - (0.0 if front else 1.2)
-    rows, scale = _rows(strip, views, wide - share - before_plan, tall)
+    rows, scale = _rows(strip, views, wide - _PLAN - before_plan, tall)
     flat = [row for group in rows for row in group]
     gap = _row_gap(views)
     inside = sum(row.size[1] * scale + gap for row in flat) - gap
@@ -296,11 +296,11 @@ def _draw_side_by_side(strip: _Strip, front: bool) -> Figure:
         if len(views) > 1 and k % len(rows[0]) == 0:
             axes.set_title(("from the side", "from the front")[k // len(rows[0])], size=10)
         y -= gap
-    # The plan stands at the right, level with the top, at the scale of the poses or smaller.
+    # The plan stands at the right, level with the top, as large as has room.
     x = left + max(row.size[0] for row in flat) * scale + before_plan
     extent = high - low
     room = np.array([WIDTH - right - x, total - head - foot])
-    per_inch = max(float((extent / room).max()), 1.0 / scale)
+    per_inch = max(float((extent / room).max()), 0.6 / scale)
     width, height = np.minimum(np.maximum(extent / per_inch, (1.5, 0.9)), room)
     plan = figure.add_axes((x / WIDTH, (total - head - height) / total, width / WIDTH, height / total))
     _draw_plan(plan, strip, top, -top.flat(origin))
@@ -325,7 +325,7 @@ def _lay_out(body: Body, sizes: list[tuple[float, float]], row: _Row | None) -> 
     row_scale = 0.0 if row is None else min(wide / row.size[0], 2.2 / row.size[1])
     row_height = 0.0 if row is None else row.size[1] * row_scale + 0.45
     tall = _TALLEST - head - foot
-    stacked = min(wide / width, (tall - 0.4) / (side + plan), _LARGEST / body.size)
+    stacked = min(wide / width, (_TALLEST_STACKED - head - foot - 0.4) / (side + plan), _LARGEST / body.size)
     beside = min((wide - _GAP) / (2 * width), tall / max(side, plan), _LARGEST / body.size)
     is_stacked = stacked * width > 0.8 * wide or stacked > 1.4 * beside
     if is_stacked:
@@ -361,8 +361,6 @@ def _side_panel(
     """Poses above the floor line, each with its time below."""
     axes.set(xlim=x, ylim=y, aspect="equal")
     axes.axhline(0.0, color=FLOOR, lw=0.9, zorder=0.5)
-    inches = axes.get_position().width * WIDTH / (x[1] - x[0])
-    labelled = -np.inf
     for k in poses:
         frame = strip.frames[k]
         shift = (float(shifts[k, 0]), float(shifts[k, 1]))
@@ -371,21 +369,54 @@ def _side_panel(
             draw_pose(axes, strip.body, ghost, view, shift=shift, strength=faint, width=0.9, layer=1.0)
         draw_pose(axes, strip.body, frame, view, shift=shift, layer=2.0 + k / len(strip.frames))
         _draw_touching(axes, strip, frame, view, shift)
-        here = float(strip.body.travel[frame] @ view.right) + shift[0]
-        if (here - labelled) * inches > 0.46:
-            time = f"{frame / strip.fps:.2f} s"
-            axes.annotate(
-                time,
-                (here, 0.0),
-                (0, -5),
-                textcoords="offset points",
-                size=NOTE_SIZE,
-                ha="center",
-                va="top",
-                color=NOTE,
-            )
-            labelled = here
+    inches = axes.get_position().width * WIDTH / (x[1] - x[0])
+    hips = [float(strip.body.travel[strip.frames[k]] @ view.right + shifts[k, 0]) for k in poses]
+    for k, here in _labels(poses, hips, x, _LABEL / inches):
+        axes.annotate(
+            f"{strip.frames[k] / strip.fps:.2f} s",
+            (here, 0.0),
+            (0, -5),
+            textcoords="offset points",
+            size=NOTE_SIZE,
+            ha="center",
+            va="top",
+            color=NOTE,
+        )
     axes.set_yticks(np.arange(0.0, y[1], 0.5))
+
+
+def _labels(
+    poses: Sequence[int], hips: Sequence[float], x: tuple[float, float], width: float
+) -> list[tuple[int, float]]:
+    """Which poses get a label and where it stands: below the hips, or pushed aside by its neighbours.
+
+    Where there is no room for all, some are left out, but neither the first nor the last.
+    """
+    order = [poses[i] for i in np.argsort(hips, kind="stable")]
+    places = np.sort(hips)
+    low, high = x[0] + 0.42 * width, x[1] - 0.42 * width
+    most = max(2, int((high - low) / width) + 1)
+    if len(order) > most:
+        kept = np.unique(np.linspace(0, len(order) - 1, most).round().astype(int))
+        order, places = [order[i] for i in kept], places[kept]
+    if len(order) > 1:
+        # Without the widths that lie to the left of each label, they only have to stay in order.
+        room = width * np.arange(len(order))
+        spread = np.clip(_in_order(places - room), low, max(high - room[-1], low))
+        places = spread + room
+    return list(zip(order, places.tolist(), strict=True))
+
+
+def _in_order(values: Floats) -> Floats:
+    """The nearest values, in the sense of least squares, that never fall: neighbours that do are pooled."""
+    pools: list[tuple[float, int]] = []
+    for value in values.tolist():
+        total, count = value, 1
+        while pools and pools[-1][0] / pools[-1][1] > total / count:
+            before, n = pools.pop()
+            total, count = total + before, count + n
+        pools.append((total, count))
+    return np.concatenate([np.full(count, total / count) for total, count in pools])
 
 
 def _hide_x_axis(axes: Axes) -> None:

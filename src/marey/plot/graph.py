@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PATH, _GONE = "#f2c14e", MIDDLE
-# More arcs than this hide one another; the best are drawn.
-_MOST_ARCS = 1500
+# More arcs than this hide one another; some of every likeness are drawn.
+_MOST_ARCS = 500
 
 
 def graph(motion_graph: MotionGraph, path: StrPath) -> None:
@@ -42,8 +42,8 @@ def graph(motion_graph: MotionGraph, path: StrPath) -> None:
 def draw_graph(motion_graph: MotionGraph) -> Figure:
     """Each clip as a line over time, dark where the graph plays it, and each transition as an arc from one to another.
 
-    Arcs within a clip bow upwards. The darker an arc, the more alike the frames that it joins; of very many the best
-    are drawn.
+    Arcs within a clip bow upwards. The darker an arc, the more alike the frames that it joins; of very many, some of
+    every likeness are drawn.
     """
     clips, edges = motion_graph.clips, motion_graph.edges
     figure = new_figure(1.1 + 0.55 * len(clips))
@@ -64,7 +64,7 @@ def draw_graph(motion_graph: MotionGraph) -> Figure:
     axes.set_xlim(left=0.0)
     axes.set_xlabel("time in the clip (s)")
     n = motion_graph.n_transitions
-    part = "" if shown == n else f", the {shown} most alike drawn"
+    part = "" if shown == n else f", {shown} of them drawn"
     axes.set_title(f"{len(clips)} clips, {n} transitions{part}")
     return figure
 
@@ -74,7 +74,9 @@ def _draw_arcs(axes: Axes, motion_graph: MotionGraph, rows: Floats) -> int:
 
     edges = motion_graph.edges
     jumps = np.flatnonzero(edges.blends)
-    jumps = jumps[np.argsort(edges.distances[jumps], kind="stable")][:_MOST_ARCS]
+    jumps = jumps[np.argsort(edges.distances[jumps], kind="stable")]
+    if len(jumps) > _MOST_ARCS:
+        jumps = jumps[np.linspace(0, len(jumps) - 1, _MOST_ARCS).astype(int)]
     t = np.linspace(0.0, 1.0, 24)
     middle = motion_graph.half_width
     lines = []
@@ -134,12 +136,16 @@ def followed(found: Followed, path: StrPath) -> None:
 def draw_followed(walk: Walk, wanted: ArrayLike) -> Figure:
     """A path from above, and the way of a walk along it; transitions are marked.
 
-    +Z points up the page and +X to the left, so that a turn to the left is one.
+    +Z points up the page and +X to the left, or, for paths that are longer that way, +Z to the right and +X up: a turn
+    to the left is one in both.
     """
     from marey.graph import described
 
     found = described(walk, wanted, 0.0)
+    names, flip = ("x (m)", "z (m)"), True
     course, way = found.path, found.way
+    if np.ptp(course[:, 1]) > np.ptp(course[:, 0]):
+        course, way, names, flip = course[:, ::-1], way[:, ::-1], names[::-1], False
     low = np.minimum(course.min(axis=0), way.min(axis=0)) - 0.4
     high = np.maximum(course.max(axis=0), way.max(axis=0)) + 0.4
     width, height = high - low
@@ -153,12 +159,12 @@ def draw_followed(walk: Walk, wanted: ArrayLike) -> Figure:
     axes.plot(*way[0], "o", ms=8, mfc="white", mec=_GONE, mew=1.6, zorder=5)
     axes.plot(*way[-1], "s", ms=6, color=_GONE, zorder=5)
     axes.set_aspect("equal")
-    axes.set_xlim(high[0], low[0])
+    axes.set_xlim(*((high[0], low[0]) if flip else (low[0], high[0])))
     axes.set_ylim(low[1], high[1])
-    axes.set_xlabel("x (m)")
-    axes.set_ylabel("z (m)")
+    axes.set_xlabel(names[0])
+    axes.set_ylabel(names[1])
     axes.grid(True)
-    axes.legend(loc="best")
+    axes.legend(loc="best", fontsize=NOTE_SIZE)
     seconds = len(walk) / walk.graph.fps
     axes.set_title(f"{seconds:.1f} s along the path, {100.0 * found.mean_distance:.1f} cm from it in the mean")
     axes.text(

@@ -119,17 +119,22 @@ def paced_frames(body: Body, start: int, stop: int, n: int) -> list[int]:
     return [start + int(f) for f in np.unique(frames)]
 
 
-def telling_frames(body: Body, start: int, stop: int, n: int) -> list[int]:
+def telling_frames(body: Body, start: int, stop: int, n: int, *, ends: bool = False) -> list[int]:
     """From each of n equal stretches the frame whose pose is farthest from the mean pose.
 
-    Where poses lie seconds apart, even times would mostly show somebody who stands between two kicks.
+    Even times would show a kick before and after, and mostly somebody who stands between two of them. With `ends` the
+    first and the last frame are shown in any case, and the stretches lie around the even times between.
     """
     poses = body.positions[start:stop][:, body.joints] - body.travel[start:stop, None] * np.array([1.0, 0.0, 1.0])
     unusual = np.square(poses - poses.mean(axis=0)).sum(axis=(1, 2))
-    edges = np.unique(np.linspace(0, stop - start, n + 1).round().astype(int))
-    frames: list[int] = []
+    last = stop - start - 1
+    if ends and n < 3:
+        return even_frames(start, stop, n)
+    half = 0.5 * last / (n - 1) if ends else 0.0
+    edges = np.unique(np.linspace(half, last + 1 - half, n - 1 if ends else n + 1).round().astype(int))
+    frames = [0] if ends else []
     for a, b in pairwise(edges.tolist()):
         # Not the other side of an edge that the last one lies at.
         a = max(a, frames[-1] + (b - a) // 2) if frames else a
         frames.append(int(a + np.argmax(unusual[a:b])))
-    return [start + frame for frame in frames]
+    return [start + frame for frame in dict.fromkeys([*frames, *([last] if ends else [])])]

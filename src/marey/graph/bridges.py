@@ -1,0 +1,106 @@
+"""Transitions that are motions of their own: made once, kept as short clips, and played by single edges.
+
+A transition of `Edges` blends two clips as it is played. One that was made in another way, over a time of its own, is
+kept as a clip beside the recorded ones, and its edge plays it: the edge leaves a recorded clip and enters another, so
+that labels and pruning see a transition like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+from marey.graph.build import labels_of
+from marey.graph.motion_graph import MotionGraph
+from marey.graph.network import compacted, connect_clips
+from marey.graph.prune import components, findings, prune
+from marey.graph.transitions import Transitions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bridge:
+    """A transition of its own.
+
+    Attributes
+    ----------
+    clips : which is left, and which is entered.
+    leave, enter : the first frame of one that is not played any more, and the first of the other that is.
+    motions : the two that are blended in between. The first lies in the world of the clip that is left, the second in
+        that of the clip that is entered; None stands for the entered clip itself, up to `enter`. A motion that needs
+        no blending is given in both worlds.
+    start, n_frames : of the motions, which may have more frames around these.
+    distance : metres, how unlike the frames are that it joins.
+    move : (3,) rigid2d that carries the clip that is entered onto the one that is left.
+    """
+
+    clips: tuple[int, int]
+    leave: int
+    enter: int
+    motions: tuple[Motion, Motion | None]
+    start: int
+    n_frames: int
+    distance: float
+    move: Floats
+
+
+def with_bridges(
+    motions: Sequence[Motion], half: int, plain: Transitions, bridges: Sequence[Bridge], least_seconds: float = 2.0
+) -> MotionGraph | None:
+    """The pruned graph of clips, transitions and bridges; None where nothing can go on for ever.
+
+    Parameters
+    ----------
+    plain : directed transitions of 2 half + 1 frames.
+    bridges : each with `leave` + 2 half below the length of its first clip, and `enter` above 2 half.
+    """
+    names, frame_labels = labels_of(motions)
+    joins = Transitions(
+        np.array([bridge.clips for bridge in bridges], dtype=np.int64).reshape(-1, 2),
+        np.array([(b.leave + half, b.enter - half - 1) for b in bridges], dtype=np.int64).reshape(-1, 2),
+        # Edges come in another order; until then a bridge is known by its number below zero.
+        -1.0 - np.arange(len(bridges), dtype=np.float64),
+        np.array([bridge.move for bridge in bridges], dtype=np.float64).reshape(-1, 3),
+    )
+    both = Transitions(*(np.concatenate([getattr(plain, k), getattr(joins, k)]) for k in joins.__slots__))
+    lengths = np.array([len(motion) for motion in motions])
+    nodes, edges = connect_clips(lengths, frame_labels, both, half)
+    keep, members = prune(len(nodes), edges)
+    if not (keep & ~edges.blends).any():
+        return None
+    found = components(names, edges, members)
+    small, edges = compacted(nodes, edges.taken(keep))
+    clips, starts = edges.clips.copy(), edges.starts.copy()
+    n_frames, distances = edges.n_frames.copy(), edges.distances.copy()
+    extra: list[Motion] = []
+    for e in np.flatnonzero(edges.distances < 0.0):
+        bridge = bridges[round(-1.0 - float(edges.distances[e]))]
+        for side, motion in enumerate(bridge.motions):
+            if motion is None:
+                starts[e, side] = bridge.enter - bridge.n_frames
+            else:
+                clips[e, side], starts[e, side] = len(motions) + len(extra), bridge.start
+                extra.append(replace(motion, name=f"{motion.name} ({len(extra) + 1})"))
+        n_frames[e], distances[e] = bridge.n_frames, bridge.distance
+    place = {(int(c), int(f)): k for k, (c, f) in enumerate(nodes)}
+    index = np.array([place[int(c), int(f)] for c, f in small])
+    played = replace(edges, clips=clips, starts=starts, n_frames=n_frames, distances=distances)
+    told = findings(found, motions[0].fps, least_seconds)
+    return MotionGraph((*motions, *extra), half, small, played, names, members[:, index], found, told)
+
+
+def plain_transitions(graph: MotionGraph) -> Transitions:
+    """The directed transitions of a graph that has no bridges."""
+    edges = graph.edges
+    if (graph.nodes[edges.tails] != np.stack([edges.clips[:, 0], edges.starts[:, 0]], axis=1)).any():
+        raise InvalidValue(
+            "this graph has transitions that are motions of their own already; begin with one that has none"
+        )
+    jumps = edges.blends
+    return Transitions(
+        edges.clips[jumps], edges.starts[jumps] + graph.half_width, edges.distances[jumps], edges.moves[jumps]
+    )

@@ -1,0 +1,252 @@
+"""A graph with as few transitions as it needs: thinned by what they are good for.
+
+The smallest set of all would take trying every one. Here the choice is greedy: transitions are put in order of how much
+use is made of them, by direction tables, quickest ways between labels and walks along curves, and as many of the first
+are kept as it takes, found by bisection, on top of a backbone that holds the graph together. What is promised is
+measured on the result, on curves that had no part in the order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, Ints
+from marey.errors import InvalidValue, NoResult
+from marey.graph.follow import follow
+from marey.graph.motion_graph import MotionGraph
+from marey.graph.network import compacted
+from marey.graph.prune import components, findings, prune
+from marey.graph.routes import shortest_ways, time_to
+from marey.graph.table import direction_table
+
+_DIRECTIONS = 8
+# Curves of so many metres, to learn from and to check with, and how wide they are searched.
+_LENGTH, _N_LEARN, _N_CHECK, _WIDTH = 12.0, 10, 4, 60
+# Metres that a walk may always be further from its curve: less is chance.
+_CHANCE = 0.01
+# Bisection ends where it is known to this share of the transitions.
+_FINE = 0.01
+_LEAST_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usefulness:
+    """What a graph is good for.
+
+    Attributes
+    ----------
+    transitions : how many.
+    seconds : of clips that can be played endlessly in each label, in their order, added up.
+    progress : metres, what the direction tables promise, mean over places and directions: how quickly it answers.
+    change : seconds to another label by the quickest way, mean over places and labels; 0 with one label.
+    deviation : metres from curves, and of curves from walks along them, mean; infinite where there is no walk.
+    """
+
+    transitions: int
+    seconds: float
+    progress: float
+    change: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Thinning:
+    """How a graph was thinned.
+
+    Attributes
+    ----------
+    before, after : what the graph was good for, and what it is.
+    loss : share that was allowed to be lost of each.
+    backbone : transitions that hold it together, of those kept.
+    tried : graphs that were measured on the way.
+    """
+
+    before: Usefulness
+    after: Usefulness
+    loss: float
+    backbone: int
+    tried: int
+
+
+def thinned(
+    graph: MotionGraph, *, loss: float = 0.1, rng: int | np.random.Generator = 0
+) -> tuple[MotionGraph, Thinning]:
+    """The graph with fewer transitions, and what that costs.
+
+    Every label keeps all of its endless motion, and whatever could be got to from it. Of the progress of direction
+    tables at most the share `loss` is lost; the time to other labels and the distance to curves grow by at most this
+    share, the latter or by a centimetre.
+
+    Parameters
+    ----------
+    loss : from 0, nothing may be lost, to below 1.
+    rng : of the curves.
+    """
+    if not (np.isfinite(loss) and 0.0 <= loss < 1.0):
+        raise InvalidValue(f"loss is a share of at least 0 and below 1, got {loss!r}")
+    chance = np.random.default_rng(rng)
+    learn, check = (tuple(_curve(chance) for _ in range(n)) for n in (_N_LEARN, _N_CHECK))
+    jumps = np.flatnonzero(graph.edges.blends)
+    spine = _backbone(graph)
+    order = _in_order(graph, learn, spine)
+    before = _measured(graph, graph, check)
+    # Everything is enough; the backbone alone may be.
+    low, high = int(spine.sum()), len(jumps)
+    after, tried = before, 0
+    chosen = np.ones(len(graph.edges), dtype=bool)
+    step: int | None = low
+    while step is not None:
+        mask = ~graph.edges.blends
+        mask[order[:step]] = True
+        tried += 1
+        found = _measured(_without(graph, mask, join=False), graph, check)
+        if _holds(before, found, loss):
+            high, after, chosen = step, found, mask
+        else:
+            low = step
+        step = (low + high) // 2 if high - low > max(1.0, _FINE * len(jumps)) else None
+    made = _without(graph, chosen, join=True)
+    return made, Thinning(before, replace(after, transitions=made.n_transitions), loss, int(spine.sum()), tried)
+
+
+def _holds(before: Usefulness, after: Usefulness, loss: float) -> bool:
+    return (
+        after.seconds >= before.seconds
+        and after.progress >= before.progress - loss * abs(before.progress)
+        and after.change <= (1.0 + loss) * before.change
+        and after.deviation <= max((1.0 + loss) * before.deviation, before.deviation + _CHANCE)
+    )
+
+
+def _measured(graph: MotionGraph, whole: MotionGraph, curves: tuple[Floats, ...]) -> Usefulness:
+    """What a part of the `whole` graph is good for; where it lost places, these count as nothing gained."""
+    seconds = sum(component.n_frames for component in graph.components) / graph.fps
+    progress = float(direction_table(graph, _DIRECTIONS).values.sum()) / (_DIRECTIONS * len(whole.nodes))
+    changes = []
+    for name in graph.label_names:
+        away = time_to(graph, name)[~graph.members[graph.label_index(name)]]
+        changes.extend(away[np.isfinite(away)].tolist())
+    away_from = []
+    for curve in curves:
+        try:
+            followed = follow(graph, curve, width=_WIDTH)
+        except NoResult:
+            away_from.append(np.inf)
+        else:
+            away_from.append(0.5 * (followed.mean_distance + followed.mean_uncovered))
+    change = float(np.mean(changes)) / graph.fps if changes else 0.0
+    return Usefulness(graph.n_transitions, seconds, progress, change, float(np.mean(away_from)))
+
+
+def _in_order(graph: MotionGraph, curves: tuple[Floats, ...], spine: Bools) -> Ints:
+    """The transitions, first the backbone's, then by the use that is made of them; of equal ones the best match."""
+    edges = graph.edges
+    use = np.zeros(len(edges))
+    for label in (None, *graph.label_names):
+        try:
+            table = direction_table(graph, _DIRECTIONS, label=label)
+        except NoResult:
+            continue
+        nodes, columns = np.nonzero(table.choices >= 0)
+        np.add.at(use, graph.first_out[nodes] + table.choices[nodes, columns], 1.0 / _DIRECTIONS)
+    for label in graph.label_names if len(graph.label_names) > 1 else ():
+        ways = shortest_ways(graph, label)
+        ways = ways[(ways >= 0) & ~graph.members[graph.label_index(label)]]
+        use[ways] += 1.0
+    for curve in curves:
+        try:
+            walked = follow(graph, curve, width=_WIDTH).walk.edges
+        except NoResult:
+            continue
+        # One that a walk takes is worth as much as one that the table takes at every node.
+        use[walked] += 1.0
+    jumps = np.flatnonzero(edges.blends)
+    return np.asarray(jumps[np.lexsort((edges.distances[jumps], -use[jumps], ~spine[jumps]))])
+
+
+def _backbone(graph: MotionGraph) -> Bools:
+    """(E,) transitions that are enough for every label to keep its endless motion, and for every way between labels.
+
+    From one node of each label's component, ways with the fewest transitions to all of its nodes and back.
+    """
+    edges = graph.edges
+    keep = np.zeros(len(edges), dtype=bool)
+    roots = {
+        k: int(np.flatnonzero(graph.members[k])[0]) for k in range(len(graph.label_names)) if graph.members[k].any()
+    }
+    for k, root in roots.items():
+        inside = edges.labels[:, k] & graph.members[k][edges.tails] & graph.members[k][edges.heads]
+        for back in (False, True):
+            keep[_tree(graph, inside, root, back)] = True
+    everywhere = np.ones(len(edges), dtype=bool)
+    for root in roots.values():
+        into = _entering(graph, everywhere, root)
+        for k in roots:
+            node = roots[k]
+            while node != root and into[node] >= 0:
+                keep[into[node]] = True
+                node = int(edges.tails[into[node]])
+    return np.asarray(keep & edges.blends)
+
+
+def _tree(graph: MotionGraph, allowed: Bools, root: int, back: bool) -> Ints:
+    into = _entering(graph, allowed, root, back)
+    return np.asarray(into[into >= 0])
+
+
+def _entering(graph: MotionGraph, allowed: Bools, root: int, back: bool = False) -> Ints:
+    """(N,) the edge by which the way with the fewest transitions from `root` enters each node, or leaves it for `root`
+    where `back`; -1 where there is none."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import dijkstra
+
+    edges, n = graph.edges, len(graph.nodes)
+    which = np.flatnonzero(allowed)
+    # Clip edges cost next to nothing; of transitions, better matches cost a little less.
+    cost = np.where(edges.blends[which], 1.0 + edges.distances[which], 1e-6)
+    tails, heads = (edges.heads, edges.tails) if back else (edges.tails, edges.heads)
+    order = np.lexsort((cost, heads[which], tails[which]))
+    which, cost = which[order], cost[order]
+    once = np.ones(len(which), dtype=bool)
+    once[1:] = (tails[which][1:] != tails[which][:-1]) | (heads[which][1:] != heads[which][:-1])
+    which, cost = which[once], cost[once]
+    links: Any = coo_array((cost, (tails[which], heads[which])), shape=(n, n)).tocsr()
+    _, before = dijkstra(links, indices=root, return_predecessors=True)
+    edge_of = {(int(t), int(h)): int(e) for t, h, e in zip(tails[which], heads[which], which, strict=True)}
+    return np.array([edge_of[int(p), v] if p >= 0 else -1 for v, p in enumerate(before)])
+
+
+def _without(graph: MotionGraph, kept: Bools, *, join: bool) -> MotionGraph:
+    """The graph of the edges `kept`, pruned; with runs of clips joined where nothing branches any more, or not."""
+    edges = graph.edges.taken(kept)
+    stays, members = prune(len(graph.nodes), edges)
+    if not (stays & ~edges.blends).any():
+        raise NoResult("without these transitions nothing can go on")
+    had = {component.label: component.of_frames for component in graph.components}
+    found = tuple(
+        replace(component, of_frames=had.get(component.label, component.of_frames))
+        for component in components(graph.label_names, edges, members)
+    )
+    left = edges.taken(stays)
+    index = np.unique(np.concatenate([left.tails, left.heads]))
+    if join:
+        nodes, left = compacted(graph.nodes, left)
+        place = {(int(c), int(f)): k for k, (c, f) in enumerate(graph.nodes)}
+        index = np.array([place[int(c), int(f)] for c, f in nodes])
+    else:
+        left = replace(left, tails=np.searchsorted(index, left.tails), heads=np.searchsorted(index, left.heads))
+    told = findings(found, graph.fps, _LEAST_SECONDS)
+    return MotionGraph(
+        graph.clips, graph.half_width, graph.nodes[index], left, graph.label_names, members[:, index], found, told
+    )
+
+
+def _curve(chance: np.random.Generator) -> Floats:
+    """(N, 2) a smooth curve by chance: its direction swings by about a quarter turn to either side."""
+    along = np.linspace(0.0, 1.0, 61)
+    angle = sum(chance.normal(0.0, 0.7 / k) * np.sin(np.pi * k * along + chance.uniform(0.0, np.pi)) for k in (1, 2, 3))
+    step = _LENGTH / 60.0 * np.stack([np.sin(angle), np.cos(angle)], axis=1)
+    return np.concatenate([np.zeros((1, 2)), np.cumsum(step[:-1], axis=0)])

@@ -1,0 +1,23 @@
+"""Sets of motions on disk, what is derived from them, and where heavy work runs."""
+
+from marey.store.building import Skipped
+from marey.store.cache import Cache
+from marey.store.labels import LabelRow, add_label, read_label_csv
+from marey.store.motion_set import Group, MotionSet
+from marey.store.run import Processes, Run, Threads, processes, run_on, threads
+
+__all__ = [
+    "Cache",
+    "Group",
+    "LabelRow",
+    "MotionSet",
+    "Processes",
+    "Run",
+    "Skipped",
+    "Threads",
+    "add_label",
+    "processes",
+    "read_label_csv",
+    "run_on",
+    "threads",
+]

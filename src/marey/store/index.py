@@ -1,0 +1,218 @@
+"""The index of a cache: an SQLite file of what has been made from what.
+
+Every call opens the file anew and is one transaction, so threads, processes and kills cannot leave it half written.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.core._arrays import settle
+from marey.errors import MareyError, ParseError, UnknownVersion, UnwritableFile
+
+VERSION = 1
+# SQLite has room in a file's header for four letters that say whose it is.
+_OURS = int.from_bytes(b"mary", "big")
+# Seconds to wait while another process writes; each write takes milliseconds.
+_PATIENCE = 60.0
+# SQLite takes at most 999 values in a question on old systems.
+_CHUNK = 500
+_TABLES = (
+    "files (path TEXT PRIMARY KEY, size INTEGER, mtime INTEGER, ctime INTEGER, hashed INTEGER, digest TEXT, "
+    "clips TEXT)",
+    "skeletons (key TEXT PRIMARY KEY, content TEXT)",
+    "clips (key TEXT PRIMARY KEY, reason TEXT, skeleton TEXT, n_frames INTEGER, about TEXT)",
+    "arrays (key TEXT PRIMARY KEY, dtype TEXT, shape TEXT, data BLOB)",
+)
+
+
+class FileRow(NamedTuple):
+    """A file as it was when its bytes were last read.
+
+    Times are in nanoseconds; `clips` names the motions in it, or is None where the file is one motion.
+    """
+
+    path: str
+    size: int
+    mtime: int
+    ctime: int
+    hashed: int
+    digest: str
+    clips: tuple[str, ...] | None
+
+
+class ClipRow(NamedTuple):
+    """A clip that was prepared; with a `reason`, why it could not be."""
+
+    key: str
+    reason: str | None
+    skeleton: str
+    n_frames: int
+
+
+class Index:
+    """The index in a cache folder. Nothing is written, not even the file itself, before there is something to say."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "index.sqlite"
+        if self.path.exists():
+            with self._reading():
+                pass
+
+    def make(self) -> None:
+        """Make the index where there is none; refused where nothing can be written."""
+        with self._writing():
+            pass
+
+    def files(self, paths: Iterable[str]) -> dict[str, FileRow]:
+        """What is known of these files."""
+        rows = self._rows("SELECT path, size, mtime, ctime, hashed, digest, clips FROM files WHERE path", paths)
+        found = (FileRow(*row) for row in rows)
+        return {row.path: row._replace(clips=_unpacked(row.clips)) for row in found}
+
+    def put_files(self, rows: Iterable[FileRow]) -> None:
+        """Remember files."""
+        plain = [(*row[:6], None if row.clips is None else json.dumps(row.clips)) for row in rows]
+        with self._writing() as db:
+            db.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)", plain)
+
+    def clips(self, keys: Iterable[str]) -> dict[str, ClipRow]:
+        """What is known of these clips."""
+        rows = self._rows("SELECT key, reason, skeleton, n_frames FROM clips WHERE key", keys)
+        return {row[0]: ClipRow(*row) for row in rows}
+
+    def about(self, key: str) -> dict[str, Any] | None:
+        """What `put_clip` was told about a clip besides its arrays."""
+        rows = self._rows("SELECT about FROM clips WHERE key", [key])
+        return json.loads(rows[0][0]) if rows else None
+
+    def skeleton(self, key: str) -> dict[str, Any] | None:
+        """The content of a skeleton."""
+        rows = self._rows("SELECT content FROM skeletons WHERE key", [key])
+        return json.loads(rows[0][0]) if rows else None
+
+    def put_clip(self, row: ClipRow, skeleton: Mapping[str, Any] | None, about: Mapping[str, Any]) -> None:
+        """Remember a clip and its skeleton."""
+        with self._writing() as db:
+            if skeleton is not None:
+                db.execute("INSERT OR IGNORE INTO skeletons VALUES (?, ?)", (row.skeleton, json.dumps(skeleton)))
+            db.execute("INSERT OR REPLACE INTO clips VALUES (?, ?, ?, ?, ?)", (*row, json.dumps(about)))
+
+    def forget_clip(self, key: str) -> None:
+        """Let a clip be prepared again."""
+        with self._writing() as db:
+            db.execute("DELETE FROM clips WHERE key = ?", (key,))
+
+    def known_arrays(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys that have an array."""
+        return {row[0] for row in self._rows("SELECT key FROM arrays WHERE key", keys)}
+
+    def arrays(self, keys: Iterable[str]) -> dict[str, NDArray[Any] | None]:
+        """The arrays by key, read-only; None for those that lie in a file of their own."""
+        rows = self._rows("SELECT key, dtype, shape, data FROM arrays WHERE key", keys)
+        out: dict[str, NDArray[Any] | None] = {}
+        for key, dtype, shape, data in rows:
+            form = tuple(json.loads(shape))
+            out[key] = None if data is None else settle(np.frombuffer(data, np.dtype(dtype)).reshape(form))
+        return out
+
+    def put_arrays(self, arrays: Mapping[str, NDArray[Any]], apart: Iterable[str]) -> None:
+        """Remember arrays; of those in `apart`, which lie in files of their own, only that they are there."""
+        outside = set(apart)
+        rows = [
+            (key, array.dtype.str, json.dumps(array.shape), None if key in outside else array.tobytes())
+            for key, array in arrays.items()
+        ]
+        with self._writing() as db:
+            db.executemany("INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?)", rows)
+
+    def _rows(self, question: str, values: Iterable[str]) -> list[tuple[Any, ...]]:
+        wanted = list(values)
+        if not wanted or not self.path.exists():
+            return []
+        out: list[tuple[Any, ...]] = []
+        with self._reading() as db:
+            for at in range(0, len(wanted), _CHUNK):
+                part = wanted[at : at + _CHUNK]
+                out += db.execute(f"{question} IN ({', '.join('?' * len(part))})", part)
+        return out
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._told(), closing(sqlite3.connect(self.path, _PATIENCE, isolation_level=None)) as db:
+            if self._age(db) < VERSION:  # nothing of use yet, or what an older marey has left
+                with self._writing():
+                    pass
+            db.execute("BEGIN")
+            yield db
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that is taken back unless all goes well."""
+        try:
+            self.path.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise UnwritableFile(
+                f"the cache folder cannot be made ({reason}); give another with cache=", path=self.path.parent
+            ) from None
+        with self._told(), closing(sqlite3.connect(self.path, _PATIENCE, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            if self._age(db) < VERSION:
+                _start(db)
+            yield db
+            db.execute("COMMIT")
+
+    def _age(self, db: sqlite3.Connection) -> int:
+        """The file's version, 0 for a new one; what is not ours or newer is refused."""
+        (owner,), (version,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version"))
+        if (owner, version) == (0, 0) and db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+            return 0
+        if owner != _OURS:
+            raise UnknownVersion("is not the index of a cache; give another folder with cache=", path=self.path)
+        if version > VERSION:
+            raise UnknownVersion(
+                f"the cache is of version {version}, and this marey reads version {VERSION}; update marey, give "
+                "another folder with cache=, or delete this one, as all in it can be made again",
+                path=self.path,
+            )
+        return int(version)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What SQLite raises, as errors that say what to do."""
+        try:
+            yield
+        except MareyError:
+            raise
+        except sqlite3.OperationalError as error:
+            raise UnwritableFile(
+                f"the cache cannot be used ({error}); give another folder with cache=", path=self.path
+            ) from None
+        except (sqlite3.DatabaseError, ValueError) as error:
+            raise ParseError(
+                f"the cache is damaged ({error}); delete {str(self.path.parent)!r}, all in it can be made again",
+                path=self.path,
+            ) from None
+
+
+def _unpacked(clips: Any) -> tuple[str, ...] | None:
+    return None if clips is None else tuple(json.loads(clips))
+
+
+def _start(db: sqlite3.Connection) -> None:
+    """Empty tables, in place of any that an older version has left."""
+    for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        db.execute(f'DROP TABLE "{name}"')
+    for table in _TABLES:
+        db.execute(f"CREATE TABLE {table}")
+    db.execute(f"PRAGMA application_id = {_OURS}")
+    db.execute(f"PRAGMA user_version = {VERSION}")

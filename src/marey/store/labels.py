@@ -1,0 +1,230 @@
+"""Labels for the clips of a folder: from sidecars, from a CSV file, from the folders' names.
+
+A CSV file of labels has one label a line, under a heading::
+
+    file,label,start,stop
+    walk.bvh,walk,0,3.2
+    walk.bvh,turn-left,3.2,
+    fights/kick.bvh,kick,36f,90f
+
+`file` is the clip's file as seen from the set's folder, with or without its suffix. `start` and `stop` are seconds
+(``3.2``) or frames (``36f``), half-open; where they are left out, the clip's beginning and end. Both count from the
+file's own first frame at the file's own rate, also where that frame is a rest pose that a set leaves out. Blank lines
+and lines that begin with ``#`` are passed over.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from marey.core._arrays import checked_index
+from marey.core.labels import Label, Labels
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, ParseError, UnreadableFile, UnwritableFile, similar
+from marey.io.files import read_bytes, split_name, write_bytes
+from marey.io.loading import clip_names, load_motion
+from marey.io.sidecar import FORMAT, VERSION, read_sidecar, sidecar_path
+
+__all__ = ["LabelRow", "add_label", "bare_name", "folder_labels", "label_rows", "labelled", "read_label_csv"]
+
+_HEADING = ("file", "label", "start", "stop")
+Moment = int | float | None
+StrPath = str | os.PathLike[str]
+
+
+class LabelRow(NamedTuple):
+    """One label for one file: `start` and `stop` as frames (int), seconds (float), or None for the clip's ends.
+
+    `csv` and `line` say where it was read, for messages.
+    """
+
+    file: str
+    label: str
+    start: Moment
+    stop: Moment
+    csv: str = ""
+    line: int | None = None
+
+
+def add_label(path: StrPath, name: str, start: int | None = None, stop: int | None = None) -> Path:
+    """Add a label to the sidecar of a motion file, keeping all else that it says; returns the sidecar's path.
+
+    Parameters
+    ----------
+    path : the motion file.
+    name : of the label.
+    start, stop : frames of the file, half-open, counting a rest pose that may come first; its ends by default.
+
+    A label that is there already is not added again.
+    """
+    if len(clip_names(path)) > 1:
+        raise InvalidValue(f"{os.fspath(path)} holds several motions, of which a sidecar could not say which is meant")
+    motion = load_motion(path)
+    first = 0 if start is None else checked_index(start, "start")
+    end = len(motion) if stop is None else checked_index(stop, "stop")
+    (label,) = Labels((Label(name, first, end),))
+    if label.stop > len(motion):
+        raise InvalidValue(f"label {name!r} ends at frame {label.stop} of a motion of {len(motion)} frames")
+    file, side = Path(path).name, sidecar_path(path)
+    content: dict[str, Any] | None = read_sidecar(path)
+    if content is None:
+        content = {"format": FORMAT, "version": VERSION, "files": [file], "frames": len(motion)}
+    if content.get("frames", len(motion)) != len(motion):  # `load_motion` takes it for that of another file
+        others = ", ".join(content.get("files", ()))
+        raise UnwritableFile(f"holds the annotations of {others}; rename {file} to give it labels", path=side)
+    entry, present = label._asdict(), content.get("labels", [])
+    if entry in present:
+        return side
+    changed = {**content, "labels": sorted([*present, entry], key=lambda item: (item["start"], item["stop"]))}
+    write_bytes(side, [json.dumps(changed, indent=1, ensure_ascii=False).encode(), b"\n"])
+    return side
+
+
+def folder_labels(relative: str) -> tuple[LabelRow, ...]:
+    """A label for each folder on the way to a file: ``walk`` and ``happy`` for ``walk/happy/01.bvh``."""
+    names = dict.fromkeys(relative.split("/")[:-1])
+    return tuple(LabelRow(relative, name, None, None) for name in names)
+
+
+def read_label_csv(path: StrPath) -> tuple[LabelRow, ...]:
+    """The rows of a CSV file of labels, checked as far as that can be done without the clips."""
+    shown = os.fspath(path)
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ParseError("expected text in UTF-8; save it as such", path=shown, line=line) from None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows: list[LabelRow] = []
+    columns: dict[str, int] | None = None
+    try:
+        for cells in reader:
+            values = [cell.strip() for cell in cells]
+            if not any(values) or values[0].startswith("#"):
+                continue
+            if columns is None:
+                columns = _columns(values, shown, reader.line_num)
+            else:
+                rows.append(_row(values, columns, shown, reader.line_num))
+    except csv.Error as error:
+        raise ParseError(f"not valid CSV: {error}", path=shown, line=reader.line_num) from None
+    if columns is None:
+        raise ParseError(f"expected the heading {','.join(_HEADING)}, got no lines", path=shown)
+    return tuple(rows)
+
+
+def label_rows(folder: Path, given: Sequence[StrPath], files: tuple[str, ...]) -> dict[str, tuple[LabelRow, ...]]:
+    """For each file, or clip in a file of several, the labels that it gets besides those of its sidecar."""
+    out: dict[str, tuple[LabelRow, ...]] = {}
+    for source in given:
+        if source == "sidecar":
+            continue
+        if source == "folders":
+            rows = tuple(row for file in files for row in folder_labels(file))
+        elif not os.path.exists(source):
+            raise UnreadableFile("no such file; labels come from 'sidecar', 'folders' or a CSV file", path=source)
+        else:
+            rows = _matched(read_label_csv(source), folder, files)
+        for row in rows:
+            out[row.file] = (*out.get(row.file, ()), row)
+    return out
+
+
+def labelled(motion: Motion, rows: Iterable[LabelRow]) -> Motion:
+    """`motion`, as its file has it, with these labels besides its own."""
+    new = [_label(motion, row) for row in rows]
+    return replace(motion, labels=Labels(tuple(dict.fromkeys((*motion.labels, *new))))) if new else motion
+
+
+def _columns(values: list[str], path: str, line: int) -> dict[str, int]:
+    heading = [value.lower() for value in values]
+    for name in _HEADING[:2]:
+        if name not in heading:
+            raise ParseError(
+                f"expected the heading {','.join(_HEADING)}, got {','.join(values)[:60]!r}", path=path, line=line
+            )
+    return {name: heading.index(name) for name in _HEADING if name in heading}
+
+
+def _row(values: list[str], columns: dict[str, int], path: str, line: int) -> LabelRow:
+    if len(values) <= max(columns["file"], columns["label"]):
+        raise ParseError(f"expected {','.join(columns)}, got {','.join(values)[:60]!r}", path=path, line=line)
+    cell = {name: values[k] if k < len(values) else "" for name, k in columns.items()}
+    for name in ("file", "label"):
+        if not cell[name]:
+            raise ParseError(f"expected a {name} in this line, got none", path=path, line=line)
+    start, stop = (_moment(cell.get(name, ""), name, path, line) for name in ("start", "stop"))
+    if start is not None and stop is not None and type(start) is type(stop) and start >= stop:
+        raise ParseError(f"expected start before stop, got {cell['start']} and {cell['stop']}", path=path, line=line)
+    return LabelRow(_plain(cell["file"]), cell["label"], start, stop, path, line)
+
+
+def _plain(file: str) -> str:
+    """As a set spells it: forward slashes, and nothing that stays where it is."""
+    return "/".join(part for part in file.replace("\\", "/").split("/") if part not in ("", "."))
+
+
+def _moment(text: str, name: str, path: str, line: int) -> Moment:
+    if not text:
+        return None
+    try:
+        value: int | float = int(text[:-1]) if text.endswith("f") else float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < math.inf:
+        raise ParseError(
+            f"expected {name} in seconds such as 1.2 or as a frame such as 36f, got {text!r}", path=path, line=line
+        )
+    return value
+
+
+def _label(motion: Motion, row: LabelRow) -> Label:
+    n_frames = len(motion)
+    start = 0 if row.start is None else row.start if isinstance(row.start, int) else round(row.start * motion.fps)
+    stop = n_frames if row.stop is None else row.stop if isinstance(row.stop, int) else round(row.stop * motion.fps)
+    if isinstance(row.stop, float) and stop == n_frames - 1:
+        stop = n_frames  # who gives the clip's duration means all of it, its last frame included
+    if not start < stop <= n_frames:
+        raise ParseError(
+            f"label {row.label!r} from frame {start} to {stop} does not fit {row.file!r}, which has {n_frames} frames "
+            f"or {motion.duration:.2f} s",
+            path=row.csv or None,
+            line=row.line,
+        )
+    return Label(row.label, start, stop)
+
+
+def _matched(rows: tuple[LabelRow, ...], folder: Path, files: tuple[str, ...]) -> tuple[LabelRow, ...]:
+    """The rows with whole file names; one that names no file of the folder is refused."""
+    by_name: dict[str, list[str]] = {}
+    for file in files:
+        by_name.setdefault(file, []).append(file)
+        by_name.setdefault(bare_name(file), []).append(file)
+    out = []
+    for row in rows:
+        # The clips of a file are named FILE:CLIP; which there are, only the file knows.
+        base, colon, _ = row.file.partition(":")
+        found = by_name.get(row.file) or (by_name.get(base) if colon else None)
+        if not found:
+            raise ParseError(
+                f"no motion file {row.file!r} in {str(folder)!r}{similar(row.file, by_name)}",
+                path=row.csv,
+                line=row.line,
+            )
+        if len(found) > 1:
+            raise ParseError(f"{row.file!r} may be {' or '.join(found)}; add its suffix", path=row.csv, line=row.line)
+        out.append(row if colon and row.file not in by_name else row._replace(file=found[0]))
+    return tuple(out)
+
+
+def bare_name(file: str) -> str:
+    """A file's name without its suffix."""
+    return file[: len(file) - len(split_name(file)[1])]

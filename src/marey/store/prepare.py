@@ -1,0 +1,286 @@
+"""From a file to a clip that is ready: at the set's rate, trimmed, with contacts and labels, its arrays on disk."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey import __version__
+from marey.clean import detect_contacts
+from marey.core.contacts import ContactPoint, Contacts
+from marey.core.labels import Label, Labels
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.core.source import Source
+from marey.edit import mirror, resample
+from marey.errors import FileError, InvalidValue, MareyError, MareyWarning, ParseError
+from marey.io.loading import load_motion
+from marey.io.rest import starts_with_rest_pose
+from marey.store.arrays import read_arrays, write_arrays
+from marey.store.cache import Cache
+from marey.store.index import ClipRow
+from marey.store.labels import LabelRow, labelled
+from marey.store.scan import Seen, Stamp, stamp
+
+# To be raised whenever a clip would come out of the same file in another way.
+_PREPARED = 1
+# Formats that say nothing, or something wrong, about their rate; an .npz file states its own.
+_RATED = (".bvh", ".amc", ".glb")
+_SOURCE = ("format", "unit", "up", "frame_time_text", "file_names", "channels", "floor", "evidence")
+# Which arrays a clip has: those that every one has, and those that some have.
+_ARRAYS = {"root_positions": True, "rotations": True, "contact_mask": False, "bone_offsets": False}
+# `warnings.catch_warnings` is one for all threads.
+_listening = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the files of a set are read; see `MotionSet.open`."""
+
+    fps: float
+    file_fps: float | None = None
+    unit: float | None = None
+    up: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    trim_rest: bool = True
+    sidecar_labels: bool = True
+
+    def load(self, path: str, clip: int | None) -> Motion:
+        """A file's motion as the file has it."""
+        rated = os.path.splitext(path)[1].lower() in _RATED
+        return load_motion(
+            path,
+            unit=self.unit,
+            up=self.up,
+            fps=self.file_fps if rated else None,
+            clip=clip,
+            roles=self.roles or None,
+        )
+
+
+class Job(NamedTuple):
+    """A clip to prepare: where to, from what, and how the files stood when their content was taken."""
+
+    cache: str
+    key: str
+    path: str
+    clip: int | None
+    rows: tuple[LabelRow, ...]
+    reading: Reading
+    stamps: tuple[Stamp, ...]
+
+
+class Twin(NamedTuple):
+    """A mirrored clip to make of one that is ready."""
+
+    cache: str
+    key: str
+    of: str
+
+
+class Outcome(NamedTuple):
+    """What became of a job: nothing where the file has `changed`; `told` are the warnings it gave."""
+
+    key: str
+    changed: bool
+    told: tuple[str, ...]
+
+
+def clip_key(
+    path: Path, clip: int | None, seen: Seen, needed: Mapping[Path, Seen], rows: tuple[LabelRow, ...], reading: Reading
+) -> str:
+    """What a clip goes by: all that decides how it comes out, but for its place and name.
+
+    Parameters
+    ----------
+    clip : which of the motions in the file.
+    seen, needed : the file, and those that it depends on.
+    rows : labels besides those of the sidecar.
+    """
+    beside = [(file.suffix, each.digest) for file, each in needed.items()]
+    own_name = path.name if needed else path.suffix.lower()  # a sidecar names the files that it is about
+    how = (reading.fps, reading.file_fps, reading.unit, reading.up, reading.trim_rest, reading.sidecar_labels)
+    labels = [(row.label, row.start, row.stop) for row in rows]
+    roles = sorted(reading.roles.items())
+    return Cache.key("clip", _PREPARED, __version__, seen.digest, own_name, beside, clip, labels, how, roles)
+
+
+def twin_key(key: str) -> str:
+    """What the mirrored twin of a clip goes by."""
+    return Cache.key("mirrored", key)
+
+
+def prepare_clip(job: Job) -> Outcome:
+    """Load a clip, make it ready, and put it into the cache, or the reason why that cannot be done."""
+    return _prepared(job.key, Cache(Path(job.cache)), partial(_from_file, job), partial(_has_changed, job))
+
+
+def prepare_twin(job: Twin) -> Outcome:
+    """Likewise for the mirrored twin of a clip that is in the cache."""
+    cache = Cache(Path(job.cache))
+    return _prepared(job.key, cache, partial(_mirrored, cache, job.of), lambda: False)
+
+
+def _prepared(key: str, cache: Cache, make: Callable[[], Motion], changed: Callable[[], bool]) -> Outcome:
+    motion: Motion | None = None
+    reason: str | None = None
+    with _told() as told:
+        try:
+            motion = make()
+        except _CsvError as error:
+            raise error.error from None  # a mistake in the user's list, not in one of many files
+        except MareyError as error:
+            reason = _reason(error)
+    if changed():
+        return Outcome(key, True, ())
+    if motion is None:
+        cache.index.put_clip(ClipRow(key, reason, "", 0), None, {})
+    else:
+        write_clip(cache, key, motion)
+    return Outcome(key, False, tuple(told))
+
+
+class _CsvError(MareyError):
+    def __init__(self, error: MareyError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def _from_file(job: Job) -> Motion:
+    # Functions with a compiled form take it once Numba is loaded, and round otherwise than without it. What a key names
+    # has to be the same in every process, whatever that has done before.
+    import numba  # noqa: F401
+
+    reading = job.reading
+    motion = reading.load(job.path, job.clip)
+    if not reading.sidecar_labels:
+        motion = replace(motion, labels=Labels())
+    try:
+        motion = labelled(motion, job.rows)
+    except MareyError as error:
+        raise _CsvError(error) from None
+    if reading.trim_rest and starts_with_rest_pose(motion):
+        told = (*motion.source.evidence, "frame 0 was a rest pose and is left out")
+        motion = motion[1:]
+        motion = replace(motion, source=replace(motion.source, evidence=told))
+    if motion.contacts is None:
+        try:  # at the file's own rate, where there is more to see
+            motion = detect_contacts(motion)
+        except InvalidValue as error:
+            warnings.warn(f"{job.path}: no contacts can be found: {error}", MareyWarning, stacklevel=2)
+    return motion if motion.fps == reading.fps else resample(motion, reading.fps)
+
+
+def _mirrored(cache: Cache, key: str) -> Motion:
+    import numba  # noqa: F401 - as above
+
+    return mirror(read_clip(cache, key))
+
+
+def _has_changed(job: Job) -> bool:
+    try:
+        return any(stamp(each.path) != each for each in job.stamps)
+    except OSError:
+        return True
+
+
+@contextmanager
+def _told() -> Iterator[list[str]]:
+    """Collects marey's warnings, which may be given in a process that nobody listens to."""
+    told: list[str] = []
+    with _listening, warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        yield told
+    for each in heard:
+        if issubclass(each.category, MareyWarning):
+            told.append(str(each.message))
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+
+
+def _reason(error: MareyError) -> str:
+    """Without the folder, which may be another one the next time."""
+    text = str(error)
+    if isinstance(error, FileError):
+        where = "" if error.path is None else os.path.basename(error.path)
+        text = ":".join(part for part in (where, "" if error.line is None else str(error.line)) if part)
+        text = f"{text}: {error.message}" if text else error.message
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def write_clip(cache: Cache, key: str, motion: Motion) -> None:
+    """Put a clip into the cache: first its arrays, then the row that says that they are there."""
+    arrays: dict[str, NDArray[Any]] = {"root_positions": motion.root_positions, "rotations": motion.rotations}
+    if motion.contacts is not None:
+        arrays["contact_mask"] = motion.contacts.mask
+    if motion.bone_offsets is not None:
+        arrays["bone_offsets"] = motion.bone_offsets
+    write_arrays(cache.clip_folder(key), arrays)
+    body, source, contacts = motion.skeleton, motion.source, motion.contacts
+    skeleton = {
+        "names": body.names,
+        "parents": body.parents.tolist(),
+        "offsets": body.offsets.tolist(),
+        "role_map": dict(body.role_map),
+    }
+    about = {
+        "fps": motion.fps,
+        "points": None if contacts is None else [(p.name, p.joint, p.offset.tolist()) for p in contacts.points],
+        "labels": [tuple(label) for label in motion.labels],
+        "source": {name: getattr(source, name) for name in _SOURCE},
+        "file_offsets": None if source.file_offsets is None else source.file_offsets.tolist(),
+        "provenance": [dict(step) for step in source.provenance],
+    }
+    named = Cache.key(list(body.names), body.parents, body.offsets, sorted(body.role_map.items()))
+    cache.index.put_clip(ClipRow(key, None, named, len(motion)), skeleton, about)
+
+
+def read_clip(cache: Cache, key: str, skeleton: Skeleton | None = None, name: str = "", path: str = "") -> Motion:
+    """A clip from the cache; `skeleton` is its own, where it has been read before.
+
+    One that is missing or damaged is a `ParseError`.
+    """
+    folder = cache.clip_folder(key)
+    about = cache.index.about(key)
+    if about is None:
+        raise ParseError("the clip is not in the cache", path=folder)
+    arrays = read_arrays(folder, {**_ARRAYS, "contact_mask": about["points"] is not None})
+    offsets = about["file_offsets"]
+    try:
+        points = [ContactPoint(point, joint, at) for point, joint, at in about["points"] or ()]
+        return Motion(
+            read_skeleton(cache, cache.index.clips([key])[key].skeleton) if skeleton is None else skeleton,
+            arrays["root_positions"],
+            arrays["rotations"],
+            about["fps"],
+            name=name,
+            contacts=Contacts(tuple(points), arrays["contact_mask"]) if about["points"] is not None else None,
+            labels=Labels(tuple(Label(*label) for label in about["labels"])),
+            bone_offsets=arrays.get("bone_offsets"),
+            source=Source(
+                path=path,
+                file_offsets=None if offsets is None else np.array(offsets),
+                provenance=tuple(about["provenance"]),
+                **about["source"],
+            ),
+        )
+    except (InvalidValue, KeyError, TypeError, ValueError) as error:
+        raise ParseError(f"the clip in the cache is damaged ({error})", path=folder) from None
+
+
+def read_skeleton(cache: Cache, key: str) -> Skeleton:
+    """A skeleton from the cache."""
+    content: dict[str, Any] | None = cache.index.skeleton(key)
+    if content is None:
+        raise ParseError("a skeleton is not in the cache", path=cache.folder)
+    return Skeleton(tuple(content["names"]), content["parents"], content["offsets"], content["role_map"])

@@ -1,0 +1,160 @@
+"""What is in a folder of clips: its motion files, what is in them, and what they depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+import warnings
+import zipfile
+from collections.abc import Iterable
+from contextlib import suppress
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.errors import FileError, MareyError, MareyWarning, UnreadableFile, UnwritableFile
+from marey.io.files import MOTION_SUFFIXES, split_name
+from marey.io.loading import clip_names
+from marey.io.npz import FORMAT as MOTION_FORMAT
+from marey.io.sidecar import sidecar_path
+from marey.store.cache import Cache
+from marey.store.index import FileRow, Index
+
+# An .asf file is the skeleton of the .amc files beside it.
+CLIP_SUFFIXES = tuple(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf")
+# A file that was written to within this many nanoseconds before it was read may be so again without its times telling.
+_RACY = 2_000_000_000
+
+
+class Stamp(NamedTuple):
+    """A file, and what tells that it is still the same; times in nanoseconds."""
+
+    path: str
+    size: int
+    mtime: int
+    ctime: int
+
+
+class Seen(NamedTuple):
+    """A file whose bytes are known; `clips` names the motions in it, or is None where it is one motion."""
+
+    stamp: Stamp
+    digest: str
+    clips: tuple[str, ...] | None
+
+
+def list_files(folder: Path, pattern: str, beside: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The motion files in and below a folder that fit `pattern`, and all of them, as seen from there.
+
+    They are in order of their names, with forward slashes. Hidden ones and the folder `beside` are left out.
+    """
+    if not folder.exists():
+        raise UnreadableFile("no such folder", path=folder)
+    if not folder.is_dir():
+        raise UnreadableFile("is a file, expected a folder of clips", path=folder)
+
+    def closed(error: OSError) -> None:
+        if error.filename == os.fspath(folder):
+            raise UnreadableFile(f"cannot be read ({(error.strerror or str(error)).lower()})", path=folder) from None
+        warnings.warn(f"{error.filename}: the folder cannot be read and is left out", MareyWarning, stacklevel=4)
+
+    out: list[str] = []
+    for place, folders, files in os.walk(folder, onerror=closed):
+        here = Path(place)
+        folders[:] = [name for name in folders if not name.startswith(".") and (here / name) != beside]
+        wanted = (name for name in files if not name.startswith(".") and split_name(name)[1] in CLIP_SUFFIXES)
+        out += [(here / name).relative_to(folder).as_posix() for name in wanted]
+    everything = tuple(sorted(out))
+    chosen = tuple(file for file in everything if fnmatch(file if "/" in pattern else file.split("/")[-1], pattern))
+    kinds = ", ".join(CLIP_SUFFIXES)
+    if not everything:
+        raise UnreadableFile(f"holds no motion files; expected some of {kinds}", path=folder)
+    if not chosen:
+        raise UnreadableFile(f"none of its {len(everything)} motion files fits the pattern {pattern!r}", path=folder)
+    return chosen, everything
+
+
+def needed_files(path: Path) -> tuple[Path, ...]:
+    """The files that decide what loading `path` gives, besides itself."""
+    out = [side] if (side := sidecar_path(path)).is_file() else []
+    if path.suffix.lower() == ".amc":
+        from marey.io.amc import find_asf
+
+        try:
+            out.append(find_asf(path))
+        except FileError:  # loading will say so
+            return tuple(out)
+    return tuple(out)
+
+
+def look_at(index: Index, paths: Iterable[Path]) -> tuple[dict[Path, Seen], dict[Path, str]]:
+    """Each file's content by its digest, and why some cannot be read.
+
+    Files are read again only where their size or times are not those that the index has.
+    """
+    wanted = list(dict.fromkeys(paths))
+    names = {path: Cache.key(os.path.abspath(path)) for path in wanted}
+    known = index.files(names.values())
+    seen: dict[Path, Seen] = {}
+    wrong: dict[Path, str] = {}
+    fresh: list[FileRow] = []
+    for path in wanted:
+        try:
+            now = stamp(path)
+            row = known.get(names[path])
+            if row is None or row[1:4] != now[1:] or now.mtime > row.hashed - _RACY:
+                row = _read(path, names[path], now)
+                fresh.append(row)
+        except OSError as error:
+            wrong[path] = error.message if isinstance(error, FileError) else (error.strerror or str(error)).lower()
+            continue
+        seen[path] = Seen(now, row.digest, row.clips)
+    if fresh:
+        # Where that fails they are read again next time: a cache that has all clips may lie where nobody writes, and
+        # one that has not will say so.
+        with suppress(UnwritableFile):
+            index.put_files(fresh)
+    return seen, wrong
+
+
+def stamp(path: Path | str) -> Stamp:
+    """How a file stands now."""
+    about = os.stat(path)
+    if not stat.S_ISREG(about.st_mode):
+        raise UnreadableFile("is a pipe or a device, expected a file", path=path)
+    return Stamp(os.fspath(path), about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+
+
+def _read(path: Path, name: str, now: Stamp) -> FileRow:
+    read_at = time.time_ns()
+    with open(path, "rb") as stream:
+        digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=20)).hexdigest()
+    return FileRow(name, *now[1:], read_at, digest, _clips(path))
+
+
+def _clips(path: Path) -> tuple[str, ...] | None:
+    """The motions in a file that may hold several or none; None where it is one, or loading will say what it is."""
+    suffix = path.suffix.lower()
+    if suffix == ".glb":
+        try:
+            names = clip_names(path)
+        except MareyError:
+            return None
+        return names if len(names) > 1 else None
+    if suffix == ".npz":
+        form = _npz_form(path)
+        return () if form.startswith("marey.") and form != MOTION_FORMAT else None
+    return None
+
+
+def _npz_form(path: Path) -> str:
+    """What an archive says it is; graphs and other results may lie beside the clips that they were made from."""
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open("format.npy") as stream:
+            return str(np.lib.format.read_array(stream, allow_pickle=False))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        return ""

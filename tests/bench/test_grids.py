@@ -1,0 +1,43 @@
+"""The bench of distance grids, on small ones: that it measures what it says."""
+
+import numpy as np
+import pytest
+
+from marey.bench import grids
+from marey.compare import distance_grid
+
+
+def test_its_figures(monkeypatch):
+    monkeypatch.setattr(grids, "SIZES", ((60, 2),))
+    monkeypatch.setattr(grids, "SMALL", (40, 5))
+    monkeypatch.setattr(grids, "MEMORY", 4 * 1024**2)
+    figures = list(grids.bench_grid(""))
+    assert [figure.what.split(",")[0] for figure in figures[:3]] == [
+        "grid of two clips",
+        "grid of one clip",
+        "grid of two clips",
+    ]
+    for figure in figures[:2]:
+        assert figure.ratio == pytest.approx(figure.value / figure.floor)
+        assert figure.goal == "at most 3 x"
+    memory = figures[3:]
+    assert len(memory) == 2
+    assert all(0.1 < figure.value <= 4 and figure.ok for figure in memory)
+
+
+def test_the_floor_is_the_products_that_the_grid_needs():
+    a, b = grids.swaying(30, 6, 1), grids.swaying(20, 6, 2)
+    ours, theirs = grids._factors(a), grids._factors(b)
+    dot, cross, up = ours[0] @ theirs[0].T, ours[0] @ theirs[1].T, ours[2] @ theirs[2].T
+    assert dot.shape == cross.shape == up.shape == (30, 20)
+    # Single frames about the clips' middles: D follows from these and from sums of single frames alone.
+    (xa, za), (xb, zb) = (
+        [(clouds.points[..., c] - clouds.points[..., c].mean()).mean(axis=1) for c in (0, 2)] for clouds in (a, b)
+    )
+    along = dot - np.multiply.outer(xa, xb) - np.multiply.outer(za, zb)
+    across = cross - np.multiply.outer(xa, zb) + np.multiply.outer(za, xb)
+    squares = [(each[0] ** 2).sum(axis=1) - x**2 - z**2 for each, x, z in ((ours, xa, za), (theirs, xb, zb))]
+    heights = [clouds.points[..., 1] for clouds in (a, b)]
+    apart = ((heights[0][:, None] - heights[1][None]) ** 2).mean(axis=2)
+    expected = np.add.outer(squares[0], squares[1]) + apart - 2 * np.hypot(along, across)
+    assert distance_grid(a, b, window=0.0).values == pytest.approx(expected, abs=1e-12)

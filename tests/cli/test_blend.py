@@ -1,0 +1,230 @@
+"""`marey blend` and `marey transition`: what they write and say, and wrong use."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marey
+from marey.cli import main as cli_main
+from marey.cli.main import main
+from marey.edit import cycle
+from marey.samples import sample
+from tests.plot.pictures import png_size
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch):
+    monkeypatch.setattr(cli_main, "COMMANDS", tuple(dict.fromkeys((*cli_main.COMMANDS, "blend", "transition"))))
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    into = tmp_path_factory.mktemp("clips")
+    walk = sample("walk", fps=30.0, seconds=4.0).motion
+    marey.save(walk, into / "walk.bvh")
+    marey.save(sample("run", fps=30.0, seconds=3.0).motion, into / "run.bvh")
+    marey.save(sample("sit", fps=30.0).motion, into / "sit.bvh")
+    return into
+
+
+@pytest.fixture
+def clips(folder, tmp_path, monkeypatch):
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+BLEND = ["blend", "walk.bvh", "run.bvh", "-o", "jog.bvh"]
+TRANSITION = ["transition", "walk.bvh", "run.bvh", "-o", "both.bvh"]
+
+
+# Blend ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_blend_is_written_and_told(clips, capsys):
+    assert main([*BLEND, "--weights", "0.5", "0.5"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("jog.bvh: ")
+    assert "of 'walk', frames" in out
+    assert "speed_mean" in out
+    jog = marey.load("jog.bvh")
+    assert jog.contacts is not None
+    assert jog.source.provenance[0]["weights"] == [0.5, 0.5]
+    assert not list(Path().glob("*.part"))
+
+
+def test_weights_are_equal_by_default_and_may_come_in_any_form(clips, capsys):
+    made = []
+    for given in ([], ["--weights", "0.5", "0.5"], ["--weights", "1,1"], ["--weights=2,2"]):
+        assert main([*BLEND, *given, "--json"]) == 0
+        made.append(marey.load("jog.bvh").rotations)
+    for other in made[1:]:
+        np.testing.assert_array_equal(other, made[0])
+
+
+def test_options_may_come_before_the_files(clips, capsys):
+    assert main(["blend", "--weights", "0.25", "0.75", "walk.bvh", "run.bvh", "-o", "jog.bvh", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["weights"] == [0.25, 0.75]
+
+
+def test_negative_weights_are_numbers_too(clips, capsys):
+    assert main([*BLEND, "--weights", "1.2", "-0.2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["weights"] == [1.2, -0.2]
+
+
+def test_weights_of_a_table_change_over_time(clips, capsys):
+    Path("keys.csv").write_text("time,walk,run\n0,1,0\n1,1,0\n2,0,1\n")
+    assert main([*BLEND, "--weights", "keys.csv", "--no-cleanup"]) == 0
+    record = marey.load("jog.bvh").source.provenance[0]
+    assert record["weights_at"][0][1:] == [1.0, 0.0]
+    assert record["weights_at"][-1][1:] == [0.0, 1.0]
+
+
+def test_a_report_holds_pictures_and_figures(clips, capsys):
+    assert main([*BLEND, "--report", "deep/report", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    report = json.loads(Path("deep/report/report.json").read_text())
+    assert report == printed
+    assert set(report["timings_s"]) == {"load", "register", "blend", "save"}
+    assert 0.0 < report["distance_m"] < 0.22
+    assert report["pictures"] == ["grid.png", "paths.png", "feet.png", "matches.png"]
+    for name in report["pictures"]:
+        assert png_size(Path("deep/report") / name)[0] == 1800
+    low, high = sorted(report["figures"]["speed_mean"]["inputs"])
+    assert low < report["figures"]["speed_mean"]["result"] < high
+    assert report["frames"] == len(marey.load("jog.bvh"))
+    for each in report["inputs"]:
+        assert each["frames"][0] < each["frames"][1]
+
+
+def test_rate_start_and_cleanup_can_be_chosen(clips, capsys):
+    assert main([*BLEND, "--rate", "60", "--start", "90", "2", "-3", "--no-cleanup"]) == 0
+    jog = marey.load("jog.bvh")
+    assert jog.fps == pytest.approx(60.0, rel=1e-4)
+    np.testing.assert_allclose(jog.travel[0, [0, 2]], [2.0, -3.0], atol=1e-4)
+    way = jog.travel[-1] - jog.travel[0]
+    assert way[0] > 5 * abs(way[2])  # +Z turned by 90 degrees to the left is +X
+    assert [step["op"] for step in jog.source.provenance] == ["blend"]
+
+
+def test_three_files_have_a_grid_each(clips, capsys):
+    marey.save(sample("walk", fps=30.0, seconds=4.0, speed=1.7).motion, "brisk.bvh")
+    assert main(["blend", "walk.bvh", "run.bvh", "brisk.bvh", "-o", "jog.bvh", "--report", "r", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert len([name for name in report["pictures"] if name.startswith("grid_")]) == 2
+
+
+def test_loops_go_on(clips, capsys):
+    for name in ("walk", "run"):
+        made = sample(name, fps=30.0, variation=0.0, seconds=5.0)
+        start, stop = (int(np.argmin(np.abs(made.phase - whole))) for whole in (1.0, 2.0))
+        marey.save(cycle(made.motion, start, stop), f"{name}.bvh")
+    assert main([*BLEND, "--cyclic", "--seconds", "4"]) == 0
+    assert len(marey.load("jog.bvh")) == 121
+
+
+def test_comparisons_are_shown_as_tables(clips, capsys, monkeypatch):
+    from marey.blend import baselines
+
+    quick = baselines.compare
+    monkeypatch.setattr(baselines, "compare", lambda *a, **k: quick(*a, time_limit=0.2, **k))
+    assert main([*BLEND, "--compare"]) == 0
+    out = capsys.readouterr().out
+    for word in ("path finder", "brute force", "greedy", "dynamic timewarping", "linear, quaternions", "cubic spline"):
+        assert word in out
+
+
+# Transition -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_transition_is_written_and_told(clips, capsys):
+    assert main([*TRANSITION, "--report", "r"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("both.bvh: ")
+    assert "'walk' until" in out
+    report = json.loads(Path("r/report.json").read_text())
+    assert report["pictures"] == ["grid.png", "feet.png"]
+    for name in report["pictures"]:
+        assert png_size(Path("r") / name)[0] == 1800
+    both = marey.load("both.bvh")
+    assert len(both) == report["frames"]
+    assert set(both.labels.names) >= {"walk", "run"}
+
+
+def test_the_point_may_be_given_in_seconds_or_frames(clips, capsys):
+    assert main([*TRANSITION, "--json"]) == 0
+    best = json.loads(capsys.readouterr().out)["at"]
+    given = [str(best[0]), f"{round(best[1] * 30)}f"]
+    assert main([*TRANSITION, "--at", *given, "--length", "0.6", "--boundaries", "integer", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["at"] == pytest.approx(best)
+    assert report["transition_frames"][1] - report["transition_frames"][0] == 19
+
+
+def test_a_point_where_the_motions_are_out_of_step_is_refused(clips, capsys):
+    assert main([*TRANSITION, "--at", "2.0", "30f", "--length", "0.6"]) == 1
+    assert "the motions are too unlike there" in capsys.readouterr().err
+    assert not Path("both.bvh").exists()
+
+
+def test_regions_may_be_given(clips, capsys):
+    asked = ["--region-a", "1.9", "2.1", "--region-b", "30f", "45f", "--length", "0.5", "--same-contacts"]
+    assert main([*TRANSITION, *asked, "--json"]) == 0
+    at = json.loads(capsys.readouterr().out)["at"]
+    assert 1.9 <= at[0] <= 2.1
+    assert 1.0 <= at[1] <= 1.5
+
+
+# Wrong use ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([*BLEND, "--weights", "1"], 2, "expected 2 weights, one for each motion, got 1 numbers"),
+        ([*BLEND, "--weights", "0", "0"], 2, "sum above 0"),
+        ([*BLEND, "--weights", "nan", "1"], 2, "finite"),
+        ([*BLEND, "--weights", "heavy"], 2, "takes numbers or a .csv file, got 'heavy'"),
+        ([*BLEND, "--weights", "none.csv"], 2, "none.csv: no such file"),
+        ([*BLEND, "--weights", "bad.csv"], 2, "bad.csv:2: expected a time and 2 weights, got 2 numbers"),
+        ([*BLEND, "--weights", "words.csv"], 2, "words.csv:2: expected numbers"),
+        ([*BLEND, "--weights", "bare.csv"], 2, "bare.csv: expected lines of a time and 2 weights, found none"),
+        (["blend", "walk.bvh", "-o", "jog.bvh"], 2, "two files or more, got 1 file"),
+        (["blend", "walk.bvh", "run.bvh", "walk.bvh", "-o", "jog.bvh", "--compare"], 2, "--compare takes two files"),
+        (["blend", "walk.bvh", "run.bvh", "-o", "run.bvh"], 2, "is an input; write to another name"),
+        (["blend", "walk.bvh", "none.bvh", "-o", "jog.bvh"], 2, "none.bvh: no such file"),
+        (["blend", "walk.bvh", "run.bvh", "-o", "jog.txt"], 2, "no writer"),
+        (["blend", "walk.bvh", "sit.bvh", "-o", "jog.bvh"], 1, ""),
+        ([*BLEND, "--max-distance", "0.01"], 1, "apart along the path"),
+        ([*BLEND, "--seconds", "3"], 2, "not registered as loops"),
+        ([*BLEND, "--report", "walk.bvh"], 2, "walk.bvh: the folder cannot be made"),
+        (["transition", "walk.bvh", "run.bvh", "-o", "walk.bvh"], 2, "is an input; write to another name"),
+        ([*TRANSITION, "--at", "1", "99"], 2, "99 s is not within 'run'"),
+        ([*TRANSITION, "--at", "1", "soon"], 2, "expected seconds such as 1.2"),
+        ([*TRANSITION, "--length", "9"], 1, "has no room for a transition of 9 s"),
+        ([*TRANSITION, "--length", "0"], 2, "length in seconds must be a number above 0"),
+    ],
+)
+def test_wrong_use(clips, capsys, arguments, code, message):
+    Path("bad.csv").write_text("0,1,0\n1,1\n")
+    Path("words.csv").write_text("time,a,b\n0,one,0\n")
+    Path("bare.csv").write_text("time,a,b\n")
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    assert main(arguments) == code
+    told = capsys.readouterr()
+    assert message in " ".join(told.err.split())
+    assert "Traceback" not in told.err
+    for name, data in before.items():
+        assert Path(name).read_bytes() == data
+    assert not list(Path().glob(".*.part"))
+
+
+@pytest.mark.parametrize("name", ["blend", "transition"])
+def test_help_has_an_example(capsys, name):
+    assert main([name, "--help"]) == 0
+    assert f"marey {name} walk.bvh run.bvh -o" in capsys.readouterr().out

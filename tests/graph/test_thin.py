@@ -1,0 +1,84 @@
+"""Thinning: fewer transitions, and nothing lost beyond what was allowed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from marey.errors import InvalidValue
+from marey.graph import MotionGraph
+from marey.graph.thin import Thinning, _backbone, _without, thinned
+from tests.graph.clips import two_styles, walking_graph
+
+
+@pytest.fixture(scope="module")
+def styles() -> tuple[MotionGraph, Thinning]:
+    return thinned(two_styles(), loss=0.1)
+
+
+def transitions(graph: MotionGraph) -> set[tuple[int, ...]]:
+    edges, jumps = graph.edges, graph.edges.blends
+    return {(*c, *s) for c, s in zip(edges.clips[jumps].tolist(), edges.starts[jumps].tolist(), strict=True)}
+
+
+def test_far_fewer_transitions_all_of_them_the_graphs_own(styles):
+    made, report = styles
+    assert made.n_transitions < 0.5 * two_styles().n_transitions
+    assert transitions(made) < transitions(two_styles())
+    assert report.before.transitions == two_styles().n_transitions
+    assert report.after.transitions == made.n_transitions
+
+
+def test_every_label_keeps_its_endless_motion_and_its_ways_out(styles):
+    made, _ = styles
+    for before, after in zip(two_styles().components, made.components, strict=True):
+        assert (after.label, after.n_frames, after.of_frames) == (before.label, before.n_frames, before.of_frames)
+        assert set(after.reaches) == set(before.reaches)
+    for k in range(len(made.label_names)):
+        inside = made.allowed(made.label_names[k])
+        links = coo_array(
+            (np.ones(inside.sum()), (made.edges.tails[inside], made.edges.heads[inside])), shape=(len(made.nodes),) * 2
+        )
+        _, which = connected_components(links, directed=True, connection="strong")
+        assert len(np.unique(which[made.members[k]])) == 1
+
+
+def test_no_figure_loses_more_than_was_allowed(styles):
+    _, report = styles
+    before, after = report.before, report.after
+    assert after.seconds == before.seconds
+    assert after.progress >= 0.9 * before.progress
+    assert after.change <= 1.1 * before.change
+    assert after.deviation <= max(1.1 * before.deviation, before.deviation + 0.01)
+
+
+def test_the_thinned_graph_walks_and_its_walks_are_those_of_the_whole(styles):
+    made, _ = styles
+    walk = made.random_walk(20.0, rng=3)
+    assert len(walk.motion(clean=False)) == 600
+
+
+def test_more_may_go_where_more_may_be_lost():
+    counts = [thinned(walking_graph(), loss=loss)[0].n_transitions for loss in (0.0, 0.3)]
+    assert counts[1] < counts[0] <= walking_graph().n_transitions
+
+
+def test_the_same_seed_gives_the_same_graph():
+    one, other = (thinned(walking_graph(), rng=5)[0] for _ in range(2))
+    np.testing.assert_array_equal(one.edges.starts, other.edges.starts)
+
+
+def test_the_backbone_alone_keeps_what_is_endless():
+    graph = two_styles()
+    spine = _backbone(graph)
+    bare = _without(graph, spine | ~graph.edges.blends, join=True)
+    assert spine.sum() < 0.2 * graph.n_transitions
+    assert [c.n_frames for c in bare.components] == [c.n_frames for c in graph.components]
+
+
+@pytest.mark.parametrize("loss", [-0.1, 1.0, np.nan])
+def test_a_loss_that_is_no_share_is_refused(loss):
+    with pytest.raises(InvalidValue, match="loss is a share"):
+        thinned(walking_graph(), loss=loss)

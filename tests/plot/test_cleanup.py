@@ -1,0 +1,56 @@
+"""Feet before and after a cleanup."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from marey.clean import clean
+from marey.errors import InvalidValue, UnknownName
+from marey.plot.cleanup import before_after, draw_before_after
+from marey.plot.style import LEFT, NOTE
+from tests.plot.pictures import WALK, png_size
+
+DRIFTING = replace(WALK, root_positions=WALK.root_positions + np.arange(len(WALK))[:, None] * [0.002, 0.0, 0.0])
+HELD = clean(DRIFTING)
+
+
+def test_two_panels_for_each_point_with_both_curves_and_bands() -> None:
+    figure = draw_before_after(DRIFTING, HELD)
+    assert len(figure.axes) == 8
+    assert HELD.contacts is not None
+    for k, name in enumerate(HELD.contacts.names):
+        high, fast = figure.axes[2 * k : 2 * k + 2]
+        assert high.get_title(loc="left") == name.replace("_", " ").capitalize()
+        for panel in (high, fast):
+            before, after = panel.lines[:2]
+            assert (before.get_label(), after.get_label()) == ("before", "after")
+            assert before.get_color() == NOTE
+            assert len(before.get_xdata()) == len(after.get_xdata()) == len(WALK)
+        # In the middle of a plant the foot drifted at 0.12 m/s and now stands.
+        start, stop = max(HELD.contacts.intervals(name), key=lambda span: span[1] - span[0])
+        middle = (start + stop) // 2
+        assert fast.lines[0].get_ydata()[middle] == pytest.approx(0.12, abs=0.02)
+        assert fast.lines[1].get_ydata()[middle] < 1e-3
+        assert high.lines[1].get_ydata()[middle] == pytest.approx(0.0, abs=0.01)
+
+
+def test_some_points_and_frames(tmp_path: Path) -> None:
+    figure = draw_before_after(DRIFTING, HELD, points=["left_ball"], start=20, stop=80)
+    assert len(figure.axes) == 2
+    assert figure.axes[0].lines[1].get_color() == LEFT
+    assert figure.axes[0].get_xlim() == (20 / 60, 79 / 60)
+    before_after(DRIFTING, HELD, tmp_path / "feet.png", points=["left_heel", "left_ball"])
+    assert png_size(tmp_path / "feet.png")[0] == 1800
+
+
+def test_what_cannot_be_drawn() -> None:
+    with pytest.raises(InvalidValue, match="of one length, the latter with contacts and floor"):
+        draw_before_after(DRIFTING, HELD[:50])
+    with pytest.raises(UnknownName, match="no contact point 'left_bal'; there are left_heel, .*'left_ball'"):
+        draw_before_after(DRIFTING, HELD, points=["left_bal"])
+    assert HELD.contacts is not None
+    nothing = replace(HELD, contacts=replace(HELD.contacts, mask=np.zeros_like(HELD.contacts.mask)))
+    with pytest.raises(InvalidValue, match="nothing is in contact"):
+        draw_before_after(DRIFTING, nothing)

@@ -1,0 +1,84 @@
+"""Ways to run: the same results in the same order."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+import numpy as np
+import pytest
+
+from marey.compare import frame_weights, point_clouds
+from marey.errors import InvalidValue, MareyError
+from marey.graph.alike import find_alike
+from marey.store import processes, run_on, threads
+from marey.store.run import cores
+from tests.graph.clips import walks
+from tests.store.folders import dying, failing, process_number, summed, writable
+
+RUNS = [map, threads(3), processes(2)]
+NAMES = ["map", "threads", "processes"]
+
+
+@pytest.mark.parametrize("run", RUNS, ids=NAMES)
+def test_results_are_those_of_map_in_its_order(run):
+    offset = np.random.default_rng(0).normal(size=20_000)
+    got = list(run(partial(summed, offset), range(101)))
+    np.testing.assert_array_equal(got, [summed(offset, k) for k in range(101)])
+    assert list(run(process_number, [])) == []
+    assert list(run(abs, iter([-3, 2]))) == [3, 2]
+
+
+@pytest.mark.parametrize("run", RUNS, ids=NAMES)
+def test_an_error_comes_through_after_the_results_before_it(run):
+    results = iter(run(failing, range(6)))
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ValueError, match="three is not to be had"):
+        next(results)
+
+
+@pytest.mark.parametrize("run", RUNS[1:], ids=NAMES[1:])
+def test_who_needs_no_more_results_can_leave(run):
+    results = run(failing, [0, 1, 2, *range(4, 400)])
+    assert next(results) == 0
+    results.close()
+    with pytest.raises(StopIteration):
+        next(results)
+
+
+def test_processes_are_others_and_map_large_arrays():
+    pids = set(processes(2)(process_number, range(40)))
+    assert os.getpid() not in pids
+    assert set(threads(2)(process_number, range(4))) == {os.getpid()}
+    large = np.zeros(2**20 // 8 * 17)
+    assert list(processes(1)(partial(writable, large), [0])) == [False]
+    assert large.flags.writeable
+
+
+def test_what_cannot_be_sent_or_done_is_told():
+    with pytest.raises(InvalidValue, match="processes can only run a function that stands in a module"):
+        next(processes(2)(lambda item: item, [1]))
+    with pytest.raises(MareyError, match="a process that was at work has ended before its time"):
+        list(processes(1)(dying, [1]))
+    for make in (threads, processes, run_on):
+        with pytest.raises(InvalidValue, match="the number of workers must be 1 or more, got 0"):
+            make(0)
+        with pytest.raises(InvalidValue, match="the number of workers must be an integer, got 1.5"):
+            make(1.5)
+
+
+def test_one_core_is_map_and_none_is_all():
+    assert run_on() is map
+    assert run_on(1) is map
+    assert run_on(3) == processes(3)
+    assert processes().n == threads().n == cores() >= 1
+    assert run_on(None) == (map if cores() == 1 else processes())
+
+
+def test_blocks_of_grids_come_out_the_same_everywhere():
+    clouds = [point_clouds(motion[:150]) for motion in walks()[:2]]
+    weights = frame_weights(0.5, 30.0, "triangle")
+    found = [find_alike(clouds, weights, None, max_memory=2**20, run=run) for run in RUNS]
+    for other in found[1:]:
+        for name in ("clips", "frames", "distances", "transforms"):
+            np.testing.assert_array_equal(getattr(found[0], name), getattr(other, name))
