@@ -18,6 +18,8 @@ TOLERANCE = {".bvh": 1e-6, ".glb": 1e-5, ".npz": 0.0}
 DRIFT, SINK = (0.08, 0.1), 0.012
 # The share of a skated walk's slide that cleanup takes away, at least.
 SLIDE_GONE = 0.95
+# Frames up to this far apart, in metres, are joined in the demo's graph, and how far from a path it may walk.
+PLACES, OFF_PATH = 0.08, 0.15
 # Detected contacts agree with the truth in at least this share, as F1.
 CONTACT_F1 = 0.97
 
@@ -36,6 +38,16 @@ FILES = (
     *(f"walk{suffix}" for suffix in (".bvh", ".glb", ".npz", ".marey.json", ".png")),
     *("clips.glb", "contacts.bvh", "contacts.marey.json", "run.png", "stairs.png", "kick.png", "feet.png", "paths.png"),
     *("skated.bvh", "skated.marey.json", "held.bvh", "held.marey.json", "held.png"),
+    *(
+        "jog.bvh",
+        "jog.marey.json",
+        "jog.png",
+        "jog_feet.png",
+        "graph.npz",
+        "along.bvh",
+        "along.marey.json",
+        "along.png",
+    ),
 )
 
 
@@ -52,7 +64,7 @@ class Made(NamedTuple):
 @click.command("demo")
 @click.argument("outdir", default="demo_out")
 def command(outdir: str) -> int:
-    """Generate motion, write and read it in every format, find its contacts, measure, clean and draw it, in OUTDIR.
+    """Generate motion; write, read, measure, clean, blend and draw it, and walk a path with it, in OUTDIR.
 
     \b
     Example:
@@ -106,6 +118,8 @@ def _make(folder: Path) -> Iterator[Made]:
     yield _find_contacts(folder, clips)
     _measure(walk)
     yield from _clean(folder, walk)
+    yield from _blend(folder, clips)
+    yield from _graph(folder, clips)
     yield from _draw(folder, clips)
 
 
@@ -230,6 +244,65 @@ def _skated(walk: Motion) -> Motion:
     root = walk.root_positions + np.outer(seconds, [DRIFT[0], 0.0, DRIFT[1]])
     root[:, 1] -= SINK * (0.5 - 0.5 * np.cos(2.0 * np.pi * 0.5 * seconds))
     return replace(walk, root_positions=root)
+
+
+def _blend(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
+    """A jog, halfway between the walk and the run."""
+    from marey.blend import blend
+    from marey.io import save
+    from marey.measure import measure
+    from marey.plot import filmstrip
+    from marey.plot.registration import foot_heights
+    from marey.register import register
+
+    reg = register([clips["walk"], clips["run"]])
+    jog = blend(reg, [0.5, 0.5], name="jog")
+    speeds = [float(measure(motion)["speed_mean"].value or 0.0) for motion in (*reg.motions, jog)]
+    slide = measure(jog)["slide_contact"].value
+    click.echo(
+        f"A walk at {speeds[0]:.2f} m/s and a run at {speeds[1]:.2f} m/s, {reg.distance:.2f} m apart in step, blended"
+        f" half and half: {speeds[2]:.2f} m/s, planted feet slide by {1000 * (slide or 0.0):.2g} mm/s.\n"
+    )
+    save(jog, folder / "jog.bvh")
+    between = min(speeds[:2]) < speeds[2] < max(speeds[:2])
+    yield Made(folder / "jog.bvh", "halfway from the walk to the run", f"{speeds[2]:.2f} m/s", "Blender", between)
+    filmstrip(jog, folder / "jog.png")
+    yield Made(folder / "jog.png", "filmstrip of the jog", "", "any image viewer")
+    foot_heights(reg.motions, jog, folder / "jog_feet.png", registration=reg)
+    yield Made(folder / "jog_feet.png", "feet of walk, run and jog", "", "any image viewer")
+
+
+def _graph(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
+    """A motion graph of walks, and a walk along a path that none of them goes."""
+    import numpy as np
+
+    from marey.graph import MotionGraph
+    from marey.io import save
+    from marey.plot.graph import followed
+    from marey.samples import sample
+
+    walks = [clips[name] for name in ("walk", "walk_left", "walk_right")]
+    walks += [sample("walk", rng=k, seconds=8.0, turn_rate=turn).motion for k, turn in enumerate((0.0, 0.9, -0.9), 1)]
+    graph = MotionGraph.build(walks, PLACES, fps=30.0)
+    graph.save(folder / "graph.npz")
+    yield Made(
+        folder / "graph.npz",
+        f"{len(walks)} walks, joined",
+        f"{graph.n_transitions} transitions",
+        "marey graph info graph.npz",
+    )
+    z = np.linspace(0.0, 14.0, 200)
+    found = graph.follow(np.stack([1.5 * np.sin(z / 14.0 * 2.0 * np.pi), z], axis=1))
+    save(found.walk.motion(name="along"), folder / "along.bvh")
+    centimetres = 100.0 * found.mean_distance
+    click.echo(
+        f"{graph.n_transitions} places to go over from one of {len(walks)} walks to another; along a curve that none of"
+        f" them goes, for {len(found.walk) / graph.fps:.1f} s, {centimetres:.1f} cm from it in the mean.\n"
+    )
+    told = f"{centimetres:.1f} cm from the path"
+    yield Made(folder / "along.bvh", "a walk along a new path", told, "Blender", found.mean_distance <= OFF_PATH)
+    followed(found, folder / "along.png")
+    yield Made(folder / "along.png", "the path and the way gone", "", "any image viewer")
 
 
 def _draw(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
