@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from marey.clean import layout
-from marey.clean.contacts import Plane, _checked_plane, find_contacts
+from marey.clean.contacts import Plane, checked_plane, find_contacts
 from marey.clean.limbs import Limbs, find_limbs
 from marey.clean.pipeline import Pipeline
 from marey.clean.points import leg_length
@@ -158,7 +158,7 @@ def make_pipeline(
     if any(name.endswith("foot") for name in limbs.names):
         scale = leg_length(skeleton) / REFERENCE_LEG
     near = _NEAR_FLOOR * scale
-    others = [] if planes is None else [_checked_plane(plane) for plane in planes]
+    others = [] if planes is None else [checked_plane(plane) for plane in planes]
     if planes is not None and not others:
         near = np.inf  # the floor alone
     return Pipeline(skeleton, fps, limbs, settings, floor, near, _HOVERS * scale, others, capacity)

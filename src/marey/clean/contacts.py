@@ -137,7 +137,7 @@ def find_contacts(
 ) -> Found:
     """As `detect_contacts`, with the supports that were found."""
     limits = thresholds or _USUAL
-    surfaces = None if planes is None else [_checked_plane(plane) for plane in planes]
+    surfaces = None if planes is None else [checked_plane(plane) for plane in planes]
     if floor is None:
         floor = motion.source.floor
     elif not np.isfinite(floor):
@@ -220,7 +220,7 @@ def _plane_clearance(
     return clearance
 
 
-def _checked_plane(plane: Plane) -> tuple[float, float, float]:
+def checked_plane(plane: Plane) -> tuple[float, float, float]:
     try:
         values = np.atleast_1d(np.asarray(plane, dtype=np.float64))
     except (TypeError, ValueError):

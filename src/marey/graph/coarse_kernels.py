@@ -17,11 +17,9 @@ TILE = 64
 
 
 @kernel
-def _hides(coarse: Any, r: int, c: int, limit: float) -> bool:
-    """Whether a coarse cell may have a minimum near it: small enough, and the least of its row or of its column."""
+def _is_valley(coarse: Any, r: int, c: int) -> bool:
+    """Whether a coarse cell is the least of its row or of its column."""
     value = coarse[r, c]
-    if not value <= limit:
-        return False
     n_rows, n_columns = coarse.shape
     along = not (c > 0 and coarse[r, c - 1] < value) and not (c + 1 < n_columns and coarse[r, c + 1] < value)
     if along:
@@ -180,6 +178,7 @@ def refined(
     n = 0
     half = len(weights) // 2
     reach = every - 1
+    slack_a, slack_b = slack
     side = TILE + 2 + 2 * half
     dot, cross, heights = np.empty((side, side)), np.empty((side, side)), np.empty((side, side))
     extent = np.empty((TILE + 2, 2), dtype=np.int64)
@@ -200,13 +199,14 @@ def refined(
                 i = corner[0] + r * every
                 if i >= bottom + reach:
                     break
+                most = limit + slack_a[i]
                 for c in range(max((left - reach - corner[1]) // every, 0), coarse.shape[1]):
                     j = corner[1] + c * every
                     if j >= right + reach:
                         break
-                    if j - i + 2 * reach < min_lag:
+                    if not coarse[r, c] <= most + slack_b[j] or j - i + 2 * reach < min_lag:
                         continue
-                    if _hides(coarse, r, c, limit + slack[0][i] + slack[1][j]):
+                    if _is_valley(coarse, r, c):
                         if not marked:
                             grid[:] = math.inf
                             inner[:] = False

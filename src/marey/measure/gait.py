@@ -136,9 +136,9 @@ def find_strides(motion: Motion, world: World | None = None) -> tuple[Stride, ..
     floor = positions[:, :, [0, 2]]
     hips = floor[:, roles["hips"]]
     ankles = [roles["left_foot"], roles["right_foot"]]
-    facing, axis = _gait_axis(floor[:, roles["left_upper_leg"]] - floor[:, roles["right_upper_leg"]], hips)
     feet = floor[:, ankles]
-    passes = _passes(((feet[:, 0] - feet[:, 1]) * axis).sum(axis=1), _SWING * leg)
+    across = floor[:, roles["left_upper_leg"]] - floor[:, roles["right_upper_leg"]]
+    facing, passes = ankle_passes(hips, across, feet, leg)
     # A foot stands on its heel, whose speed the ankle tells, or on its ball: (F, 2, 2), point and foot.
     soles = [ankles, [roles.get(f"{side}_ball", roles[f"{side}_foot"]) for side in ("left", "right")]]
     heights, steps = positions[:, soles, 1], _lengths(np.diff(floor[:, soles], axis=0))
@@ -155,6 +155,24 @@ def find_strides(motion: Motion, world: World | None = None) -> tuple[Stride, ..
         duty = float((still & low).any(axis=1).mean())
         strides.append(Stride(start, stop, way, math.atan2(z * u - x * w, x * u + z * w), duty))
     return tuple(strides)
+
+
+def ankle_passes(hips: Floats, across: Floats, ankles: Floats, leg: float) -> tuple[Floats, list[float]]:
+    """Which way the hips face, and when the ankles pass one another; see `stride_rate`.
+
+    Parameters
+    ----------
+    hips : (F, 2) x, z in metres.
+    across : (F, 2) from the right hip joint to the left one.
+    ankles : (F, 2, 2) left and right.
+    leg : metres, of the leg.
+
+    Returns
+    -------
+    (F, 2) unit directions, and the frames of the passings, between whole ones.
+    """
+    facing, axis = _gait_axis(across, hips)
+    return facing, _passes(((ankles[:, 0] - ankles[:, 1]) * axis).sum(axis=1), _SWING * leg)
 
 
 def _lengths(vectors: Floats) -> Floats:

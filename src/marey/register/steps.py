@@ -9,7 +9,7 @@ import numpy as np
 from marey.compare import Clouds
 from marey.core._arrays import Floats, Ints
 from marey.core.motion import Motion
-from marey.measure.gait import _SWING, _gait_axis, _passes, leg_length
+from marey.measure.gait import ankle_passes, leg_length
 
 _ROLES = ("hips", *(f"{side}_{part}" for side in ("left", "right") for part in ("upper_leg", "lower_leg", "foot")))
 # Seconds to either side of a passing over which the feet's speeds are compared.
@@ -52,9 +52,8 @@ def find_steps(motion: Motion, clouds: Clouds | None = None) -> Steps:
     else:
         floor = motion.world().positions[..., [0, 2]]
         at = {role: floor[:, roles[role]] for role in _ROLES}
-    _, axis = _gait_axis(at["left_upper_leg"] - at["right_upper_leg"], at["hips"])
     feet = np.stack([at["left_foot"], at["right_foot"]], axis=1)
-    passes = np.array(_passes(((feet[:, 0] - feet[:, 1]) * axis).sum(axis=1), _SWING * leg))
+    passes = np.array(ankle_passes(at["hips"], at["left_upper_leg"] - at["right_upper_leg"], feet, leg)[1])
     if not len(passes):
         return nothing
     reach = max(1, round(_NEAR * motion.fps))
