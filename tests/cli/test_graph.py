@@ -64,6 +64,18 @@ def test_a_table_and_pictures(built, tmp_path, capsys):
         assert (tmp_path / f"{kind}.svg").read_text().startswith("<?xml")
 
 
+def test_a_crowd_is_written(built, tmp_path, capsys):
+    arguments = ["graph", "crowd", str(built), "--figures", "3", "--radius", "4", "--seconds", "3"]
+    assert main([*arguments, "-o", str(tmp_path / "crowd"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["nearest_m"] > 0.3
+    assert len(list((tmp_path / "crowd").glob("*.bvh"))) == 3
+    (tmp_path / "paths").mkdir()
+    for k in range(2):
+        (tmp_path / "paths" / f"{k}.csv").write_text(f"{2 * k},0\n{2 * k},5\n")
+    assert main([*arguments, "-o", str(tmp_path / "c.glb"), "--paths", str(tmp_path / "paths")]) == 0
+    assert "2 figures for 3 s, never nearer than" in capsys.readouterr().out
+
+
 def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
     save(walks()[0], tmp_path / "a.bvh")
     assert main(["graph", "label", str(tmp_path / "a.bvh"), "start", "--to", "0.5"]) == 0

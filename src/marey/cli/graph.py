@@ -214,6 +214,82 @@ def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, *
     _write(found.walk, output, as_json, clean=not no_cleanup, rigid=rigid, found=found, picture=options["picture"])
 
 
+@command.command("crowd")
+@click.argument("file", metavar="GRAPH")
+@click.option("-o", "--output", required=True, metavar="OUT", help="A folder for BVH files, or one GLB file.")
+@click.option("--paths", "folder", metavar="DIR", help="A folder of CSV paths, one for each figure.")
+@click.option("--figures", type=int, default=20, show_default=True, help="How many, if they are to cross a circle.")
+@click.option("--radius", type=float, default=8.0, show_default=True, help="Metres, of that circle.")
+@click.option("--seconds", type=float, default=20.0, show_default=True, help="How long.")
+@click.option("--apart", type=float, default=0.6, show_default=True, help="Metres between any two.")
+@_SEED
+@_RAW
+@_RIGID
+@_JSON
+def crowd(file: str, output: str, folder: str | None, as_json: bool, no_cleanup: bool, **options: Any) -> int:
+    """Many figures from one graph, each on its own path and out of the others' way.
+
+    \b
+    Example:
+      marey graph crowd g.npz -o crowd/ --figures 50 --radius 10
+      marey graph crowd g.npz -o crowd.glb --paths paths/
+    """
+    from pathlib import Path
+
+    from marey.cli.progress import bar
+    from marey.errors import UnreadableFile, UnwritableFile
+    from marey.graph import MotionGraph, crossing_paths, read_path
+    from marey.graph import crowd as make_crowd
+    from marey.io import save
+
+    check_output(output, [file])
+    target = Path(output)
+    single = target.suffix.lower() == ".glb"
+    if folder is None:
+        paths = crossing_paths(options["figures"], options["radius"], options["seed"])
+    else:
+        files = sorted(Path(folder).glob("*.csv"))
+        if not files:
+            raise UnreadableFile("there are no .csv paths in it", path=folder)
+        paths = [read_path(each) for each in files]
+    graph = MotionGraph.load(file)
+    with bar("walking") as progress:
+        made = make_crowd(
+            graph, paths, options["seconds"], apart=options["apart"], rng=options["seed"], progress=progress
+        )
+    walks = [found.walk for found in made.found if found is not None]
+    motions = [walk.motion(clean=not no_cleanup, name=f"figure{k:03}") for k, walk in enumerate(walks)]
+    if single:
+        from dataclasses import replace
+
+        from marey.core import Labels
+
+        save([replace(m, contacts=None, labels=Labels()) for m in motions], output, rigid=options["rigid"])
+    else:
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnwritableFile(f"cannot be made a folder ({error.strerror})", path=output) from None
+        for motion in motions:
+            save(motion, target / f"{motion.name}.bvh", rigid=options["rigid"])
+    left_out = len(made.found) - len(walks)
+    report = {
+        "written": output,
+        "figures": len(walks),
+        "left_out": left_out,
+        "seconds": options["seconds"],
+        "nearest_m": made.nearest if len(walks) > 1 else None,
+    }
+    if as_json:
+        click.echo(json.dumps(report, indent=1))
+    else:
+        near = f", never nearer than {100 * made.nearest:.0f} cm" if len(walks) > 1 else ""
+        click.echo(f"wrote {output}: {counted(len(walks), 'figure')} for {options['seconds']:g} s{near}")
+        if left_out:
+            click.echo(f"  ! {counted(left_out, 'figure')} found no way between the others and were left out")
+    return 1 if left_out else 0
+
+
 @command.command("table")
 @click.argument("file", metavar="GRAPH")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The table to write, an .npz file.")

@@ -1,5 +1,6 @@
 """Motion graphs: which clip can lead into which, and walks from one to the next (Kovar chapter 4)."""
 
+from marey.graph.crowd import Crowd, crossing_paths, crowd
 from marey.graph.figures import GraphFigures, connectivity, figures
 from marey.graph.follow import Followed, described, follow
 from marey.graph.motion_graph import MotionGraph
@@ -17,6 +18,7 @@ from marey.graph.walk import Part, Walk
 
 __all__ = [
     "Component",
+    "Crowd",
     "DirectionTable",
     "Edges",
     "FollowPath",
@@ -37,6 +39,8 @@ __all__ = [
     "Walk",
     "Within",
     "connectivity",
+    "crossing_paths",
+    "crowd",
     "described",
     "direction_table",
     "figures",

@@ -28,12 +28,17 @@ def extend(
     ends: Array,
     floor_step: float,
     avoid: Array,
+    frame: int,
+    others: Array,
+    apart: float,
+    last_frame: int,
     out: Array,
 ) -> int:
     """Play an edge from `state` (c, s, x, z, arc, cost) and write its new arc and cost into out (2,).
 
-    Returns the number of frames until the whole course is gone, 0 if it is not, or -1 where the edge enters a region
-    to be avoided.
+    `frame` is when the edge begins; others (T, M, 2) is where others are on each frame, NaN where they are not there.
+    Returns the number of frames until the whole course is gone or the last frame is reached, 0 if neither is, or -1
+    where the edge enters a region to be avoided or comes nearer to another than `apart`.
     """
     c, s, x, z, arc, cost = state[0], state[1], state[2], state[3], state[4], state[5]
     last = course.shape[0] - 1
@@ -47,6 +52,12 @@ def extend(
             ax, az = wx - avoid[m, 0], wz - avoid[m, 1]
             if ax * ax + az * az < avoid[m, 2] * avoid[m, 2]:
                 return -1
+        now = frame + k - first[edge]
+        if now < others.shape[0]:
+            for m in range(others.shape[1]):
+                ax, az = wx - others[now, m, 0], wz - others[now, m, 1]
+                if ax * ax + az * az < apart * apart:
+                    return -1
         arc += max(steps[k], floor_step)
         at = min(arc, end) / spacing
         i = min(int(at), last - 1)
@@ -54,7 +65,7 @@ def extend(
         dx = wx - (course[i, 0] + t * (course[i + 1, 0] - course[i, 0]))
         dz = wz - (course[i, 1] + t * (course[i + 1, 1] - course[i, 1]))
         cost += dx * dx + dz * dz
-        if arc >= total and style == ends.shape[0] - 1:
+        if (arc >= total and style == ends.shape[0] - 1) or now + 1 == last_frame:
             out[0], out[1] = arc, cost
             return int(k - first[edge] + 1)
     out[0], out[1] = arc, cost
@@ -80,6 +91,9 @@ def beam(
     early: float,
     floor_step: float,
     avoid: Array,
+    others: Array,
+    apart: float,
+    last_frame: int,
     width: int,
     reward: float,
     penalty: float,
@@ -156,7 +170,7 @@ def beam(
                     continue
                 played = extend(
                     numbers[slot, k], style_after, edge, first, points, steps, course, spacing, ends, floor_step,
-                    avoid, out,
+                    avoid, frame, others, apart, last_frame, out,
                 )  # fmt: skip
                 if played < 0:
                     continue
@@ -166,8 +180,10 @@ def beam(
                 if played > 0:
                     at = first[edge] + played - 1
                     c, s = numbers[slot, k, 0], numbers[slot, k, 1]
-                    dx = points[at, 0] * c + points[at, 1] * s + numbers[slot, k, 2] - course[-1, 0]
-                    dz = points[at, 1] * c - points[at, 0] * s + numbers[slot, k, 3] - course[-1, 1]
+                    # Where time is over, what counts is the place on the course at which it is so.
+                    goal = min(int(min(out[0], ends[-1]) / spacing + 0.5), course.shape[0] - 1)
+                    dx = points[at, 0] * c + points[at, 1] * s + numbers[slot, k, 2] - course[goal, 0]
+                    dz = points[at, 1] * c - points[at, 0] * s + numbers[slot, k, 3] - course[goal, 1]
                     whole = cost + end_weight * (dx * dx + dz * dz)
                     if whole < best_cost:
                         best_cost = whole

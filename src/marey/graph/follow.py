@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, frozen
+from marey.core._arrays import Floats, as_type, frozen
 from marey.errors import InvalidValue, NoResult
 from marey.graph.edge_paths import EdgePaths, edge_paths
 from marey.graph.motion_graph import MotionGraph
@@ -59,6 +59,15 @@ class Followed:
     end_distance: float
 
 
+class _Bounds(NamedTuple):
+    """Where and until when a walk may go, in the order in which the beam takes it."""
+
+    avoid: Floats
+    others: Floats
+    apart: float
+    last_frame: int
+
+
 def follow(
     graph: MotionGraph,
     path: ArrayLike,
@@ -66,6 +75,9 @@ def follow(
     styles: Sequence[tuple[float, str]] | str | None = None,
     start: tuple[int, ArrayLike] | None = None,
     avoid: ArrayLike = (),
+    others: ArrayLike | None = None,
+    apart: float = 0.5,
+    seconds: float | None = None,
     early: float = 0.9,
     width: int = 100,
     rng: int | np.random.Generator = 0,
@@ -83,6 +95,9 @@ def follow(
     start : a node and the rigid2d at which its clip lies in the world; by default any node, put at the path's beginning
         so that it goes along it.
     avoid : (M, 3) circles x, z, radius that the figure keeps out of.
+    others : (T, M, 2) where M others are on each frame, x, z in metres, NaN where they are not there.
+    apart : metres that the figure keeps away from others.
+    seconds : stop after this long, wherever along the path that is; at the path's end by default.
     early : metres before the end of a style from which the next may begin; half of a person's height (Kovar 4.3.1).
     width : states kept for each frame. The search is repeated at widths that double up to this, and the best of all is
         kept, so that more is never worse.
@@ -91,13 +106,20 @@ def follow(
     course, total = checked_path(path)
     ends, carried = _styles(graph, styles, total)
     circles = frozen(np.asarray(avoid, dtype=np.float64).reshape(-1, 3), "avoid", (None, 3))
+    moving = np.zeros((0, 0, 2)) if others is None else as_type(others, "others")
+    if moving.ndim != 3 or moving.shape[2] != 2:
+        raise InvalidValue(f"others must have shape (any, any, 2), got {moving.shape}")
+    if seconds is not None and not (np.isfinite(seconds) and round(seconds * graph.fps) >= 1):
+        raise InvalidValue(f"a walk lasts at least a frame, got {seconds} s")
+    last_frame = 0 if seconds is None else round(seconds * graph.fps)
+    bounds = _Bounds(circles, np.ascontiguousarray(moving), apart, last_frame)
     ways = edge_paths(graph)
     states, nodes = _starts(graph, ways, course, carried, start, np.random.default_rng(rng))
     best: tuple[float, Walk] | None = None
     if width < 1:
         raise InvalidValue(f"width must be at least 1, got {width}")
     for wide in _widths(width):
-        better = _searched(graph, ways, course, total, ends, carried, circles, early, states, nodes, wide, best)
+        better = _searched(graph, ways, course, total, ends, carried, bounds, early, states, nodes, wide, best)
         best = better or best
     if best is None:
         what = "" if styles is None else " in these styles"
@@ -201,7 +223,7 @@ def _searched(
     total: float,
     ends: Floats,
     carried: Bools,
-    avoid: Floats,
+    bounds: _Bounds,
     early: float,
     states: Floats,
     nodes: Ints,
@@ -218,7 +240,7 @@ def _searched(
     cost = beam(
         np.ascontiguousarray(states), nodes, graph.first_out, edges.heads, edges.n_frames, edges.blends,
         np.ascontiguousarray(carried), ways.first, ways.points, ways.steps, ways.moves, course, SPACING, ends, early,
-        _LEAST_SPEED / graph.fps, avoid, width, _REWARD, _PENALTY, _END_WEIGHT, most,
+        _LEAST_SPEED / graph.fps, *bounds, width, _REWARD, _PENALTY, _END_WEIGHT, most,
         np.inf if best is None else best[0], trail, found,
     )  # fmt: skip
     record, edge, played = (int(value) for value in found)

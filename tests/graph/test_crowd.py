@@ -1,0 +1,69 @@
+"""Crowds: everybody on the own path, nobody in another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.errors import InvalidValue
+from marey.graph.crowd import crossing_paths, crowd, nearest_pair
+from marey.graph.follow import follow
+from tests.graph.clips import walking_graph
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return walking_graph()
+
+
+def test_figures_that_would_meet_keep_apart(graph):
+    paths = [np.array([[0.0, -4.0], [0.0, 4.0]]), np.array([[0.0, 4.0], [0.0, -4.0]])]
+    alone = [follow(graph, path, seconds=6.0).way for path in paths]
+    assert nearest_pair(np.stack(alone, axis=1)) < 0.4  # they would walk through each other
+    made = crowd(graph, paths, 6.0, apart=0.6)
+    assert all(found is not None for found in made.found)
+    assert made.nearest >= 0.36
+    np.testing.assert_array_equal(made.places[:, 0], made.found[0].way)
+    # The motions themselves, with the sway of the hips.
+    hips = [found.walk.motion(clean=False).travel[:, [0, 2]] for found in made.found]
+    assert np.hypot(*(hips[0] - hips[1]).T).min() > 0.25
+
+
+def test_a_crowd_crosses_a_circle(graph):
+    made = crowd(graph, crossing_paths(12, 5.0, rng=1), 8.0)
+    assert sum(found is not None for found in made.found) >= 11
+    assert made.nearest >= 0.36
+    assert made.nearest == pytest.approx(nearest_pair(made.places))
+    for found in made.found:
+        if found is not None:
+            assert len(found.walk) <= 240
+
+
+def test_the_same_seed_gives_the_same_crowd(graph):
+    one, same = (crowd(graph, crossing_paths(3, 4.0), 4.0, rng=7).places for _ in range(2))
+    np.testing.assert_array_equal(one, same)
+
+
+def test_who_has_gone_is_in_nobodys_way(graph):
+    short, long = np.array([[0.0, 0.0], [0.0, 2.0]]), np.array([[3.0, 0.0], [3.0, 8.0]])
+    made = crowd(graph, [short, long], 6.0)
+    assert np.isnan(made.places[-1, 0]).all()
+    assert np.isfinite(made.places[-1, 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("paths", "options", "message"),
+    [
+        ([], {}, "a crowd needs at least one path, got none"),
+        ([[[0.0, 0.0], [0.0, 3.0]]], {"apart": 0.0}, "apart must be a distance above 0 m"),
+        ([[[0.0, 0.0], [0.0, 3.0]]], {"seconds": 0.0}, "a walk lasts at least a frame"),
+    ],
+)
+def test_bad_input(graph, paths, options, message):
+    with pytest.raises(InvalidValue, match=message):
+        crowd(graph, paths, **{"seconds": 3.0, **options})
+
+
+def test_bad_circles():
+    with pytest.raises(InvalidValue, match="expected at least 1 figure and a radius above 0 m"):
+        crossing_paths(0, 5.0)
