@@ -1,5 +1,6 @@
 """Every example runs, is short, and does what it says."""
 
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -41,3 +42,18 @@ def test_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     millimetres = float(capsys.readouterr().out.split(" is ")[1].split()[0])
     assert millimetres < 1e-6
     assert len(marey.load(tmp_path / "reach.glb")) == 181
+
+
+def test_speed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("speed_up.py", str(tmp_path / "s.glb"), monkeypatch=monkeypatch) == 0
+    first, fastest, last = (float(part.split()[0]) for part in re.split("from | to ", capsys.readouterr().out)[1:])
+    assert fastest > 2.5
+    assert first == pytest.approx(1.3, abs=0.25)
+    assert last == pytest.approx(1.3, abs=0.25)
+
+
+def test_walk_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("walk_a_path.py", str(tmp_path / "p.bvh"), monkeypatch=monkeypatch) == 0
+    assert float(capsys.readouterr().out.split(" s, ")[1].split()[0]) < 15.0
+    end = marey.load(tmp_path / "p.bvh").travel[-1]
+    assert end[2] == pytest.approx(10.0, abs=0.5)
