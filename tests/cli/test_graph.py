@@ -64,6 +64,20 @@ def test_a_table_and_pictures(built, tmp_path, capsys):
         assert (tmp_path / f"{kind}.svg").read_text().startswith("<?xml")
 
 
+def test_a_graph_is_thinned(built, tmp_path, capsys):
+    assert main(["graph", "thin", str(built), "-o", str(tmp_path / "s.npz"), "--loss", "20", "--json"]) == 0
+    before, after = json.loads(capsys.readouterr().out)["transitions"]
+    assert 0 < after < before
+
+
+def test_a_path_that_cannot_be_walked_is_said(built, tmp_path, capsys):
+    (tmp_path / "p.csv").write_text("0,0\n0,0.4\n0.3,0.4\n0.3,0\n0.6,0\n0.6,0.4\n9,0.4\n")
+    arguments = ["graph", "path", str(built), "--path", str(tmp_path / "p.csv"), "-o", str(tmp_path / "w.bvh")]
+    code = main([*arguments, "--beam", "2", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert code == int(told["mean_uncovered_m"] > 0.5 or told["end_distance_m"] > 1.0)
+
+
 def test_a_crowd_is_written(built, tmp_path, capsys):
     arguments = ["graph", "crowd", str(built), "--figures", "3", "--radius", "4", "--seconds", "3"]
     assert main([*arguments, "-o", str(tmp_path / "crowd"), "--json"]) == 0

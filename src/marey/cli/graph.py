@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from marey.cli.files import check_output, counted
-from marey.cli.params import Moment
-
-if TYPE_CHECKING:
-    from marey.graph import Followed, MotionGraph, Walk
+from marey.cli.graph_report import Limit, Pair, Style, tell, write
+from marey.cli.params import Moment, NameOrIndex
 
 
 @click.group("graph")
@@ -27,51 +25,6 @@ def command() -> None:
     """
 
 
-class _Limit(click.ParamType):  # type: ignore[type-arg]
-    """Metres, or a share such as ``10%``."""
-
-    name = "metres or share"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
-        text = str(value).strip()
-        try:
-            number = float(text.removesuffix("%"))
-        except ValueError:
-            number = -1.0
-        if not 0.0 <= number < float("inf"):
-            self.fail(f"expected metres such as 0.06, or a share such as 10%, got {value!r}", param, ctx)
-        return text if text.endswith("%") else number
-
-
-class _Pair(click.ParamType):  # type: ignore[type-arg]
-    """``walk:run=0.08``: from one label to another."""
-
-    name = "from:to=limit"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[tuple[str, str], float | str]:
-        pair, _, limit = str(value).rpartition("=")
-        before, _, after = pair.partition(":")
-        if not before or not after:
-            self.fail(f"expected FROM:TO=LIMIT such as walk:run=0.08, got {value!r}", param, ctx)
-        return (before.strip(), after.strip()), _Limit().convert(limit, param, ctx)
-
-
-class _Style(click.ParamType):  # type: ignore[type-arg]
-    """``walk@5``: this label up to 5 m along the path; ``walk`` alone to the end."""
-
-    name = "label[@metres]"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, str]:
-        label, _, end = str(value).partition("@")
-        try:
-            metres = float(end) if end else float("inf")
-        except ValueError:
-            metres = -1.0
-        if not label or not metres > 0.0:
-            self.fail(f"expected LABEL or LABEL@METRES such as walk@5, got {value!r}", param, ctx)
-        return metres, label
-
-
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 _RAW = click.option("--no-cleanup", is_flag=True, help="Leave feet as they are blended, without holding them in place.")
@@ -83,10 +36,10 @@ _RIGID = click.option("--rigid", is_flag=True, help="Leave changes of bone lengt
 @click.argument("folder")
 @click.option("-o", "--output", required=True, metavar="GRAPH", help="The graph to write, an .npz file.")
 @click.option(
-    "--threshold", type=_Limit(), default="0.06", show_default=True,
+    "--threshold", type=Limit(), default="0.06", show_default=True,
     help="How unlike frames may be: metres, or a share such as 10% of all places found.",
 )  # fmt: skip
-@click.option("--pair", "pairs", type=_Pair(), multiple=True, help="The same from one label to another; 0 forbids it.")
+@click.option("--pair", "pairs", type=Pair(), multiple=True, help="The same from one label to another; 0 forbids it.")
 @click.option("--window", type=float, default=0.5, show_default=True, help="Seconds that a transition takes.")
 @click.option("--fps", type=float, default=30.0, show_default=True, help="Frames per second of the graph.")
 @click.option("--mirrored", is_flag=True, help="Take each clip's mirror image too.")
@@ -94,6 +47,7 @@ _RIGID = click.option("--rigid", is_flag=True, help="Leave changes of bone lengt
     "--labels", default="sidecar", show_default=True, help="Where labels come from: sidecar, folders, or a CSV file."
 )
 @click.option("--cache", metavar="DIR", help="Where what was computed is kept.  [default: .marey-cache in FOLDER]")
+@click.option("--group", type=NameOrIndex(), help="Which skeleton of several: its number, or a clip that has it.")
 @click.option("--file-fps", type=float, help="Frames per second of the files, where they say a wrong one.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes that read clips.")
 @click.option("--coarse", type=int, default=1, show_default=True, help="Look at every n-th frame first.")
@@ -117,6 +71,7 @@ def build(folder: str, output: str, threshold: float | str, pairs: Any, as_json:
         mirrored=options["mirrored"],
         cache=options["cache"],
         file_fps=options["file_fps"],
+        group=options["group"],
     )
     with bar("reading") as progress:
         clips.build(run=run_on(options["jobs"]), progress=progress)
@@ -131,7 +86,7 @@ def build(folder: str, output: str, threshold: float | str, pairs: Any, as_json:
             progress=progress,
         )
     graph.save(output)
-    _tell(graph, as_json, written=output)
+    tell(graph, as_json, written=output)
     return 1 if graph.findings else 0
 
 
@@ -144,7 +99,7 @@ def info(file: str, response: bool, as_json: bool) -> int:
     from marey.graph import MotionGraph
 
     graph = MotionGraph.load(file)
-    _tell(graph, as_json, response=response)
+    tell(graph, as_json, response=response)
     return 1 if graph.findings else 0
 
 
@@ -158,7 +113,7 @@ def info(file: str, response: bool, as_json: bool) -> int:
 @_RAW
 @_RIGID
 @_JSON
-def walk(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, seed: int, **options: Any) -> None:
+def walk(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, seed: int, **options: Any) -> int:
     """Walk through a graph by chance.
 
     \b
@@ -170,7 +125,7 @@ def walk(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, s
     check_output(output, [file])
     graph = MotionGraph.load(file)
     taken = graph.random_walk(options["seconds"], seed, label=options["label"], between=options["between"])
-    _write(taken, output, as_json, clean=not no_cleanup, rigid=rigid)
+    return write(taken, output, as_json, clean=not no_cleanup, rigid=rigid)
 
 
 @command.command("path")
@@ -180,14 +135,14 @@ def walk(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, s
 @click.option("--length", type=float, help="Metres that the path of FILE is made long; drawings need it.")
 @click.option("--word", help="Write this word instead.")
 @click.option("--width", type=float, default=12.0, show_default=True, help="Metres that the word is wide.")
-@click.option("--style", "styles", type=_Style(), multiple=True, help="A label, or LABEL@METRES up to where it holds.")
+@click.option("--style", "styles", type=Style(), multiple=True, help="A label, or LABEL@METRES up to where it holds.")
 @click.option("--beam", type=int, default=100, show_default=True, help="States that are kept for each frame.")
 @click.option("--plot", "picture", metavar="PNG", help="Draw the path and the way gone.")
 @_SEED
 @_RAW
 @_RIGID
 @_JSON
-def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, **options: Any) -> None:
+def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, **options: Any) -> int:
     """Walk along a path.
 
     \b
@@ -211,7 +166,9 @@ def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, *
         from marey.plot.graph import followed
 
         followed(found, options["picture"])
-    _write(found.walk, output, as_json, clean=not no_cleanup, rigid=rigid, found=found, picture=options["picture"])
+    return write(
+        found.walk, output, as_json, clean=not no_cleanup, rigid=rigid, found=found, picture=options["picture"]
+    )
 
 
 @command.command("crowd")
@@ -330,6 +287,41 @@ def table(file: str, output: str, directions: int, label: str | None, speed: flo
     click.echo(f"{100 * share:.1f} % of the clips' size; a new direction is answered in {median:.1f} s (median)")
 
 
+@command.command("thin")
+@click.argument("file", metavar="GRAPH")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The graph to write, an .npz file.")
+@click.option("--loss", type=float, default=10.0, show_default=True, help="Per cent of its usefulness to give up.")
+@_SEED
+@_JSON
+def thin(file: str, output: str, loss: float, seed: int, as_json: bool) -> None:
+    """Leave out transitions that are hardly needed: fewer, and better ones, at a small loss of control.
+
+    \b
+    Example:
+      marey graph thin g.npz -o small.npz --loss 10
+    """
+    from marey.graph import MotionGraph, thinned
+
+    check_output(output, [file])
+    graph = MotionGraph.load(file)
+    small, what = thinned(graph, loss=loss / 100.0, rng=seed)
+    small.save(output)
+    report = {
+        "written": output,
+        "transitions": [graph.n_transitions, small.n_transitions],
+        "progress_m": [what.before.progress, what.after.progress],
+        "deviation_m": [what.before.deviation, what.after.deviation],
+    }
+    if as_json:
+        click.echo(json.dumps(report, indent=1))
+        return
+    click.echo(f"wrote {output}: {small.n_transitions} of {counted(graph.n_transitions, 'transition')}")
+    click.echo(
+        f"  progress in any direction {what.before.progress:.2f} m before, {what.after.progress:.2f} m after; from"
+        f" paths {100 * what.before.deviation:.1f} cm and {100 * what.after.deviation:.1f} cm"
+    )
+
+
 @command.command("plot")
 @click.argument("file", metavar="GRAPH")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The picture to write: PNG or SVG.")
@@ -368,100 +360,3 @@ def label(file: str, name: str, begin: float | int | None, end: float | int | No
     start, stop = frames_between(load_motion(file), begin, end)
     sidecar = add_label(file, name, start, stop)
     click.echo(f"{name}: frames {start} to {stop} of {file}, in {sidecar}")
-
-
-def _tell(graph: MotionGraph, as_json: bool, *, written: str | None = None, response: bool = False) -> None:
-    from marey.graph import figures
-
-    found = figures(graph)
-    report: dict[str, Any] = {
-        **({} if written is None else {"written": written}),
-        "clips": found.clips,
-        "seconds": found.seconds,
-        "seconds_kept": found.seconds_kept,
-        "fps": graph.fps,
-        "nodes": found.nodes,
-        "edges": found.edges,
-        "transitions": found.transitions,
-        "mean_edge_s": found.mean_edge,
-        "mean_distance_m": found.mean_distance,
-        "places_to_leave_per_s": found.choices_per_second,
-        "labels": [
-            {
-                "label": each.label,
-                "endless_s": each.n_frames / graph.fps,
-                "of_s": each.of_frames / graph.fps,
-                "seconds_to": {after: t for (before, after), t in found.to_label.items() if before == each.label},
-            }
-            for each in graph.components
-        ],
-        "findings": list(graph.findings),
-    }
-    if response:
-        from marey.graph import response_time
-
-        report["response_median_s"], report["response_p90_s"] = response_time(graph, graph.direction_table())
-    if as_json:
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False).replace("Infinity", "null"))
-        return
-    if written is not None:
-        click.echo(f"wrote {written}")
-    kept, had = found.seconds_kept, found.seconds
-    click.echo(f"{counted(found.clips, 'clip')}, {had:.1f} s at {graph.fps:g} Hz, {kept:.1f} s of them in the graph")
-    click.echo(
-        f"{counted(found.nodes, 'node')}, {counted(found.transitions, 'transition')} of {100 * found.mean_distance:.1f}"
-        f" cm in the mean, {found.choices_per_second:.1f} places per second to leave a clip"
-    )
-    for each in report["labels"]:
-        ways = ", ".join(f"{t:.1f} s to {name}" for name, t in each["seconds_to"].items())
-        click.echo(f"  {each['label']}: {each['endless_s']:.1f} of {each['of_s']:.1f} s{'; ' + ways if ways else ''}")
-    if response:
-        click.echo(f"a new direction is answered in {report['response_median_s']:.1f} s (median)")
-    for finding in graph.findings:
-        click.echo(f"  ! {finding}")
-
-
-def _write(
-    walk: Walk,
-    output: str,
-    as_json: bool,
-    *,
-    clean: bool,
-    rigid: bool,
-    found: Followed | None = None,
-    picture: str | None = None,
-) -> None:
-    from pathlib import Path
-
-    from marey.io import save
-
-    made = walk.motion(clean=clean, name=Path(output).stem)
-    save(made, output, rigid=rigid)
-    jumps = [part for part in walk.parts if part.into is not None]
-    report: dict[str, Any] = {
-        "written": output,
-        "frames": len(made),
-        "seconds": len(made) / made.fps,
-        "transitions": len(jumps),
-        "parts": [part._asdict() for part in walk.parts],
-    }
-    if found is not None:
-        report |= {
-            "mean_distance_m": found.mean_distance,
-            "largest_distance_m": found.largest_distance,
-            "mean_uncovered_m": found.mean_uncovered,
-            "end_distance_m": found.end_distance,
-            "cost_m2": found.cost,
-            **({} if picture is None else {"picture": picture}),
-        }
-    if as_json:
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
-        return
-    click.echo(f"wrote {output}: {report['seconds']:.1f} s with {counted(len(jumps), 'transition')}")
-    if found is not None:
-        click.echo(
-            f"{100 * found.mean_distance:.1f} cm from the path in the mean, {100 * found.largest_distance:.0f} cm at"
-            f" most; it ends {100 * found.end_distance:.0f} cm off"
-        )
-    if picture is not None:
-        click.echo(f"wrote {picture}")

@@ -3,17 +3,22 @@
 from marey.graph.crowd import Crowd, crossing_paths, crowd
 from marey.graph.figures import GraphFigures, connectivity, figures
 from marey.graph.follow import Followed, described, follow
+from marey.graph.landing import Landing, landed
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import Edges
 from marey.graph.objectives import FollowPath, KeepSpeed, KeepStyle, ReachClip, ReachPoint, Within
 from marey.graph.paths import read_path, word_path
 from marey.graph.prune import Component
 from marey.graph.random_walk import random_walk
+from marey.graph.registered import with_registered_transitions
 from marey.graph.routes import shortest_walk
 from marey.graph.search import Function, Objective, Partial, Searched, search
+from marey.graph.similar import build_by_similarity
 from marey.graph.stream import GraphStream, response_time
 from marey.graph.table import DirectionTable, direction_table
+from marey.graph.thin import Thinning, Usefulness, thinned
 from marey.graph.transitions import Transitions
+from marey.graph.variations import variations
 from marey.graph.walk import Part, Walk
 
 __all__ = [
@@ -28,6 +33,7 @@ __all__ = [
     "GraphStream",
     "KeepSpeed",
     "KeepStyle",
+    "Landing",
     "MotionGraph",
     "Objective",
     "Part",
@@ -35,9 +41,12 @@ __all__ = [
     "ReachClip",
     "ReachPoint",
     "Searched",
+    "Thinning",
     "Transitions",
+    "Usefulness",
     "Walk",
     "Within",
+    "build_by_similarity",
     "connectivity",
     "crossing_paths",
     "crowd",
@@ -45,10 +54,14 @@ __all__ = [
     "direction_table",
     "figures",
     "follow",
+    "landed",
     "random_walk",
     "read_path",
     "response_time",
     "search",
     "shortest_walk",
+    "thinned",
+    "variations",
+    "with_registered_transitions",
     "word_path",
 ]

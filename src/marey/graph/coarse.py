@@ -35,7 +35,7 @@ class Side:
 
     few : its every n-th frame.
     offset : the frame that the first of them is.
-    markers, centres, means, spreads : (3, M, F), (F, 2), (F, 2), (F,).
+    markers, centres, means, spreads : (F, 3, M), (F, 2), (F, 2), (F,).
     slack : (F,) m^2.
     """
 
@@ -62,8 +62,9 @@ def find_alike_coarsely(
     other, and the rest where that promises something.
 
     Whatever is found is a local minimum of D among all frames, with its own distance; a few minima can be missed, on
-    walking clips fewer than 1 in 200. The gain grows with `coarse` as long as the limit, in metres, leaves most places
-    out. Without a limit there is much to look at closely, and little is gained.
+    the clips tried fewer than 1 in 100. The gain is largest where the limit, in metres, leaves most places out, with
+    long clips, and with 3 or 4 frames of 30 to 60 Hz. Where a good part of all cells is within the limit, or without
+    one, so much has to be looked at closely that a full search is the faster.
     """
     half = len(frame_weights) // 2
     if not 2 <= coarse <= half:
@@ -94,15 +95,18 @@ def _side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
     own = points.copy()
     own[..., [0, 2]] -= centres[:, None]
     own *= np.sqrt(weights)[:, None]
+    # Up to a multiple of four, with markers that add nothing.
+    flat = np.zeros((len(own), 3, -(-own.shape[1] // 4) * 4))
+    flat[..., : own.shape[1]] = own.transpose(0, 2, 1)
     means, spreads = _windowed(centres, (own**2).sum(axis=(1, 2)), frame_weights)
     return Side(
         replace(clouds, points=settle(points[offset::coarse]), fps=clouds.fps / coarse, contacts=None),
         offset,
-        settle(np.ascontiguousarray(own.transpose(2, 1, 0))),
+        settle(flat),
         settle(centres),
         settle(means),
         settle(spreads),
-        _slack(clouds, frame_weights, (coarse + 1) // 2),
+        _slack(clouds, frame_weights, coarse),
     )
 
 
@@ -120,18 +124,20 @@ def _windowed(centres: Floats, squares: Floats, weights: Floats) -> tuple[Floats
     return means, spreads
 
 
-def _slack(clouds: Clouds, frame_weights: Floats, step: int) -> Floats:
-    """(F,) half of D, m^2, between each frame and the one `step` before or after it, whichever is less like it.
+def _slack(clouds: Clouds, frame_weights: Floats, coarse: int) -> Floats:
+    """(F,) m^2 for each frame, from D to the frames half a coarse step before and after it, whichever is less like it.
 
-    Squares of independent changes add up, and each clip contributes its own.
+    Were changes independent, their squares would add up and half of D would do; they are not, the less so the larger
+    the step. Measured on walks, fights and dances, this much finds 99 % at steps of 2 to 4 frames of 30 Hz.
     """
+    step = (coarse + 1) // 2
     out = np.zeros(len(clouds))
     if len(clouds) > step:
         first = np.arange(len(clouds) - step, dtype=np.float64)
         values = frame_distances(clouds, first, clouds, first + step, frame_weights)[1]
         out[:-step] = values
         out[step:] = np.maximum(out[step:], values)
-    return settle(0.5 * out)
+    return settle(0.5 * coarse * out)
 
 
 def _minima_in(

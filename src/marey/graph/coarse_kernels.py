@@ -28,19 +28,21 @@ def _is_valley(coarse: Any, r: int, c: int) -> bool:
 
 
 @kernel
-def _mark(grid: Any, inner: Any, extent: Any, i: int, j: int, reach: int) -> None:
-    """Ask for the cells within `reach` of (i, j), and for their neighbours, which decide whether they are minima.
+def _mark(grid: Any, extent: Any, i: int, j: int, reach: int) -> bool:
+    """Ask for the cells within `reach` of (i, j) that are not known yet, and tell whether there are any.
 
     `extent` holds the first and beyond the last column that is asked for in each row.
     """
+    asked = False
     n_rows, n_columns = grid.shape
-    first, last = max(j - reach - 1, 0), min(j + reach + 2, n_columns)
-    for row in range(max(i - reach - 1, 0), min(i + reach + 2, n_rows)):
+    first, last = max(j - reach, 0), min(j + reach + 1, n_columns)
+    for row in range(max(i - reach, 0), min(i + reach + 1, n_rows)):
         extent[row, 0], extent[row, 1] = min(extent[row, 0], first), max(extent[row, 1], last)
         for column in range(first, last):
-            grid[row, column] = -1.0
-            if abs(row - i) <= reach and abs(column - j) <= reach:
-                inner[row, column] = True
+            if grid[row, column] == math.inf:
+                grid[row, column] = -1.0
+                asked = True
+    return asked
 
 
 @kernel
@@ -61,55 +63,52 @@ def _spread(grid: Any, extent: Any, needed: Any, half: int) -> None:
 
 
 @kernel
-def _row(ours: Any, theirs: Any, dot: Any, cross: Any, heights: Any) -> None:
-    """Sums over markers of one frame (3, M) with several (3, M, G), each about its own centre, into (G,)."""
-    dot[:] = 0.0
-    cross[:] = 0.0
-    heights[:] = 0.0
-    for m in range(ours.shape[1]):
-        px, py, pz = ours[0, m], ours[1, m], ours[2, m]
-        qx, qy, qz = theirs[0, m], theirs[1, m], theirs[2, m]
-        for k in range(len(dot)):
-            dot[k] += px * qx[k] + pz * qz[k]
-        for k in range(len(dot)):
-            cross[k] += px * qz[k] - pz * qx[k]
-        for k in range(len(dot)):
-            heights[k] += py * qy[k]
+def _pair(p: Any, q: Any, f: int, g: int) -> Any:
+    """Sums over markers, a multiple of four, of two frames about their own centres: dot, cross, heights.
+
+    Four sums of each at a time, which a processor adds in one go.
+    """
+    d0 = d1 = d2 = d3 = c0 = c1 = c2 = c3 = h0 = h1 = h2 = h3 = 0.0
+    for m in range(0, p.shape[2], 4):
+        d0 += p[f, 0, m] * q[g, 0, m] + p[f, 2, m] * q[g, 2, m]
+        d1 += p[f, 0, m + 1] * q[g, 0, m + 1] + p[f, 2, m + 1] * q[g, 2, m + 1]
+        d2 += p[f, 0, m + 2] * q[g, 0, m + 2] + p[f, 2, m + 2] * q[g, 2, m + 2]
+        d3 += p[f, 0, m + 3] * q[g, 0, m + 3] + p[f, 2, m + 3] * q[g, 2, m + 3]
+        c0 += p[f, 0, m] * q[g, 2, m] - p[f, 2, m] * q[g, 0, m]
+        c1 += p[f, 0, m + 1] * q[g, 2, m + 1] - p[f, 2, m + 1] * q[g, 0, m + 1]
+        c2 += p[f, 0, m + 2] * q[g, 2, m + 2] - p[f, 2, m + 2] * q[g, 0, m + 2]
+        c3 += p[f, 0, m + 3] * q[g, 2, m + 3] - p[f, 2, m + 3] * q[g, 0, m + 3]
+        h0 += p[f, 1, m] * q[g, 1, m]
+        h1 += p[f, 1, m + 1] * q[g, 1, m + 1]
+        h2 += p[f, 1, m + 2] * q[g, 1, m + 2]
+        h3 += p[f, 1, m + 3] * q[g, 1, m + 3]
+    return (d0 + d1) + (d2 + d3), (c0 + c1) + (c2 + c3), (h0 + h1) + (h2 + h3)
 
 
 @kernel
-def _pairs(ours: Any, theirs: Any, place: Any, needed: Any, dot: Any, cross: Any, heights: Any) -> None:
+def _pairs(ours: Any, theirs: Any, place: Any, needed: Any, sums: Any) -> None:
     """Sums over markers of the pairs of frames that are needed, of which the first are at `place`.
 
     They are taken about the centres of the frames at `place`, so that nothing is lost far from the origin.
     """
-    n_rows, n_columns = needed.shape
     centres, others = ours[1], theirs[1]
     cx, cz = centres[place[0], 0], centres[place[0], 1]
     dx, dz = others[place[1], 0], others[place[1], 1]
-    for i in range(n_rows):
+    for i in range(needed.shape[0]):
         f = place[0] + i
         px, pz = centres[f, 0] - cx, centres[f, 1] - cz
-        j = 0
-        while j < n_columns:
-            if not needed[i, j]:
-                j += 1
-                continue
-            start = j
-            while j < n_columns and needed[i, j]:
-                j += 1
-            columns = theirs[0][:, :, place[1] + start : place[1] + j]
-            _row(ours[0][:, :, f], columns, dot[i, start:j], cross[i, start:j], heights[i, start:j])
-            for k in range(start, j):
-                qx, qz = others[place[1] + k, 0] - dx, others[place[1] + k, 1] - dz
-                dot[i, k] += px * qx + pz * qz
-                cross[i, k] += px * qz - pz * qx
+        for j in range(needed.shape[1]):
+            if needed[i, j]:
+                g = place[1] + j
+                dot, cross, heights = _pair(ours[0], theirs[0], f, g)
+                qx, qz = others[g, 0] - dx, others[g, 1] - dz
+                sums[i, j, 0] = dot + px * qx + pz * qz
+                sums[i, j, 1] = cross + px * qz - pz * qx
+                sums[i, j, 2] = heights
 
 
 @kernel
-def _cells(
-    ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, dot: Any, cross: Any, heights: Any, weights: Any
-) -> None:
+def _cells(ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, sums: Any, weights: Any) -> None:
     """D of the marked cells, of which the first would be at `place`, from the sums of the pairs in their windows."""
     half = len(weights) // 2
     centres, means, spreads = ours[1], ours[2], ours[3]
@@ -126,13 +125,22 @@ def _cells(
             bx, bz = their_means[g, 0] - dx, their_means[g, 1] - dz
             along = across = up = 0.0
             for k in range(2 * half + 1):
-                along += weights[k] * dot[i + k, j + k]
-                across += weights[k] * cross[i + k, j + k]
-                up += weights[k] * heights[i + k, j + k]
+                along += weights[k] * sums[i + k, j + k, 0]
+                across += weights[k] * sums[i + k, j + k, 1]
+                up += weights[k] * sums[i + k, j + k, 2]
             along -= ax * bx + az * bz
             across -= ax * bz - az * bx
             rest = spreads[f] + their_spreads[g] - 2.0 * (up + math.sqrt(along * along + across * across))
             grid[i, j] = max(rest, 0.0)
+
+
+@kernel
+def _look(ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, needed: Any, sums: Any, weights: Any) -> None:
+    """Fill in the cells of a tile at `place` that are asked for."""
+    half = len(weights) // 2
+    _spread(grid, extent, needed, half)
+    _pairs(ours, theirs, (place[0] - half, place[1] - half), needed, sums)
+    _cells(ours, theirs, grid, extent, place, sums, weights)
 
 
 @kernel
@@ -166,9 +174,9 @@ def refined(
 
     Parameters
     ----------
-    ours, theirs : of each clip the markers about each frame's centre, times the root of their weights, (3, M, F); these
-        centres (F, 2); and of the window around each frame the mean (F, 2), x and z, and the squared spread (F,) about
-        it, in which heights are about the floor.
+    ours, theirs : of each clip the markers about each frame's centre, times the root of their weights, (F, 3, M), M a
+        multiple of four; these centres (F, 2); and of the window around each frame the mean (F, 2), x and z, and the
+        squared spread (F,) about it, in which heights are about the floor.
     coarse : coarse cell (r, c) is the fine cell (corner[0] + r every, corner[1] + c every).
     slack : for each clip (F,) what a coarse cell near a frame may be above the limit, m^2.
     rows, columns : half-open; `sizes` are the cells that there are, (first, beyond last) of rows and columns.
@@ -180,10 +188,10 @@ def refined(
     reach = every - 1
     slack_a, slack_b = slack
     side = TILE + 2 + 2 * half
-    dot, cross, heights = np.empty((side, side)), np.empty((side, side)), np.empty((side, side))
+    sums = np.empty((side, side, 4))
     extent = np.empty((TILE + 2, 2), dtype=np.int64)
     needed_whole = np.empty((side, side), dtype=np.bool_)
-    whole, inner_whole = np.empty((TILE + 2, TILE + 2)), np.empty((TILE + 2, TILE + 2), dtype=np.bool_)
+    whole, likely = np.empty((TILE + 2, TILE + 2)), np.empty((TILE + 2, TILE + 2), dtype=np.bool_)
     for top in range(rows[0], rows[1], TILE):
         for left in range(columns[0], columns[1], TILE):
             bottom, right = min(top + TILE, rows[1]), min(left + TILE, columns[1])
@@ -193,7 +201,6 @@ def refined(
             place = (max(top - 1, sizes[0][0]), max(left - 1, sizes[1][0]))
             ends = (min(bottom + 1, sizes[0][1]), min(right + 1, sizes[1][1]))
             grid = whole[: ends[0] - place[0], : ends[1] - place[1]]
-            inner = inner_whole[: ends[0] - place[0], : ends[1] - place[1]]
             marked = False
             for r in range(max((top - reach - corner[0]) // every, 0), coarse.shape[0]):
                 i = corner[0] + r * every
@@ -209,20 +216,30 @@ def refined(
                     if _is_valley(coarse, r, c):
                         if not marked:
                             grid[:] = math.inf
-                            inner[:] = False
                             extent[:, 0], extent[:, 1] = grid.shape[1], 0
                             marked = True
-                        _mark(grid, inner, extent, i - place[0], j - place[1], reach)
+                        _mark(grid, extent, i - place[0], j - place[1], reach)
             if not marked:
                 continue
             needed = needed_whole[: grid.shape[0] + 2 * half, : grid.shape[1] + 2 * half]
-            _spread(grid, extent, needed, half)
-            _pairs(ours, theirs, (place[0] - half, place[1] - half), needed, dot, cross, heights)
-            _cells(ours, theirs, grid, extent, place, dot, cross, heights, weights)
+            _look(ours, theirs, grid, extent, place, needed, sums, weights)
+            likely[:] = False
+            unsure = False
             for i in range(top - place[0], bottom - place[0]):
                 for j in range(max(left - place[1], extent[i, 0]), min(right - place[1], extent[i, 1])):
                     lag = place[1] + j - place[0] - i
-                    if not inner[i, j] or not grid[i, j] <= limit or lag < min_lag or not _is_minimum(grid, i, j):
+                    if grid[i, j] <= limit and lag >= min_lag and _is_minimum(grid, i, j):
+                        likely[i, j] = True
+            # Of most it is known by now that they are none; of the rest, all neighbours have to be.
+            for i in range(top - place[0], bottom - place[0]):
+                for j in range(left - place[1], right - place[1]):
+                    if likely[i, j] and _mark(grid, extent, i, j, 1):
+                        unsure = True
+            if unsure:
+                _look(ours, theirs, grid, extent, place, needed, sums, weights)
+            for i in range(top - place[0], bottom - place[0]):
+                for j in range(left - place[1], right - place[1]):
+                    if not likely[i, j] or not _is_minimum(grid, i, j):
                         continue
                     if n == len(found):
                         more = np.empty((2 * n, 2), dtype=np.int64)

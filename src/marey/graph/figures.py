@@ -53,9 +53,11 @@ def figures(graph: MotionGraph) -> GraphFigures:
             here = away[graph.members[k]]
             if before != after and here.size:
                 times[before, after] = float(here.mean())
+    # Clips that only transitions are made of have no nodes of their own.
+    own = [graph.clips[k] for k in np.unique(graph.nodes[:, 0])]
     return GraphFigures(
-        clips=len(graph.clips),
-        seconds=sum(len(clip) for clip in graph.clips) / fps,
+        clips=len(own),
+        seconds=sum(len(clip) for clip in own) / fps,
         nodes=len(graph.nodes),
         edges=len(edges),
         transitions=graph.n_transitions,

@@ -223,8 +223,8 @@ class MotionSet:
             if self._group is None and len(groups) > 1:
                 listed = "; ".join(f"{k}: {_listed([c.name for c in clips], 4)}" for k, clips in enumerate(groups))
                 raise InvalidValue(
-                    f"{self.folder}: the clips are of {len(groups)} different skeletons ({listed}); choose one with "
-                    f"group=0 or by a clip's name, or retarget the others"
+                    f"{self.folder}: the clips are of {len(groups)} different skeletons ({listed}); choose one by "
+                    "its number or a clip's name with group= or --group, or retarget the others"
                 )
             self._chosen = self._all().clips if self._group is None else groups[self._group_number(groups)]
         return self._chosen

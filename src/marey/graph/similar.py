@@ -1,0 +1,141 @@
+"""Motion graphs as in the slides: similar poses, joined at once, and the seam taken out afterwards.
+
+It differs from `MotionGraph.build` in three ways. Frames are compared by joint angles, their velocities and their
+accelerations, looking back in time, instead of by clouds of points over a window: no alignment is needed, but how far a
+foot is from where it would have to be does not count. Local maxima of similarity above a threshold from 0 to 1 are
+taken. And nothing of the clip that is left is played on: where frame i is like frame j, frame j + 1 follows frame i,
+with the offset between the two poses added, which then fades away. Transitions are shorter, and another clip's motion
+shows at once; but the fading offset of a foot that stands makes it slide until cleanup holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from marey.compare import frame_distances, local_minima, point_clouds, pose_cost, similarity
+from marey.compare.clouds import Clouds
+from marey.core._arrays import Floats, Ints, settle
+from marey.core.motion import Motion
+from marey.core.protocols import Clips
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue, NoResult
+from marey.graph.bridges import Bridge, with_bridges
+from marey.graph.build import prepared
+from marey.graph.motion_graph import MotionGraph
+from marey.graph.transitions import Transitions
+from marey.maths import quat
+
+# Seconds around a transition that are kept with it, so that its way over the floor can be smoothed like any other.
+_AROUND = 0.2
+
+
+def build_by_similarity(
+    clips: Clips | Sequence[Motion],
+    threshold: float = 0.7,
+    *,
+    fade: float = 0.3,
+    weights: Mapping[str, float] | None = None,
+    velocity: float = 0.1,
+    acceleration: float = 0.01,
+    fps: float | None = None,
+    least_seconds: float = 2.0,
+) -> MotionGraph:
+    """A graph whose transitions go from a frame to the one after a similar frame, without their seams.
+
+    Grids of similarity are held whole, one pair of clips at a time. Each transition keeps the frames over which its
+    offset fades as a short clip of the graph. Distances of edges are in metres all the same, over windows as long as
+    the fade, so that graphs can be compared.
+
+    Parameters
+    ----------
+    clips : motions of one skeleton, or anything with names, ``motion(i)`` and a content key.
+    threshold : similarity from which frames can be joined, above 0 and at most 1; ``1 / (1 + cost)``.
+    fade : seconds over which an offset goes away.
+    weights, velocity, acceleration : of the cost; see `marey.compare.pose_cost`.
+    fps : rate of the graph; the lowest of the clips' by default.
+    least_seconds : labels with less endless motion than this are among the findings.
+    """
+    if not (np.isfinite(threshold) and 0.0 < threshold <= 1.0):
+        raise InvalidValue(f"a threshold of similarity is above 0 and at most 1, got {threshold!r}")
+    seconds = checked_number(fade, "fade in seconds", above=True)
+    motions = prepared(clips, fps)
+    half = max(1, round(0.5 * (seconds * motions[0].fps - 1.0)))
+    if max(len(motion) for motion in motions) < 4 * half + 4:
+        longest = max(motion.duration for motion in motions)
+        raise InvalidValue(f"the longest clip lasts {longest:.2f} s, too short for a fade of {seconds:g} s")
+    clouds = [point_clouds(motion) for motion in motions]
+    bridges, best = [], 0.0
+    for a, one in enumerate(motions):
+        for b in range(a, len(motions)):
+            cost = pose_cost(one, motions[b], weights=weights, velocity=velocity, acceleration=acceleration)
+            cells, found = _alike(np.asarray(cost), half, a == b)
+            best = max(best, float(found.max(initial=0.0)))
+            cells = cells[found >= threshold]
+            for ends, rows in (((a, b), cells), ((b, a), cells[:, ::-1])):
+                bridges.extend(_bridges(motions, clouds, ends, rows, half))
+    nothing = Transitions(np.zeros((0, 2), int), np.zeros((0, 2), int), np.zeros(0), np.zeros((0, 3)))
+    graph = with_bridges(motions, half, nothing, bridges, least_seconds)
+    if graph is None:
+        raise NoResult(
+            f"a similarity of {threshold:g} leaves no motion that can go on; the most alike that two places are is "
+            f"{best:.3f}"
+        )
+    # What is raised for distances is lowered for similarity.
+    return replace(graph, findings=tuple(told.replace("raise the", "lower the") for told in graph.findings))
+
+
+def _alike(cost: Floats, half: int, own: bool) -> tuple[Ints, Floats]:
+    """(N, 2) cells of the local maxima of similarity with room for a transition either way, and these (N,)."""
+    cells = local_minima(cost, min_lag=2 * half + 2 if own else 0)
+    if own:
+        cells = cells[cells[:, 1] > cells[:, 0]]
+    room = (cells[:, 0] + 2 * half + 2 < cost.shape[0]) & (cells[:, 1] + 2 * half + 2 < cost.shape[1])
+    # Velocities and accelerations look back; the first frames know neither.
+    room &= (cells >= 2).all(axis=1)
+    cells = cells[room]
+    return cells, similarity(cost[cells[:, 0], cells[:, 1]])
+
+
+def _bridges(
+    motions: Sequence[Motion], clouds: Sequence[Clouds], ends: tuple[int, int], cells: Ints, half: int
+) -> list[Bridge]:
+    """From each frame of the first clip to the one after its like in the second."""
+    if not len(cells):
+        return []
+    a, b = ends
+    at = [np.ascontiguousarray(cells[:, k], dtype=np.float64) for k in (0, 1)]
+    window = half + 1.0 - np.abs(np.arange(-half, half + 1))
+    moves, squares = frame_distances(clouds[a], at[0], clouds[b], at[1], settle(window / window.sum()))
+    n = 2 * half + 1
+    out = []
+    for (i, j), move, square in zip(cells.tolist(), moves, squares, strict=True):
+        motion, start = _offset(motions[a], i, motions[b], j, move, n)
+        out.append(Bridge((a, b), i + 1, j + 1 + n, (motion, None), start, n, float(np.sqrt(square)), np.asarray(move)))
+    return out
+
+
+def _offset(a: Motion, i: int, b: Motion, j: int, move: Floats, n: int) -> tuple[Motion, int]:
+    """b from frame j + 1 on, carried to where a is and with the offset that makes its frame j a's frame i; and how many
+    frames are before these. Blended into b as it is, the offset fades."""
+    around = round(_AROUND * a.fps)
+    before = min(around, i, j)
+    stop = min(j + 1 + n + around, len(b))
+    part = b[j - before : stop].moved(move)
+    like, turned = part[before : before + 1], a[i : i + 1]
+    shift = turned.root_positions[0] - like.root_positions[0]
+    turns = quat.mul_inv(turned.rotations[0], like.rotations[0])
+    turns = np.where(turns[:, :1] < 0.0, -turns, turns)
+    bones = part.bone_offsets
+    if a.bone_offsets is not None and bones is not None:
+        bones = settle(bones + (a.bone_offsets[i] - b.bone_offsets[j]))  # type: ignore[index]
+    made = replace(
+        part,
+        root_positions=settle(part.root_positions + shift),
+        rotations=settle(quat.mul(turns, part.rotations)),
+        bone_offsets=bones,
+        name=f"{a.name} to {b.name}",
+    )
+    return made, before + 1

@@ -1,0 +1,110 @@
+"""The slides' graphs: similar poses joined at once, and the seam faded out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.compare import pose_cost, similarity
+from marey.errors import InvalidValue, NoResult
+from marey.graph import MotionGraph
+from marey.graph.similar import build_by_similarity
+from marey.maths import quat, rigid2d
+from marey.maths.ease import ease_in
+from tests.graph.clips import sneaks, walks
+
+
+@pytest.fixture(scope="module")
+def graph() -> MotionGraph:
+    return build_by_similarity(walks(), 0.8)
+
+
+def jumps(graph: MotionGraph) -> np.ndarray:
+    return np.flatnonzero(graph.edges.blends)
+
+
+def ends(graph: MotionGraph, edge: int) -> tuple[int, int, int, int]:
+    """Clip and frame i that were played last, and clip and frame j that they are like."""
+    (a, leave), (b, enter) = (graph.nodes[at[edge]] for at in (graph.edges.tails, graph.edges.heads))
+    return int(a), int(leave) - 1, int(b), int(enter) - 1 - int(graph.edges.n_frames[edge])
+
+
+def test_transitions_are_at_local_maxima_above_the_threshold(graph):
+    seen = set()
+    for edge in jumps(graph):
+        a, i, b, j = ends(graph, edge)
+        alike = similarity(pose_cost(graph.clips[a][: i + 2], graph.clips[b][: j + 2]))[i - 1 :, j - 1 :]
+        assert alike[1, 1] >= 0.8
+        assert alike[1, 1] == alike.max()
+        seen.add((a, i, b, j))
+    assert len(seen) == len(jumps(graph)) > 50
+    assert any((b, j, a, i) in seen for a, i, b, j in seen)
+
+
+def test_the_offset_fades_as_the_definition_says(graph):
+    edge = int(jumps(graph)[7])
+    a, i, b, j = ends(graph, edge)
+    n = int(graph.edges.n_frames[edge])
+    played = graph.walk([edge]).motion(clean=False)
+    one, other = graph.clips[a], graph.clips[b].moved(graph.edges.moves[edge])
+    share = ease_in((np.arange(n) + 1.0) / (n + 1.0))
+    offset = quat.mul_inv(one.rotations[i], other.rotations[j])
+    for k in range(n):
+        now = other.rotations[j + 1 + k]
+        wanted = quat.slerp(quat.mul(offset, now), now, share[k])
+        assert quat.angle_between(played.rotations[k], wanted).max() < 1e-7
+        shift = (1.0 - share[k]) * (one.root_positions[i] - other.root_positions[j])
+        np.testing.assert_allclose(played.root_positions[k], other.root_positions[j + 1 + k] + shift, atol=1e-12)
+
+
+def test_after_the_fade_the_other_clip_goes_on(graph):
+    edge = int(jumps(graph)[3])
+    onward = next(e for e in graph.out_edges(int(graph.edges.heads[edge])) if not graph.edges.blends[e])
+    walk = graph.walk([edge, onward])
+    b, enter = graph.nodes[graph.edges.heads[edge]]
+    n = int(graph.edges.n_frames[edge])
+    last = walk.motion(clean=False)[n:]
+    there = rigid2d.apply(graph.edges.moves[edge], graph.clips[b].root_positions[enter : enter + len(last)])
+    np.testing.assert_allclose(last.root_positions, there, atol=1e-12)
+
+
+def test_walks_do_not_jump(graph):
+    made = graph.random_walk(60.0, rng=2, between=0.5).motion(clean=False)
+    change = [
+        max(float(np.linalg.norm(np.diff(m.world().positions, axis=0), axis=-1).max()) for m in motions)
+        for motions in (walks(), [made])
+    ]
+    assert change[1] <= 1.15 * change[0]
+
+
+def test_it_serves_like_any_other_graph(graph, tmp_path):
+    followed = graph.follow([[0.0, 0.0], [0.5, 3.0], [2.0, 5.0]])
+    assert followed.mean_distance < 0.3
+    graph.save(tmp_path / "g.npz")
+    again = MotionGraph.load(tmp_path / "g.npz").random_walk(5.0, rng=1)
+    np.testing.assert_array_equal(again.edges, graph.random_walk(5.0, rng=1).edges)
+
+
+def test_what_is_too_unlike_is_told():
+    graph = build_by_similarity((*walks()[:1], *sneaks()[:1]), 0.8)
+    assert any("lower the threshold" in told for told in graph.findings)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"threshold": 0.0}, "above 0 and at most 1"),
+        ({"threshold": 1.5}, "above 0 and at most 1"),
+        ({"fade": 0.0}, "fade in seconds"),
+        ({"fade": 8.0}, "too short for a fade"),
+        ({"velocity": -1.0}, "velocity"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options, told):
+    with pytest.raises(InvalidValue, match=told):
+        build_by_similarity(walks()[:1], **options)
+
+
+def test_a_threshold_that_leaves_nothing_says_how_alike_places_are():
+    with pytest.raises(NoResult, match=r"the most alike that two places are is 0\.\d+"):
+        build_by_similarity(walks()[:1], 0.999)

@@ -1,0 +1,99 @@
+"""Variations: blends by chance between takes, with their story told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.blend import blend
+from marey.core import Motion
+from marey.errors import InvalidValue, NotBlendable
+from marey.graph import MotionGraph
+from marey.graph.variations import variations
+from marey.register import register
+from marey.samples import sample
+from tests.graph.clips import one_label
+
+
+@pytest.fixture(scope="module")
+def takes() -> tuple[Motion, ...]:
+    """Three walks of different speeds."""
+    return tuple(
+        one_label(replace(sample("walk", rng=k, fps=30, seconds=4, speed=speed).motion, name=f"take{k}"), "walk")
+        for k, speed in enumerate((1.0, 1.2, 1.4))
+    )
+
+
+@pytest.fixture(scope="module")
+def registered(takes):
+    return register(takes)
+
+
+@pytest.fixture(scope="module")
+def made(registered) -> tuple[Motion, ...]:
+    return variations(registered, 4, rng=1)
+
+
+def test_each_has_a_name_weights_and_a_story(made, takes):
+    assert len({motion.name for motion in made}) == 4
+    for k, motion in enumerate(made):
+        step = motion.source.provenance[-1]
+        assert (step["op"], step["number"], step["of"]) == ("variation", k + 1, 4)
+        assert step["takes"] == [take.name for take in takes]
+        assert sum(step["weights"]) == pytest.approx(1.0)
+        assert min(step["weights"]) >= 0.0
+        assert any(earlier["op"] == "blend" for earlier in motion.source.provenance)
+        assert motion.labels.names == ("walk",)
+        assert motion.contacts is not None
+
+
+def test_each_is_the_blend_of_its_weights(made, registered):
+    weights = made[2].source.provenance[-1]["weights"]
+    np.testing.assert_array_equal(made[2].rotations, blend(registered, weights).rotations)
+
+
+def test_they_differ_and_lie_between_the_takes(made, registered):
+    speeds = [float(np.linalg.norm(m.travel[-1] - m.travel[0])) / m.duration for m in (*registered.motions, *made)]
+    between, own = speeds[3:], speeds[:3]
+    assert min(own) < min(between) < max(between) < max(own)
+    assert np.ptp(between) > 0.02
+
+
+def test_the_same_seed_gives_the_same_and_another_another(made, registered):
+    again, other = variations(registered, 1, rng=1)[0], variations(registered, 1, rng=2)[0]
+    np.testing.assert_array_equal(again.root_positions, made[0].root_positions)
+    assert again.source.provenance[-1]["weights"] != other.source.provenance[-1]["weights"]
+
+
+def test_without_spread_every_one_is_the_mean(registered):
+    one, other = variations(registered, 2, spread=0.0, enforce=False)
+    np.testing.assert_array_equal(one.rotations, other.rotations)
+    assert one.source.provenance[-1]["weights"] == pytest.approx([1 / 3] * 3)
+
+
+def test_beyond_one_they_go_beyond_the_takes(registered):
+    found = [m.source.provenance[-1]["weights"] for m in variations(registered, 6, spread=1.5, enforce=False)]
+    assert min(map(min, found)) < 0.0
+
+
+def test_a_graph_takes_them_as_clips(takes, made):
+    graph = MotionGraph.build((*takes, *made), 0.1)
+    names = {part.clip for part in graph.random_walk(60.0, rng=0).parts}
+    assert names & {motion.name for motion in made}
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "told"),
+    [(0, {}, "at least 1 variation"), (2, {"spread": 2.0}, "spread is at most 1.5"), (2, {"spread": -1.0}, "spread")],
+)
+def test_what_makes_no_sense_is_refused(registered, n, options, told):
+    with pytest.raises(InvalidValue, match=told):
+        variations(registered, n, **options)
+
+
+def test_motions_that_do_not_go_together_are_refused(takes):
+    sits = replace(sample("sit", fps=30).motion, name="other")
+    with pytest.raises((NotBlendable, InvalidValue)):
+        variations((takes[0], sits), 1)
