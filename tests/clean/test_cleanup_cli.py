@@ -98,3 +98,44 @@ def test_a_single_frame_is_cleaned_without_figures(clip: Path, capsys: pytest.Ca
     assert "one.bvh: 1 frame at 60 Hz" in told
     assert "slide_contact" not in told
     assert len(marey.load(out)) == 1
+
+
+def test_rigid_figures_are_those_of_the_file_that_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from marey.io import load_motion, save
+    from marey.measure import measure
+    from marey.samples import sample
+
+    save(sample("walk", seconds=3.0).motion, tmp_path / "walk.bvh")
+    assert cli.main(["clean", str(tmp_path / "walk.bvh"), str(tmp_path / "out.bvh"), "--rigid", "--json"]) in (0, 1)
+    told = json.loads(capsys.readouterr().out)
+    written = measure(load_motion(tmp_path / "out.bvh"))
+    assert written["slide_contact"].value == pytest.approx(told["figures"]["slide_contact"]["after"], abs=1e-4)
+    assert written["limb_change_max"].value == pytest.approx(0.0, abs=1e-6)
+    assert told["limb_scaling"]["max"] == 0.0
+    assert set(told["residues_m"]) == {"left_foot", "right_foot"}
+    again = ["clean", str(tmp_path / "walk.bvh"), str(tmp_path / "o.bvh"), "--rigid", "--max-stretch", "0.1"]
+    assert cli.main(again) == 2
+    assert "--rigid allows no stretch" in capsys.readouterr().err
+
+
+def test_a_picture_that_cannot_be_written_leaves_nothing_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from marey.io import save
+    from marey.samples import sample
+
+    save(sample("walk", seconds=2.0).motion, tmp_path / "walk.bvh")
+    arguments = [
+        "clean",
+        str(tmp_path / "walk.bvh"),
+        str(tmp_path / "out.bvh"),
+        "--plot",
+        str(tmp_path / "no" / "p.png"),
+    ]
+    assert cli.main(arguments) == 2
+    assert "does not exist; make it first" in capsys.readouterr().err
+    assert not (tmp_path / "out.bvh").exists()
+    assert cli.main([*arguments[:3], "--damping-from", "400"]) == 2
+    assert "an angle of up to 180 degrees, got 400" in capsys.readouterr().err

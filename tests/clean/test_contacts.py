@@ -333,3 +333,11 @@ def test_found_tells_floor_and_supports():
     steps = np.diff([0.0, *found.raised])
     assert len(steps) >= 3
     np.testing.assert_allclose(steps, steps[0], atol=1e-3)
+
+
+@pytest.mark.parametrize("floor", [5.0, 0.2])
+def test_a_floor_far_above_the_feet_is_refused(floor):
+    motion = replace(sample("walk", seconds=2.0).motion, contacts=None)
+    with pytest.raises(InvalidValue, match="nothing touches the floor at .* feet that are still are at -?0.000 m"):
+        detect_contacts(motion, floor=floor)
+    assert detect_contacts(motion, floor=0.02).contacts.mask.any()

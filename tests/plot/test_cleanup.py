@@ -36,6 +36,21 @@ def test_two_panels_for_each_point_with_both_curves_and_bands() -> None:
         assert high.lines[1].get_ydata()[middle] == pytest.approx(0.0, abs=0.01)
 
 
+def test_heights_are_shown_as_far_up_as_a_point_is_planted() -> None:
+    """A walk across a platform: 10 cm on the floor are enough, but not there."""
+    assert {panel.get_ylim()[1] for panel in draw_before_after(DRIFTING, HELD).axes[::2]} == {10.0}
+    assert HELD.source.floor is not None
+    lower = replace(HELD, source=replace(HELD.source, floor=HELD.source.floor - 0.3))
+    for panel in draw_before_after(DRIFTING, lower).axes[::2]:
+        assert panel.get_ylim()[1] > 33.0
+        assert panel.lines[1].get_ydata().min() < 31.0
+    # Only what is shown counts: a swing of the left ball has no plant in it.
+    assert HELD.contacts is not None
+    (_, leaves), (lands, _) = HELD.contacts.intervals("left_ball")[:2]
+    swing = draw_before_after(DRIFTING, lower, points=["left_ball"], start=leaves, stop=lands)
+    assert swing.axes[0].get_ylim()[1] == 10.0
+
+
 def test_some_points_and_frames(tmp_path: Path) -> None:
     figure = draw_before_after(DRIFTING, HELD, points=["left_ball"], start=20, stop=80)
     assert len(figure.axes) == 2

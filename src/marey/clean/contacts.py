@@ -44,6 +44,8 @@ _NOISY = 0.015
 _EDGE_SECONDS, _EDGE_BEYOND, _EDGE_NOISES = 0.12, 0.015, 6.0
 # How far a point may be below the floor and still rest on it, metres: recorded feet sink in when they press.
 _DEEPEST = 0.06
+# Metres on a grown figure by which a floor that is given may be above feet that are still.
+_OFF_FLOOR = 0.1
 # How high wrist and fingertips are when a hand is laid down, metres for the reference figure.
 _HAND_REST = {"wrist": 0.05, "fingertips": 0.01}
 
@@ -138,12 +140,15 @@ def find_contacts(
     """As `detect_contacts`, with the supports that were found."""
     limits = thresholds or _USUAL
     surfaces = None if planes is None else [checked_plane(plane) for plane in planes]
+    asked = floor
     if floor is None:
         floor = motion.source.floor
     elif not np.isfinite(floor):
         raise InvalidValue(f"the floor's height must be a finite number of metres, got {floor}")
     track = follow(motion, points_of(motion, hands))
     slow: Bools = track.speed < limits.enter_speed * track.scale.root
+    if asked is not None:
+        _check_floor(track, slow, asked)
     stills = still_heights(track, slow)
     level = floor_of(track, stills) if floor is None else float(floor)
     rest, spread = rest_heights(track, stills, level, given=floor is not None)
@@ -159,6 +164,17 @@ def find_contacts(
     on_floor, gap = limits.enter_height * track.scale.length, track.frames(limits.gap)
     bearing_hands(track, level, clearance, on_floor, gap, mask)
     return Found(Contacts(track.points, settle(mask)), level, raised)
+
+
+def _check_floor(track: Track, slow: Bools, floor: float) -> None:
+    """Refuse a floor that is well above wherever the feet are still: they stand on something, and it is not that."""
+    feet = list(track.foot_columns)
+    still = track.heights[:, feet][slow[:, feet]]
+    if still.size and floor - float(np.quantile(still, 0.95)) > _OFF_FLOOR * track.scale.length:
+        raise InvalidValue(
+            f"nothing touches the floor at {floor:.3f} m: feet that are still are at {float(np.median(still)):z.3f} m; "
+            "check floor= or --floor, or let it be found"
+        )
 
 
 def _plants(track: Track, clearance: Floats, spread: Floats, limits: Thresholds) -> Bools:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.clean._kernels import _closed, _runs, _smallest
+from marey.clean._kernels import _closed, _entered, _runs, _smallest
 from marey.core.compiled import kernel
 
 Array = Any
@@ -98,22 +98,79 @@ def _falls(hips: Array, f: int, lag: int, falling: float) -> bool:
 
 @kernel
 def bearing_runs(
-    slow: Array, aloft: Array, hips: Array, lag: int, measures: Array, gap: int, shortest: int, planted: Array
+    heights: Array,
+    speed: Array,
+    aloft: Array,
+    hips: Array,
+    lag: int,
+    measures: Array,
+    limits: Array,
+    gap: int,
+    shortest: int,
+    planted: Array,
 ) -> None:
-    """Set `planted` (F,) in runs of `slow` frames, `gap` at most apart, of at least `shortest`, that bear the body.
+    """Set `planted` (F,) where a hand bears the body and is nearly as low and slow as it gets meanwhile.
 
-    They do in frames that are `aloft` and in which the hips do not fall freely. measures : (falling in m/frame^2, how
-    many such frames).
+    It bears the body in runs of low and slow frames, `gap` at most apart, with enough that are `aloft` and in which the
+    hips do not fall freely.
+
+    heights : (F, n) of the hand's points above the floor. speed : (F,) of the hand.
+    measures : (height and speed below which a frame is low and slow, falling in m/frame^2, how many frames bear).
+    limits : (enter_speed, keep_speed, enter_height, keep_height, still), the heights being above the lowest of each
+        run; a hand slower than `still` is kept at any height.
+    shortest : frames.
     """
-    n_frames = len(slow)
+    n_frames = len(speed)
+    flags = np.empty(n_frames, dtype=np.bool_)
+    over = np.empty(n_frames)
+    for f in range(n_frames):
+        flags[f] = heights[f].min() < measures[0] and speed[f] < measures[1]
     starts = np.empty(n_frames // 2 + 1, dtype=np.int64)
     stops = np.empty(n_frames // 2 + 1, dtype=np.int64)
-    n = _closed(_runs(slow, 0, n_frames, 0, starts, stops), gap, starts, stops)
+    n = _closed(_runs(flags, 0, n_frames, 0, starts, stops), gap, starts, stops)
     for i in range(n):
         bearing = 0
         for f in range(starts[i], stops[i]):
-            bearing += aloft[f] and not _falls(hips, f, lag, measures[0])
-        if bearing >= max(measures[1], 1.0) and stops[i] - starts[i] >= shortest:
+            bearing += aloft[f] and not _falls(hips, f, lag, measures[2])
+        if bearing >= max(measures[3], 1.0):
+            _above_lowest(heights, starts[i], stops[i], over)
+            _lying(speed, over, starts[i], stops[i], limits, gap, shortest, flags, planted)
+
+
+@kernel
+def _above_lowest(heights: Array, start: int, stop: int, over: Array) -> None:
+    """Set, in a run, how far the points (F, n) are above their lowest there, on the average of the points."""
+    over[start:stop] = 0.0
+    for k in range(heights.shape[1]):
+        lowest = heights[start:stop, k].min()
+        for f in range(start, stop):
+            over[f] += (heights[f, k] - lowest) / heights.shape[1]
+
+
+@kernel
+def _lying(
+    speed: Array,
+    over: Array,
+    start: int,
+    stop: int,
+    limits: Array,
+    gap: int,
+    shortest: int,
+    flags: Array,
+    planted: Array,
+) -> None:
+    """Set `planted` in a run where a hand is under the limits to keep, if it gets under those to enter as well.
+
+    `flags` is overwritten within the run.
+    """
+    for f in range(start, stop):
+        flags[f] = speed[f] < limits[4] or (speed[f] < limits[1] and over[f] < limits[3])
+    starts = np.empty((stop - start) // 2 + 1, dtype=np.int64)
+    stops = np.empty((stop - start) // 2 + 1, dtype=np.int64)
+    n = _closed(_runs(flags, start, stop, 0, starts, stops), gap, starts, stops)
+    n = _entered(speed, over, limits, n, starts, stops)
+    for i in range(n):
+        if stops[i] - starts[i] >= shortest:
             planted[starts[i] : stops[i]] = True
 
 

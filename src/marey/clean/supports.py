@@ -18,7 +18,9 @@ the body:
 - the body is upside down, its hips above its head, and not falling freely, and
 - the hand is low.
 
-A hand that bears the body for a tenth of a second is planted for as long as it is that low and not fast.
+A hand that bears the body for a tenth of a second lies on the floor for as long as it is slow and nearly as low as it
+gets meanwhile, or hardly moves. The recording says how low that is: the floor may be a hand's breadth further down.
+Recorded wrists rise by as much as 15 cm while they still bear the body; to hold them down would tear at the arms.
 """
 
 from __future__ import annotations
@@ -42,6 +44,10 @@ _FALLING = -0.6 * GRAVITY
 _FALL_SECONDS = 0.05  # to either side of a frame
 # For hands that bear the body: how high they may be, and how fast in m/s. They come and go at several m/s.
 _HAND_LOW, _HAND_SPEED = 0.35, 1.0
+# When they begin and keep to lie on the floor: m/s, and metres above their lowest. A handstand may drift further,
+# but so slowly that no hand has left.
+_ENTER_SPEED, _KEEP_SPEED, _DRIFT_SPEED = 0.6, 0.8, 0.15
+_ENTER_HEIGHT, _KEEP_HEIGHT = 0.015, 0.04
 
 
 def raised_clearance(
@@ -78,16 +84,20 @@ def bearing_hands(track: Track, floor: float, clearance: Floats, on_floor: float
     aloft = (clearance[:, list(track.foot_columns)] > on_floor).all(axis=1) & (track.hips[:, 1] > track.head[:, 1])
     if not aloft.any():
         return
-    measures = np.array([_FALLING / track.fps**2, _BEARING * root * track.fps])
+    measures = np.array([_HAND_LOW * scale, _HAND_SPEED * root, _FALLING / track.fps**2, _BEARING * root * track.fps])
+    speeds = (_ENTER_SPEED * root, _KEEP_SPEED * root)
+    limits = np.array([*speeds, _ENTER_HEIGHT * scale, _KEEP_HEIGHT * scale, _DRIFT_SPEED * root])
     lag, shortest = max(track.frames(_FALL_SECONDS), 1), max(track.frames(_SHORTEST), 2)
     for side in SIDES:
         columns = [k for k, point in enumerate(track.points) if point.name in _hand_names(side)]
         if columns:
             # Fingers twitch in recordings, so the slower of the hand's points tells for it.
-            low = track.heights[:, columns].min(axis=1) - floor < _HAND_LOW * scale
-            slow: Bools = low & (track.speed[:, columns].min(axis=1) < _HAND_SPEED * root)
-            planted = np.zeros(len(slow), dtype=bool)
-            support_kernels.bearing_runs(slow, aloft, track.hips, lag, measures, gap, shortest, planted)
+            speed = track.speed[:, columns].min(axis=1)
+            heights = np.ascontiguousarray(track.heights[:, columns]) - floor
+            planted = np.zeros(len(speed), dtype=bool)
+            support_kernels.bearing_runs(
+                heights, speed, aloft, track.hips, lag, measures, limits, gap, shortest, planted
+            )
             mask[:, columns] |= planted[:, None]
 
 

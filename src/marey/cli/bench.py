@@ -12,15 +12,26 @@ if TYPE_CHECKING:
     from marey.bench import Figure
 
 
-@click.command("bench")
+class BenchCommand(click.Command):
+    """A command whose help ends with the names of the benches."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Options, then names: read from where they are defined, and only where this help is asked for."""
+        from marey.bench import BENCHES
+
+        super().format_options(ctx, formatter)
+        with formatter.section("Names"):
+            formatter.write_text(", ".join(BENCHES))
+
+
+@click.command("bench", cls=BenchCommand)
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @click.option("--file", "file", help="Measure on this BVH file instead of a generated clip.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def command(names: tuple[str, ...], file: str | None, as_json: bool) -> int:
     """Measure speed as ratios to peers and floors in the same run.
 
-    NAMEs: load, save, fk, contacts, clean, stream, samples, measure, growth, startup; all of them by default.
-    `stream` cleans 110,000 frames one by one, which takes some seconds.
+    NAMEs are those below; all of them by default. `stream` cleans 110,000 frames one by one, which takes some seconds.
 
     Peers are measured where they are installed: pip install 'marey[bench]'. Exits with 1 where a goal is missed.
 

@@ -113,8 +113,11 @@ def command(
         raise InvalidValue(f"a blend needs two files or more, got {counted(len(files), 'file')}")
     if compared and len(files) != 2:
         raise InvalidValue(f"--compare takes two files, got {counted(len(files), 'file')}")
+    if options["cyclic"] and options["crop"] == "none":
+        raise InvalidValue("--crop none means nothing for loops, which --cyclic takes whole; leave one of them out")
     check_output(output, [*files, *([weights] if weights else [])])
     given, shown = read_weights(weights, len(files))
+    into = None if folder is None else make_folder(folder)  # before long work, and before anything is written
     clock = Clock()
     reg, made = _blended(files, given, clock, options)
     with clock("save"):
@@ -131,9 +134,9 @@ def command(
         from marey.blend.baselines import compare
 
         report["compare"] = compare(reg, weights=given).as_dict()
-    if folder is not None:
+    if folder is not None and into is not None:
         first = int(np.argmax(Weighting.of(given, len(files)).at(np.zeros(1))[0]))
-        report["pictures"] = _pictures(reg, made, first, folder)
+        report["pictures"] = _pictures(reg, made, first, into)
         write_report(report, folder)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
 
@@ -298,12 +301,11 @@ def make_folder(folder: str) -> Path:
     return Path(folder)
 
 
-def _pictures(reg: RegistrationCurve, made: Motion, first: int, folder: str) -> list[str]:
+def _pictures(reg: RegistrationCurve, made: Motion, first: int, into: Path) -> list[str]:
     """Grids with their paths, foot heights, matches and paths from above; `first` is the motion that it starts with."""
     from marey.maths import rigid2d
     from marey.plot import registration as drawn
 
-    into = make_folder(folder)
     names = draw_grids(reg, into)
     at_start = reg.alignment(0.0)
     here = rigid2d.invert(at_start[first])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, counted, warn_of_rate
+from marey.cli.files import check_folder, check_output, counted, warn_of_rate
 from marey.cli.options import reading, reading_options
 from marey.cli.params import Plane, Stay, StayParam
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _SHOWN = ("slide_contact", "slide_weighted_speed", "skate_ratio", "penetration_max", "jitter", "limb_change_max")
 # Metres; a planted point further than this from its place was not held.
 _HELD = 1e-6
+# From this share of the limit on, a limb is as good as at it.
+_AT_LIMIT = 0.999
 
 
 @click.command("clean")
@@ -45,7 +47,7 @@ _HELD = 1e-6
 @click.option("--damping-from", type=float, metavar="DEGREES", help="Straighter knees turn less.  [default: 135]")
 @click.option("--flat", is_flag=True, help="Planted feet do not roll to the side.")
 @click.option("--c0", is_flag=True, help="Only positions are continuous where contacts begin and end.")
-@click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
+@click.option("--rigid", is_flag=True, help="Let no bone change its length; what cannot be reached is reported.")
 @click.option("--plot", "picture", metavar="PNG|SVG", help="Draw heights and speeds of the feet, before and after.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def command(
@@ -81,14 +83,21 @@ def command(
         from marey.plot.style import check_suffix
 
         check_suffix(picture)
+        check_folder(picture)
     motion = load_motion(file, trim_rest=trim_rest, **how)
     warn_of_rate(file, motion)
-    result = cleaned(motion, **_asked(motion, plants, targets, options))
+    if rigid:
+        # What is written has no stretch, so that none may be counted on.
+        if options["max_stretch"]:
+            raise click.UsageError("--rigid allows no stretch; leave out --max-stretch, or give 0")
+        options["max_stretch"] = 0.0
+    asked = _asked(motion, plants, targets, options)
+    result = cleaned(motion, **asked)
     save(result.motion, output, rigid=rigid)
     before = _before(motion, result)
     if picture is not None:
         _draw(before, result.motion, picture)
-    report = _report(file, output, before, result)
+    report = _report(file, output, before, result, asked["settings"].max_stretch)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
     return 1 if report["residue_max_m"] > _HELD else 0
 
@@ -107,6 +116,8 @@ def _asked(
     if options["max_stretch"] is not None:
         settings["max_stretch"] = options["max_stretch"]
     if options["damping_from"] is not None:
+        if not 0.0 < options["damping_from"] <= 180.0:
+            raise click.UsageError(f"--damping-from is an angle of up to 180 degrees, got {options['damping_from']:g}")
         settings["damping_from"] = math.radians(options["damping_from"])
     return {
         "hands": options["hands"],
@@ -140,7 +151,7 @@ def _before(motion: Motion, result: Cleaned) -> Motion:
     return replace(motion, contacts=result.motion.contacts, source=source)
 
 
-def _report(file: str, output: str, before: Motion, result: Cleaned) -> dict[str, Any]:
+def _report(file: str, output: str, before: Motion, result: Cleaned, stretch: float) -> dict[str, Any]:
     from marey.measure import measure
 
     figures = {}
@@ -160,6 +171,8 @@ def _report(file: str, output: str, before: Motion, result: Cleaned) -> dict[str
         "plants": len(result.plants),
         "limb_scaling": {part: own[f"limb_scaling_{part}"] for part in ("mean", "p99", "max")},
         "residue_max_m": own["residue_max"],
+        "residues_m": {name: float(each) for name, each in zip(result.limbs, result.residue.max(axis=0), strict=True)},
+        "max_stretch": stretch,
         "shift_max_m": own["shift_max"],
         "figures": figures,
     }
@@ -176,7 +189,10 @@ def _text(report: dict[str, Any]) -> str:
         "at most",
     ]
     if report["residue_max_m"] > _HELD:
-        lines.append(f"  out of reach: up to {1000 * report['residue_max_m']:.1f} mm are left to a plant or target")
+        left = ", ".join(f"{1000 * m:.1f} mm at {name}" for name, m in report["residues_m"].items() if m > _HELD)
+        lines.append(f"  out of reach: up to {left} are left to a plant or target")
+    if scaling["max"] >= _AT_LIMIT * report["max_stretch"] > 0.0:
+        lines.append(f"  a limb is stretched to the limit of {100 * report['max_stretch']:g} %: look at it there")
     rows = [["figure", "before", "after", "unit"]] if report["figures"] else []
     for name, figure in report["figures"].items():
         rows.append([name, _number(figure["before"]), _number(figure["after"]), figure["unit"]])

@@ -283,8 +283,8 @@ def _warp(
     \b
     Example:
       marey edit warp walk.bvh duck.bvh --move hips@1.5=0,-0.3,0 --turn spine@1.5=40,0,0 --hold 0.3
-      marey edit warp kick.bvh high.bvh --turn right_upper_leg@6.675=-15,0,0 --ease 0.35
-      marey edit warp reach.bvh further.bvh --reach right_hand@2.1=0.3,1.4,0.6
+      marey edit warp kick.bvh high.bvh --turn right_upper_leg@1.28=-15,0,0 --ease 0.35
+      marey edit warp reach.bvh lower.bvh --reach right_hand@1.0=-0.25,1.3,0.45
     """
     from math import radians
 

@@ -26,6 +26,14 @@ def check_output(output: str, inputs: Iterable[str], remedy: str = "write to ano
             raise UnwritableFile(f"is an input; {remedy}", path=output)
 
 
+def check_folder(output: str) -> None:
+    """Refuse a name in a folder that does not exist, before anything else is written."""
+    if not Path(output).parent.is_dir():
+        from marey.errors import UnwritableFile
+
+        raise UnwritableFile(f"the folder {str(Path(output).parent)!r} does not exist; make it first", path=output)
+
+
 def for_each(files: tuple[str, ...], work: Callable[[str], T]) -> tuple[list[T], int]:
     """What `work` makes of each file, and the exit code so far: 2 where one of several files failed.
 

@@ -16,10 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from matplotlib.figure import Figure
+
     from marey.core.motion import Motion
 
 # What a transition should not spoil; where it goes is the motions' own matter.
 _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitter", "angular_velocity_max")
+_SIDES = ("left", "right")
+# Seconds that the picture of the feet shows before and after the transition.
+_MARGIN = 1.0
 
 
 @click.command("transition")
@@ -37,21 +42,32 @@ _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitt
 @click.option("--region-b", type=Moment(), nargs=2, metavar="FROM TO", help="Likewise in B.")
 @click.option("--same-contacts", is_flag=True, help="The best point is one where the same feet stand in both.")
 @click.option(
+    "--search-window", type=float, default=0.5, show_default=True,
+    help="Seconds that are compared around a frame to choose the point, and for the distance in the middle.",
+)  # fmt: skip
+@click.option(
     "--boundaries", type=click.Choice(["resample", "integer"]), default="resample", show_default=True,
     help="Take frames of B between its own, or begin and end the transition on whole frames.",
 )  # fmt: skip
 @reading
 @click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
 @click.option("--no-cleanup", is_flag=True, help="Leave feet as they are averaged, without holding them in place.")
-@click.option("--window", type=float, default=0.1, show_default=True, help="Seconds that are compared around a frame.")
+@click.option(
+    "--window", type=float, default=0.1, show_default=True,
+    help="Seconds that are compared around a frame to bring A and B in step, once the point is known.",
+)  # fmt: skip
 @click.option("--slope-limit", type=int, default=2, show_default=True, help="How many times faster one may be played.")
+@click.option(
+    "--force", is_flag=True, help="Go over where A and B are too far apart, or on opposite feet, all the same."
+)
 @click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
 @click.option("--report", "folder", metavar="DIR", help="Write pictures of grid and feet, and report.json, to there.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(first: str, second: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
     """Go over from A into B, and write A, the transition and B as one motion.
 
-    The result goes on in A's place. Without --at, the transition is made where A and B are most alike.
+    The result goes on in A's place. Without --at, the transition is made where A and B are most alike. Points where they
+    are too far apart or stand on opposite feet are refused, or passed over for the next best.
 
     \b
     Example:
@@ -61,6 +77,8 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
     from marey.io import load_motion
 
     check_output(output, [first, second])
+    _check_point(options)
+    into = None if folder is None else make_folder(folder)  # before long work, and before anything is written
     how = reading_options(options)
     clock = Clock()
     with clock("load"):
@@ -80,14 +98,26 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
         **{name: step[name] for name in ("at", "length", "boundaries", "from", "to", "notes")},
         "transition_frames": step["frames"],
         "distance_m": step["distance"],
+        "search_window_s": step["search_window"],
         "path_distance_m": step["path_distance"],
+        "window_s": step["window"],
         **result_report(made, [a, b], _SHOWN),
         "timings_s": clock.times,
     }
-    if folder is not None:
-        report["pictures"] = _pictures(a, b, made, step, make_folder(folder))
+    if folder is not None and into is not None:
+        report["pictures"] = _pictures(a, b, made, step, into)
         write_report(report, folder)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+
+
+def _check_point(options: dict[str, Any]) -> None:
+    """Refuse what says where to look for the point, where the point is given."""
+    if options["at"] is None:
+        return
+    for name in ("region_a", "region_b", "same_contacts"):
+        if options[name]:
+            flag = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{flag} says where to look for the best point, but --at gives it; leave one out")
 
 
 def _made(a: Motion, b: Motion, options: dict[str, Any]) -> Motion:
@@ -103,8 +133,10 @@ def _made(a: Motion, b: Motion, options: dict[str, Any]) -> Motion:
         region_a=_seconds(options["region_a"], a, a),
         region_b=_seconds(options["region_b"], b, b),
         window=options["window"],
+        search_window=options["search_window"],
         slope_limit=options["slope_limit"],
         contacts="refuse" if options["same_contacts"] else None,
+        force=options["force"],
     )
 
 
@@ -122,24 +154,56 @@ def _seconds(
 
 
 def _pictures(a: Motion, b: Motion, made: Motion, step: Mapping[str, Any], into: Path) -> list[str]:
-    """The grid with the way through the transition, and the feet of the result about it."""
+    """The grid with the way through the transition, and the feet of all three about it."""
     import numpy as np
 
     from marey.compare import distance_grid
     from marey.edit import resample
-    from marey.plot import feet
     from marey.plot.grid import grid
+    from marey.plot.style import write_figure
 
     one, two = (motion if motion.fps == made.fps else resample(motion, made.fps) for motion in (a, b))
-    cells = np.array(step["cells"], dtype=np.int64)
-    grid(distance_grid(one, two), into / "grid.png", cells=np.clip(cells, 0, [len(one) - 1, len(two) - 1]))
+    cells = np.clip(np.array(step["cells"], dtype=np.int64), 0, [len(one) - 1, len(two) - 1])
+    grid(distance_grid(one, two, window=step["window"]), into / "grid.png", cells=cells)
     names = ["grid.png"]
-    if made.contacts is not None and made.contacts.points:
-        margin = round(made.fps)
-        start, stop = step["frames"]
-        feet(made[max(start - margin, 0) : stop + margin], into / "feet.png")
+    if made.contacts is not None and {f"{side}_ball" for side in _SIDES} <= set(made.contacts.names):
+        write_figure(_drawn_feet(one, two, made, step), into / "feet.png")
         names.append("feet.png")
     return names
+
+
+def _drawn_feet(a: Motion, b: Motion, made: Motion, step: Mapping[str, Any]) -> Figure:
+    """Heights of both feet in A, B and the result over the result's time, B where it goes on; the transition shaded."""
+    import numpy as np
+
+    from marey.plot.registration import _BLEND, _draw_foot
+    from marey.plot.style import NOTE, new_figure, series_look, settings, shade, shown_names, time_axes
+
+    begin, end, late = _placed(step, made.fps)
+    names = shown_names([a, b, made])
+    with settings():
+        figure = new_figure(4.9, layout="constrained")
+        panels = figure.subplots(4, 1, height_ratios=[1.0, 0.3, 1.0, 0.3])
+        for side, high, lanes in zip(_SIDES, panels[::2], panels[1::2], strict=True):
+            for k, (motion, shift) in enumerate(((a, 0.0), (b, late), (made, 0.0))):
+                look = _BLEND if motion is made else series_look(k)
+                _draw_foot(high, lanes, motion, side, np.arange(len(motion)) / motion.fps + shift, look, k, names[k])
+            high.set_title(f"{side.capitalize()} foot, height of the ball", size=10, loc="left")
+            lanes.set_yticks([])
+            lanes.invert_yaxis()
+            for panel in (high, lanes):
+                panel.axvspan(begin, end, color=shade(NOTE, 0.15), lw=0, zorder=0, gid="transition")
+        time_axes(figure, list(panels), max(begin - _MARGIN, 0.0), min(end + _MARGIN, made.duration))
+        panels[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.2)
+    return figure
+
+
+def _placed(step: Mapping[str, Any], fps: float) -> tuple[float, float, float]:
+    """Seconds of the result at which the transition begins and ends, and by which B is later in it than in itself."""
+    # On whole frames the transition's last frame is one of B; else B goes on exactly the asked length later.
+    whole = step["boundaries"] == "integer"
+    end = (step["frames"][1] - 1) / fps if whole else step["from"] + step["length"]
+    return step["from"], end, end - step["to"]
 
 
 def _text(report: dict[str, Any]) -> str:
@@ -149,8 +213,10 @@ def _text(report: dict[str, Any]) -> str:
     lines = [
         written(report),
         f"  {a!r} until {report['from']:.2f} s, {b!r} from {report['to']:.2f} s on, frames {start} to {stop} between",
-        f"  {report['distance_m']:.3f} m apart in the middle, {report['path_distance_m']:.3f} m in step",
+        f"  {report['distance_m']:.3f} m apart in the middle over {report['search_window_s']:g} s, "
+        f"{report['path_distance_m']:.3f} m in step over {report['window_s']:g} s",
     ]
+    lines += [f"  {note}" for note in report["notes"] if note.startswith("taken by force")]
     lines += figures_table(report["figures"], [a, b], "result")
     if "pictures" in report:
         lines.append(f"pictures: {', '.join(report['pictures'])}")

@@ -1,4 +1,4 @@
-"""Heights and speeds of the feet before and after a cleanup, one drawn over the other."""
+"""Heights and speeds of feet and hands before and after a cleanup, one drawn over the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.clean import point_paths
-from marey.core._arrays import Floats
+from marey.core._arrays import Bools, Floats
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnknownName, similar
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 
 # What is shown of heights (cm) and speeds (m/s): what happens near the floor, not how high and fast a foot swings.
+# Where a point is planted further up, as on stairs and on hands, heights are shown up to so many times of that.
 _HIGHEST, _DEEPEST, _FASTEST = 10.0, -6.0, 1.0
+_ABOVE_PLANTS = 1.25
 _PANEL = {True: 0.78, False: 1.12}  # inches of one panel, where there are many or few
 
 
@@ -86,17 +88,18 @@ def draw_before_after(
     for n, point in enumerate(shown):
         colour = SIDES[side_of(point.name)]
         high, fast = panels[2 * n], panels[2 * n + 1]
+        touching = contacts.mask[first:last, columns[n]]
+        highest = max(_top(heights[first:last, n], touching) for heights, _ in curves)
         for panel, k in ((high, 0), (fast, 1)):
             old, new = (pair[k][first:last, n] for pair in curves)
             panel.plot(times, old, color=NOTE, lw=1.1, label="before")
             panel.plot(times, new, color=colour, lw=1.6, label="after")
-            touching = contacts.mask[first:last, columns[n]]
             panel.fill_between(times, old, new, where=touching, color=shade(NOTE, 0.45), lw=0, zorder=1)
             for a, b in contacts.sliced(first, last).intervals(point.name):
                 panel.axvspan(*band(a + first, b + first, after.fps), color=shade(colour, 0.12), lw=0, zorder=0)
             panel.tick_params(axis="x", length=0)
         high.axhline(0.0, color=NOTE, lw=0.6, zorder=1.5)
-        high.set_ylim(max(lowest, _DEEPEST), _HIGHEST)
+        high.set_ylim(max(lowest, _DEEPEST), highest)
         fast.set_ylim(0.0, _FASTEST)
         high.set_ylabel("height, cm" if not many else "cm")
         fast.set_ylabel("speed, m/s" if not many else "m/s")
@@ -124,6 +127,11 @@ def _columns(contacts: Contacts, points: Sequence[str] | None) -> list[int]:
     if not columns:
         raise InvalidValue("nothing is in contact, so there is nothing to show before and after")
     return columns
+
+
+def _top(heights: Floats, touching: Bools) -> float:
+    """How high to show a point, centimetres, so that all of its plants are seen. heights, touching : (F,)."""
+    return max(_HIGHEST, _ABOVE_PLANTS * float(heights[touching].max(initial=0.0)))
 
 
 def _curves(motion: Motion, points: Sequence[ContactPoint], floor: float) -> tuple[Floats, Floats]:
