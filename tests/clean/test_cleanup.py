@@ -13,6 +13,7 @@ import marey
 from marey.clean import point_paths
 from marey.clean.cleanup import Cleaned, clean, cleaned
 from marey.clean.settings import CleanSettings, PlantAt, Target
+from marey.clean.stream import clean_stream
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, JointNotFound, UnknownName
@@ -214,8 +215,7 @@ def test_targets_are_met_exactly(effector: str, moving: bool, turned: bool) -> N
     if turned:
         assert quat.angle_between(after.rotations[span, joint], target.orientation).max() < 1e-9
     assert result.residue.max() < HELD
-    assert worst_plant(Cleaned(result.motion, result.limbs, result.scale, result.residue, result.shift,
-                               tuple(p for p in result.plants if p.stop <= 80 or p.start >= 92))) < HELD  # fmt: skip
+    assert worst_plant(replace(result, plants=tuple(p for p in result.plants if p.stop <= 80 or p.start >= 92))) < HELD
 
 
 def test_a_target_out_of_reach_leaves_a_residue_and_no_nan() -> None:
@@ -234,6 +234,97 @@ def test_given_plants_are_used() -> None:
     path = point_paths(result.motion, motion.contacts.points)[start:stop, 1]
     np.testing.assert_allclose(path, np.broadcast_to(place, path.shape), atol=HELD)
     assert worst_plant(result) < HELD
+
+
+def test_planted_feet_outrank_a_target_out_of_reach() -> None:
+    motion = walk()
+    hand = motion.world().positions[60:90, motion.skeleton.roles["right_hand"]]
+    for away in ([0.0, 0.0, 1.2], [0.0, 0.0, 1.5], [0.0, 0.0, 6.0], [-3.0, 2.0, 0.0]):
+        result = cleaned(motion, targets=[Target("right_hand", 60, 90, hand + away)])
+        residue = dict(zip(result.limbs, result.residue.max(axis=0), strict=True))
+        assert worst_plant(result) < HELD
+        assert {name for name, left in residue.items() if left > HELD} == {"right_hand"}
+        assert np.abs(result.scale - 1.0).max() <= 0.2 + 1e-12
+
+
+def test_a_target_far_out_of_reach_leaves_the_figure_where_it_is() -> None:
+    motion = walk()
+    alone = cleaned(motion)
+    result = cleaned(motion, targets=[Target("right_hand", 60, 90, np.array([0.0, 1.0, 9.0]))])
+    np.testing.assert_allclose(result.shift, alone.shift, atol=1e-12)
+
+
+def test_feet_hold_between_two_targets_that_pull_apart() -> None:
+    motion = walk()
+    roles, world = motion.skeleton.roles, motion.world().positions
+    targets = [
+        Target(f"{side}_hand", 60, 90, world[60:90, roles[f"{side}_hand"]] + [way, 0.0, 0.0])
+        for side, way in (("left", 0.8), ("right", -0.8))
+    ]
+    assert worst_plant(cleaned(motion, targets=targets)) < HELD
+
+
+def foot_lengths(motion: Motion) -> np.ndarray:
+    """(F, 2) metres from heel to ball."""
+    assert motion.contacts is not None
+    paths = point_paths(motion, motion.contacts.points)
+    return np.linalg.norm(paths[:, [0, 2]] - paths[:, [1, 3]], axis=-1)
+
+
+@pytest.mark.parametrize("name", ["left_heel", "left_ball"])
+def test_a_given_plant_takes_the_other_point_of_the_foot_along(name: str) -> None:
+    """Heels strike first: the place of the ball is given when the heel stands already."""
+    motion = walk()
+    k = motion.contacts.index(name)
+    start, stop = motion.contacts.intervals("left_ball")[1]
+    heel, _ = next(span for span in motion.contacts.intervals("left_heel") if span[0] < start < span[1])
+    place = point_paths(motion, motion.contacts.points)[start + 5, k] + [0.05, 0.0, 0.18]
+    result = cleaned(motion, plants=[PlantAt(name, start + 2, start + 5, place)])
+    path = point_paths(result.motion, motion.contacts.points)[start : start + 5, k]
+    np.testing.assert_allclose(path, np.broadcast_to(place, path.shape), atol=HELD)
+    assert worst_plant(result) < HELD
+    assert result.residue.max() < HELD
+    assert np.abs(foot_lengths(result.motion) / foot_lengths(motion) - 1.0)[heel:stop].max() < 0.02
+    assert result.figures["limb_scaling_max"] <= 0.2 + 1e-12
+
+
+@pytest.mark.parametrize("stretch", [0.0, 0.05, 0.2])
+@pytest.mark.parametrize("further", [-0.1, 0.1, 0.3])
+def test_a_foot_is_stretched_no_further_than_limbs(further: float, stretch: float) -> None:
+    motion = walk()
+    start, stop = motion.contacts.intervals("left_ball")[1]
+    paths = point_paths(motion, motion.contacts.points)
+    heel, ball = paths[start + 5, 0], paths[start + 5, 1] + [0.0, 0.0, further]
+    plants = [PlantAt("left_heel", start, start + 5, heel), PlantAt("left_ball", start, stop, ball)]
+    result = cleaned(motion, plants=plants, settings=CleanSettings(max_stretch=stretch))
+    lengths, own = foot_lengths(result.motion), foot_lengths(motion)
+    assert np.abs(lengths / own - 1.0).max() <= stretch + 1e-9
+    np.testing.assert_allclose(lengths / own, result.foot_scale[:, :2], atol=1e-9)
+    assert result.figures["limb_scaling_max"] >= np.abs(lengths / own - 1.0).max() - 1e-9
+    missing = abs(np.linalg.norm(ball - heel) - own[start, 0]) - stretch * own[start, 0]
+    left = result.residue[:, result.limbs.index("left_foot")].max()
+    assert left > 0.9 * missing
+    assert np.isfinite(result.motion.world().positions).all()
+
+
+def test_a_stream_places_feet_beside_given_plants_too() -> None:
+    motion = walk()
+    start, stop = motion.contacts.intervals("left_ball")[1]
+    place = point_paths(motion, motion.contacts.points)[start + 5, 1] + [0.05, 0.0, 0.18]
+    plants = [PlantAt("left_ball", start, stop, place)]
+    targets = [Target("right_hand", 60, 90, motion.root_positions[60:90] + [0.0, 0.0, 1.6])]
+    batch = cleaned(motion, plants=plants, targets=targets)
+    assert batch.residue.max() > 0.1
+    stream = clean_stream(
+        motion.skeleton, motion.fps, motion.contacts.points, floor=0.0, plants=plants, targets=targets
+    )
+    frames = []
+    for f in range(len(motion)):
+        frames += stream.push(motion.root_positions[f], motion.rotations[f], motion.contacts.mask[f])
+    frames += stream.finish()
+    for name, whole in (("root_position", "root_positions"), ("rotations",) * 2, ("bone_offsets",) * 2):
+        each = np.array([getattr(frame, name) for frame in frames])
+        np.testing.assert_allclose(each, getattr(batch.motion, whole), atol=1e-9)
 
 
 def test_planes_and_raised_supports() -> None:

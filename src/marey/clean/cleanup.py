@@ -52,6 +52,7 @@ class Cleaned:
     residue : (F, E) metres that a planted point or a wrist or ankle with a target is away from where it should be.
     shift : (F, 3) metres, displacement of the whole figure.
     plants : in order of their frames.
+    foot_scale : (F, E) factor of the distance between the two points of each hand and foot, such as heel and ball.
     """
 
     motion: Motion
@@ -60,12 +61,13 @@ class Cleaned:
     residue: Floats
     shift: Floats
     plants: tuple[PlantUsed, ...]
+    foot_scale: Floats
 
     @property
     def figures(self) -> dict[str, float]:
-        """Limb scaling as a share of the limb's length (mean, 99th percentile, largest), the largest residue and the
-        largest displacement of the figure in metres."""
-        change = np.abs(self.scale - 1.0)
+        """Limb scaling as a share of the limb's length, or of the foot's where that changes more (mean, 99th
+        percentile, largest), the largest residue and the largest displacement of the figure in metres."""
+        change = np.maximum(np.abs(self.scale - 1.0), np.abs(self.foot_scale - 1.0))
         empty = change.size == 0
         return {
             "limb_scaling_mean": 0.0 if empty else float(change.mean()),
@@ -281,11 +283,22 @@ def _collect(
     used = _plants_used(contacts, limbs, pipeline)
     residue = _residue(result, contacts, limbs, pipeline)
     shift = settle(pipeline.shifts[:n, layout.SHIFT : layout.SHIFT + 3].copy())
-    done = Cleaned(result, limbs.names, settle(scale), settle(residue), shift, used)
+    done = Cleaned(result, limbs.names, settle(scale), settle(residue), shift, used, settle(_foot_scale(pipeline)))
     record: dict[str, Any] = {"op": "clean", "plants": len(used), **done.figures}
     if targets:
         record["targets"] = len(targets)
     return replace(done, motion=replace(result, source=result.source.with_step(**record)))
+
+
+def _foot_scale(pipeline: Pipeline) -> Floats:
+    """(F, E) how much further apart the two points of each hand and foot are, as the bone between them is changed."""
+    rows = pipeline.state[: pipeline.n]
+    own = rows[:, :, layout.O2 : layout.O2 + 3] - rows[:, :, layout.O1 : layout.O1 + 3]
+    length = np.linalg.norm(own, axis=-1)
+    moved = np.linalg.norm(own + rows[:, :, layout.W : layout.W + 3], axis=-1)
+    joints = pipeline.limbs.table[:, [layout.POINT1, layout.POINT2, layout.SHIFTED]]
+    changes = (joints >= 0).all(axis=1) & (length > 0.0)
+    return np.where(changes, moved / np.where(changes, length, 1.0), 1.0)
 
 
 def _plants_used(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[PlantUsed, ...]:

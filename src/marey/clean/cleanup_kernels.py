@@ -44,7 +44,7 @@ def advance(
         done[2] = t + 1
     for t in range(done[3], _until(done[2], spans[L1], n, ended)):
         find_plants(state, flags, limbs, planes, spans, amounts, t, 0, done[2])
-        pose_planted(state, flags, limbs, planes, spans, t)
+        pose_planted(state, flags, limbs, planes, spans, amounts, t)
         done[3] = t + 1
     for t in range(done[4], _until(done[3], spans[L2] + spans[SEEN], n, ended)):
         pose_targets(state, flags, spans, t, 0, done[3])

@@ -128,16 +128,43 @@ def find_plants(
             else:
                 set_2 = known
         if flags[t, e, F1] != 0 and not set_1:
-            if set_2:
-                _plant_beside(state, flags, planes, spans, amounts, t, e, 0, high)
-            else:
-                _plant_alone(state, flags, limbs, planes, spans, amounts, t, e, 0, high)
+            _plant(state, flags, limbs, planes, spans, amounts, t, e, 0, set_2, high)
             set_1 = True
         if flags[t, e, F1 + 1] != 0 and not set_2:
-            if set_1:
-                _plant_beside(state, flags, planes, spans, amounts, t, e, 1, high)
-            else:
-                _plant_alone(state, flags, limbs, planes, spans, amounts, t, e, 1, high)
+            _plant(state, flags, limbs, planes, spans, amounts, t, e, 1, set_1, high)
+
+
+@inner
+def _plant(
+    state: Array, flags: Array, limbs: Array, planes: Array, spans: Array, amounts: Array,
+    t: int, e: int, k: int, beside: bool, high: int,
+) -> None:  # fmt: skip
+    """The place of a point that begins to stand in frame t; `beside` its other one where that stands already."""
+    other = 1 - k
+    if beside:
+        centre, plane = vec(state[t, e], C1 + 3 * other), int(state[t, e, PLANE1 + other])
+        _plant_beside(state, flags, planes, spans, amounts, t, t, e, k, centre, plane, high)
+        return
+    s = _given_later(flags, spans, t, e, k, high)
+    if s > t:
+        centre = vec(state[s, e], G1 + 3 * other)
+        _plant_beside(state, flags, planes, spans, amounts, t, s, e, k, centre, NOWHERE, high)
+    else:
+        _plant_alone(state, flags, limbs, planes, spans, amounts, t, e, k, high)
+
+
+@inner
+def _given_later(flags: Array, spans: Array, t: int, e: int, k: int, high: int) -> int:
+    """The frame in which the other point comes to stand at a given place while this one still does; t for none.
+
+    It is looked for as far ahead as places are averaged.
+    """
+    for s in range(t + 1, min(t + spans[L1], high)):
+        if flags[s, e, F1 + k] == 0 or flags[s, e, GIVEN1 + k] != 0:
+            break
+        if flags[s, e, F1 + 1 - k] != 0:
+            return s if flags[s, e, GIVEN1 + 1 - k] != 0 else t
+    return t
 
 
 @inner
@@ -200,12 +227,16 @@ def _onto(planes: Array, i: int, place: Vec) -> Vec:
 
 @inner
 def _plant_beside(
-    state: Array, flags: Array, planes: Array, spans: Array, amounts: Array, t: int, e: int, k: int, high: int
-) -> None:
-    """A point whose other one stands already: as far from it and in such direction as it is on average (Kovar 3.2)."""
+    state: Array, flags: Array, planes: Array, spans: Array, amounts: Array, t: int, both: int, e: int, k: int,
+    centre: Vec, plane: int, high: int,
+) -> None:  # fmt: skip
+    """A point whose other one is known: as far from it and in such direction as it is on average (Kovar 3.2).
+
+    both : the first frame, t or later, in which both stand. centre, plane : the other's place and support.
+    """
     other = 1 - k
     total, length, n = (0.0, 0.0, 0.0), 0.0, 0
-    for s in range(t, min(t + spans[L1], high)):
+    for s in range(both, min(t + spans[L1], high)):
         if flags[s, e, F1] == 0 or flags[s, e, F1 + 1] == 0:
             break
         away = sub(vec(state[s, e], X1 + 3 * k), vec(state[s, e], X1 + 3 * other))
@@ -213,9 +244,7 @@ def _plant_beside(
         length += size(away)
         n += 1
     length /= n
-    centre = vec(state[t, e], C1 + 3 * other)
     away = times(length, unit(total, (0.0, 0.0, 1.0)))
-    plane = int(state[t, e, PLANE1 + other])
     if plane == NOWHERE and centre[1] + away[1] < amounts[FLOOR] <= centre[1]:
         away = _swing_onto(away, (0.0, 1.0, 0.0), amounts[FLOOR] - centre[1])
     elif plane == LEVEL:

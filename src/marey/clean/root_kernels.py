@@ -1,9 +1,10 @@
 """Step 3 of the cleanup: move the figure so that its limbs reach their targets (Kovar 3.2.4).
 
 Each constrained limb says that the displacement must lie in a ball. The nearest displacement in all balls is found from
-the balls' surfaces: one, the circle in which two meet, the points in which three do. Before that, the figure moves with
-its straight legs and arms, which may not turn much, by least squares. What the frames ask for is then smoothed, as a
-displacement: smoothing positions would flatten the bob of the hips and change more with every run.
+the balls' surfaces: one, the circle in which two meet, the points in which three do. Plants come before targets
+that are out of reach. First of all, the figure moves with its straight legs and arms, which may not turn much, by least
+squares. What the frames ask for is then smoothed, as a displacement: smoothing positions would flatten the bob of the
+hips and change more with every run.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from marey.clean.layout import (
     O2,
     POINT1,
     POINT2,
+    POSE,
     RIGHT,
     SHIFT,
     STRETCH,
@@ -71,6 +73,8 @@ _INSIDE = 1e-12
 _ROUNDS = 60
 # How much a displacement counts against the scaling of one straight limb by as much.
 _RIDGE = 0.08
+# Columns of balls beside centre and radius: the limb's length, and how much it counts.
+_LENGTH, _WEIGHT, _N_BALL = 4, 5, 6
 
 
 @inner
@@ -82,22 +86,16 @@ def reach_targets(
     Least squares: straight limbs are to keep their length, (x - d) . u = 0 for each, and x is to be small. What that
     leaves to the balls is asked for beside it.
     """
-    n_limbs, row = flags.shape[1], shifts[t]
-    balls = np.empty((n_limbs, 4))
-    n, most = 0, 0.0
+    row = shifts[t]
+    balls, which, n, held = _balls_of(state, flags, limbs, positions, amounts[STRETCH], 0.0, t)
     for i in range(ASKED):
         row[i] = 0.0
-    for e in range(n_limbs):
-        if flags[t, e, KIND] == FREE:
-            continue
+    for i in range(n):
+        e = which[i]
         base, knee, end = joints_of(limbs[e], positions[t])
         upper, lower = sub(knee, base), sub(end, knee)
         target, length = vec(state[t, e], T), size(upper) + size(lower)
-        put(balls[n], 0, sub(target, base))
-        balls[n, 3] = length
-        most = length if n == 0 else min(most, length)
-        n += 1
-        straight = _straightness(upper, lower, amounts[DAMPING])
+        straight = balls[i, _WEIGHT] * _straightness(upper, lower, amounts[DAMPING])
         line = unit(sub(end, base), (0.0, 1.0, 0.0))
         # A target out of reach does not carry the figure away: no further than a limb is long.
         needed = min(max(dot(sub(target, vec(state[t, e], P)), line), -length), length)
@@ -111,7 +109,82 @@ def reach_targets(
     eased = _solve(row, _RIDGE)
     for i in range(n):
         put(balls[i], 0, sub(vec(balls[i], 0), eased))
-    put(row, INTO, _no_longer(nearest_in_balls(balls, n), most))
+    put(row, INTO, _into(balls, n, held, (0.0, 0.0, 0.0), 0.0))
+
+
+@inner
+def _balls_of(
+    state: Array, flags: Array, limbs: Array, positions: Array, stretch: float, stretched: float, t: int
+) -> tuple[Array, Array, int, int]:
+    """The balls (E, _N_BALL) in which frame t wants the displacement, whose limbs they are, how many, how many plants.
+
+    stretched : how far limbs are scaled for the balls, as a share; `stretch` is how far they may be. Plants come first.
+    The ball of a target that is out of reach while plants hold is as wide as it must be to meet those of the plants,
+    and the further off the target is, the wider, until it asks for nothing.
+    """
+    n_limbs = flags.shape[1]
+    balls, which = np.empty((n_limbs, _N_BALL)), np.zeros(n_limbs, np.int64)
+    n, held = 0, 0
+    for later in (False, True):
+        for e in range(n_limbs):
+            kind = flags[t, e, KIND]
+            if kind == FREE or (kind >= POSE) != later:
+                continue
+            base, knee, end = joints_of(limbs[e], positions[t])
+            length = size(sub(knee, base)) + size(sub(end, knee))
+            put(balls[n], 0, sub(vec(state[t, e], T), base))
+            balls[n, 3] = (1.0 + stretched) * length
+            balls[n, _LENGTH], balls[n, _WEIGHT] = length, 1.0
+            which[n] = e
+            n += 1
+        if not later:
+            held = n
+    for i in range(held, n):
+        _widen(balls, i, held, stretch)
+    return balls, which, n, held
+
+
+@inner
+def _widen(balls: Array, i: int, held: int, stretch: float) -> None:
+    """Widen ball i where it is out of reach of the first `held`, and the less it counts, the more."""
+    centre, length = vec(balls[i], 0), balls[i, _LENGTH]
+    within, n = np.empty((held + 1, 4)), held + 1
+    # The figure moves no further than the limb is long.
+    put(within[held], 0, times(-1.0, centre))
+    within[held, 3] = length
+    for j in range(held):
+        put(within[j], 0, sub(vec(balls[j], 0), centre))
+        within[j, 3] = (1.0 + stretch) * balls[j, _LENGTH]
+    away = size(nearest_in_balls(within, n))
+    gap = away - (1.0 + stretch) * length
+    if gap > 0.0:
+        weight = fade(gap / length)
+        balls[i, 3] = max(balls[i, 3] + gap, away + (1.0 - weight) * max(size(centre) - away, 0.0))
+        balls[i, _WEIGHT] = weight
+
+
+@inner
+def _into(balls: Array, n: int, held: int, before: Vec, stretched: float) -> Vec:
+    """The way into all balls, or near them, for a figure displaced by `before`; plants, the first `held`, come first.
+
+    No further than a limb is long: it is the target that is out of reach then.
+    """
+    way = _limited(balls, n, nearest_in_balls(balls, n), before, stretched)
+    if held == n or held == 0 or _in_all(balls, held, way):
+        return way
+    left = balls[:held].copy()
+    for i in range(held):
+        put(left[i], 0, sub(vec(balls[i], 0), way))
+    return _limited(balls, held, add(way, nearest_in_balls(left, held)), before, stretched)
+
+
+@inner
+def _limited(balls: Array, n: int, way: Vec, before: Vec, stretched: float) -> Vec:
+    least = 0.0
+    for i in range(n):
+        least = balls[i, _LENGTH] if i == 0 else min(least, balls[i, _LENGTH])
+    most = max((1.0 + stretched) * least, size(before))
+    return sub(_no_longer(add(before, way), most), before) if n > 0 else way
 
 
 @inner
@@ -316,20 +389,11 @@ def complete_shift(
 @inner
 def _missing(state: Array, flags: Array, limbs: Array, positions: Array, shift: Vec, stretch: float, t: int) -> Vec:
     """What a displacement lacks for all limbs to reach their targets when fully stretched, or to come near them."""
-    n_limbs = flags.shape[1]
-    balls, n = np.empty((n_limbs, 4)), 0
-    for e in range(n_limbs):
-        if flags[t, e, KIND] != FREE:
-            base, knee, end = joints_of(limbs[e], positions[t])
-            put(balls[n], 0, sub(sub(vec(state[t, e], T), base), shift))
-            balls[n, 3] = (1.0 - 1e-9) * (1.0 + stretch) * (size(sub(knee, base)) + size(sub(end, knee)))
-            n += 1
-    more = nearest_in_balls(balls, n)
-    least = 0.0
+    balls, _, n, held = _balls_of(state, flags, limbs, positions, stretch, stretch, t)
     for i in range(n):
-        least = balls[i, 3] if i == 0 else min(least, balls[i, 3])
-    # No further than a limb is long: it is the target that is out of reach then.
-    return sub(_no_longer(add(shift, more), max(least, size(shift))), shift) if n > 0 else more
+        put(balls[i], 0, sub(vec(balls[i], 0), shift))
+        balls[i, 3] *= 1.0 - 1e-9
+    return _into(balls, n, held, shift, stretch)
 
 
 @inner

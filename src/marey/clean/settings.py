@@ -45,9 +45,10 @@ class CleanSettings:
     damping_from : radians; knees and elbows straighter than this turn less and less, and the limb is scaled instead.
         pi for no damping.
     swivel : in [0, 1], how far knee and elbow give way so that ankle and wrist turn less.
-    max_stretch : in [0, 1), how far a limb may be scaled, as a share of its length. Plants come first: where damping
-        would scale a limb further, the knee turns after all. So with 0, when bones keep their lengths, no knee is
-        damped, and those of nearly straight legs may snap. What is out of reach then is the residue.
+    max_stretch : in [0, 1), how far a limb, or a foot from heel to ball, may be scaled, as a share of its length.
+        Plants come first: where damping would scale a limb further, the knee turns after all. So with 0, when bones
+        keep their lengths, no knee is damped, and those of nearly straight legs may snap. What is out of reach then is
+        the residue.
     smooth : True for velocities that are continuous where constraints begin and end (C1), False for positions only
         (C0, as in the source).
     roll : of a foot with two plants about the line between them: "source", the least change, or "flat", the ankle
@@ -127,7 +128,8 @@ class Target:
     position : (3,) metres, or (stop - start, 3) where it moves.
     orientation : (4,) or (stop - start, 4) in the world, or None: as in the motion.
 
-    Contacts of the same hand or foot are not held in these frames.
+    Contacts of the same hand or foot are not held in these frames. Those of others are: they come before a target that
+    is out of reach, and one far out of reach does not move the figure.
     """
 
     effector: str

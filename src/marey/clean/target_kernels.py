@@ -20,6 +20,7 @@ from marey.clean.layout import (
     FIRST,
     FLAT,
     FREE,
+    GIVEN1,
     HOVER,
     IS_FOOT,
     KIND,
@@ -36,6 +37,7 @@ from marey.clean.layout import (
     SHIFTS,
     SLOPE,
     SMOOTH,
+    STRETCH,
     TP,
     TQ,
     WANTED,
@@ -79,7 +81,7 @@ _LEVER = 0.2
 
 
 @inner
-def pose_planted(state: Array, flags: Array, limbs: Array, planes: Array, spans: Array, t: int) -> None:
+def pose_planted(state: Array, flags: Array, limbs: Array, planes: Array, spans: Array, amounts: Array, t: int) -> None:
     """The kind of constraint of frame t, and the adjustment of the orientation where the constraint settles it."""
     for e in range(flags.shape[1]):
         row = state[t, e]
@@ -99,19 +101,22 @@ def pose_planted(state: Array, flags: Array, limbs: Array, planes: Array, spans:
         if kind == POSE:
             put(row, R, log(mul(qua(row, TQ), inv(qua(row, Q)))))
         elif kind == BOTH:
-            _pose_both(row, limbs[e], planes, spans)
+            _pose_both(row, limbs[e], planes, spans, amounts[STRETCH])
 
 
 @inner
-def _pose_both(row: Array, limb: Array, planes: Array, spans: Array) -> None:
-    """The smallest turn that gives the points the direction of their plants, and what is missing between them."""
+def _pose_both(row: Array, limb: Array, planes: Array, spans: Array, stretch: float) -> None:
+    """The smallest turn that gives the points the direction of their plants, and what is missing between them.
+
+    As limbs, the foot is scaled no further than it may be: what is missing then is left to one of its points.
+    """
     source = qua(row, Q)
     own, wanted = sub(vec(row, O2), vec(row, O1)), sub(vec(row, C2), vec(row, C1))
     length = size(own)
     if length < 1e-9:
         return
     if spans[SHIFTS] != 0 and limb[SHIFTED] >= 0 and limb[POINT2] >= 0:
-        put(row, W, times(size(wanted) / length - 1.0, own))
+        put(row, W, times(min(max(size(wanted) / length - 1.0, -stretch), stretch), own))
     adjust = between(turn(source, own), wanted)
     if spans[FLAT] != 0 and limb[IS_FOOT] != 0:
         adjust = mul(_level_roll(row, planes, mul(adjust, source), wanted), adjust)
@@ -150,7 +155,9 @@ def pose_targets(state: Array, flags: Array, spans: Array, t: int, low: int, hig
             put(row, T, vec(row, TP))
             continue
         orientation = mul(exp(vec(row, R)), qua(row, Q))
-        if kind == SECOND:
+        # Of two plants too far apart for the foot, the one whose place is given holds.
+        by_second = kind == BOTH and flags[t, e, GIVEN1] == 0 and flags[t, e, GIVEN1 + 1] != 0
+        if kind == SECOND or by_second:
             put(row, T, sub(vec(row, C2), turn(orientation, add(vec(row, O2), vec(row, W)))))
         else:
             put(row, T, sub(vec(row, C1), turn(orientation, vec(row, O1))))
