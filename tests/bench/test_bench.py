@@ -1,6 +1,8 @@
 """The benches run, judge themselves, and measure what they say. No test asserts a time."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +65,17 @@ def test_command_gives_json_and_judges(tmp_path: Path, capsys: pytest.CaptureFix
     figures = json.loads(capsys.readouterr().out)
     assert code == (1 if any(figure["ok"] is False for figure in figures) else 0)
     assert {figure["bench"] for figure in figures} == {"fk"}
+
+
+def test_help_names_every_bench(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--help"]) == 0
+    assert ", ".join(BENCHES) in " ".join(capsys.readouterr().out.split())
+
+
+def test_benches_are_loaded_only_where_their_help_is_asked_for() -> None:
+    code = "import sys; from marey.cli.main import main; main(['--help']); assert 'marey.bench' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "bench" in done.stdout
 
 
 def test_unknown_bench_and_file() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from marey.blend.advance import elapsed, follow, knot_slopes, locate
+from marey.blend.weights import speed_shares
 from marey.register.curves import TimewarpCurve
 from tests.blend import twin
 
@@ -34,7 +35,7 @@ def test_one_motion_alone_is_played_as_it_is(curve, j):
     np.testing.assert_allclose(curve(u)[:, j] - curve(0.0)[j], seconds, atol=1e-12)
 
 
-@pytest.mark.parametrize("weights", [(0.5, 0.3, 0.2), (1.4, -0.3, -0.1), (0.0, 0.9, 0.1)])
+@pytest.mark.parametrize("weights", [(0.5, 0.3, 0.2), (1.08, -0.05, -0.03), (0.0, 0.9, 0.1)])
 def test_constant_weights_solve_the_differential_equation(curve, weights):
     weights = np.array(weights)
     whole = elapsed(slopes_of(curve), weights)[-1]
@@ -42,6 +43,58 @@ def test_constant_weights_solve_the_differential_equation(curve, weights):
     u = locate(slopes_of(curve), weights, seconds)
     np.testing.assert_allclose(u, twin.advance(curve, lambda t: weights, seconds), atol=3e-8)
     assert (np.diff(u) > 0.0).all()
+
+
+@pytest.mark.parametrize("weights", [(1.4, -0.3, -0.1), (3.0, -2.0, 0.0), (-200.0, 201.0, 0.0)])
+def test_weights_that_would_turn_time_back_are_restrained_and_then_solved_for(curve, weights):
+    weights = np.array(weights)
+    shares = speed_shares(weights, slopes_of(curve))
+    assert np.abs(shares - weights).max() > 0.01
+    whole = elapsed(slopes_of(curve), weights)[-1]
+    seconds = np.linspace(0.0, whole, 40)[:-1]
+    u = locate(slopes_of(curve), weights, seconds)
+    np.testing.assert_allclose(u, twin.advance(curve, lambda t: shares, seconds), atol=3e-8)
+    assert (np.diff(u) > 0.0).all()
+
+
+def test_time_always_goes_on():
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        n, knots = int(rng.integers(2, 5)), int(rng.integers(4, 20))
+        points = np.cumsum(np.exp(rng.uniform(-2.0, 0.0, (knots, n))), axis=0) / knots
+        slopes = knot_slopes(points)
+        weights = rng.normal(0.0, np.exp(rng.uniform(-2.0, 3.0)), n)
+        weights[0] += 1.0 - weights.sum()
+        borders = elapsed(slopes, weights)
+        assert (np.diff(borders) > 0.0).all()
+        u = locate(slopes, weights, np.linspace(0.0, borders[-1], 200))
+        assert (np.diff(u) > 0.0).all()
+        assert u[-1] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_time_goes_on_under_weights_that_jump(curve):
+    rng = np.random.default_rng(9)
+    for _ in range(20):
+        far = rng.normal(0.0, 3.0, (4, 3))
+        far[:, 0] += 1.0 - far.sum(axis=1)
+        seconds = np.linspace(0.0, 0.5, 20)
+        u = follow(slopes_of(curve), lambda t, far=far: far[(np.asarray(t) * 61.0).astype(int) % 4], seconds)
+        assert len(u) > 2
+        assert (np.diff(u) > 0.0).all()
+
+
+def test_durations_go_on_beyond_the_motions():
+    """Of two motions at steady paces: exactly 1 / sum(w / duration), until that would come near to a halt."""
+    slopes = np.tile([3.0, 2.0], (6, 1))
+    for weights in ([1.0, 0.0], [1.1, -0.1], [1.5, -0.5], [0.0, 1.0], [-0.5, 1.5], [-1.0, 2.0]):
+        exact = 1.0 / (weights[0] / 3.0 + weights[1] / 2.0)
+        assert elapsed(slopes, np.array(weights))[-1] == pytest.approx(exact, rel=1e-12)
+    lasting = [
+        elapsed(slopes, np.array([w, 1.0 - w]))[-1] for w in (-500.0, -8.0, -1.0, 0.0, 1.0, 1.5, 2.5, 8.0, 500.0)
+    ]
+    assert (np.diff(lasting) > -1e-9).all()
+    assert lasting[-1] == pytest.approx(4.0 * 3.0, rel=1e-9)
+    assert lasting[0] == pytest.approx(2.0 / 4.0, rel=1e-9)
 
 
 def test_a_single_euler_step_a_frame_would_drift(curve):

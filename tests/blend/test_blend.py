@@ -1,5 +1,7 @@
 """Blends of generated motion, whose truth is known."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -321,6 +323,26 @@ def test_the_room_can_be_called_and_takes_motions():
     assert one.name == "0.5 walk+0.5 run"
 
 
+def test_the_simpler_methods_are_there_after_importing_the_package_alone():
+    code = (
+        "import sys, marey; room = marey.blend; assert 'marey.blend.baselines' not in sys.modules; "
+        "assert 'baselines' in dir(room); print(room.baselines.compare.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "compare"
+    with pytest.raises(AttributeError, match=r"module 'marey\.blend' has no attribute 'baseline'"):
+        marey.blend.baseline  # noqa: B018
+
+
+def test_a_motion_pushed_away_from_another_goes_on_away_from_it(walk_and_run):
+    """Frames of a walk pushed away from a run, and of a run pushed away from a walk."""
+    slower = [len(blend(walk_and_run, [w, 1.0 - w], enforce=False)) for w in (0.5, 1.0, 1.1, 1.3, 1.5, 3.0)]
+    assert (np.diff(slower) >= 0).all()
+    assert (np.diff(slower[:5]) > 0).all()
+    quicker = [len(blend(walk_and_run, [1.0 - w, w], enforce=False)) for w in (0.5, 1.0, 1.1, 1.3, 1.5, 3.0)]
+    assert (np.diff(quicker) < 0).all()
+
+
 # Bad input ------------------------------------------------------------------------------------------------------------
 
 
@@ -331,7 +353,7 @@ def test_the_room_can_be_called_and_takes_motions():
         ([0.0, 0.0], {}, "sum above 0"),
         ([np.nan, 1.0], {}, "finite"),
         (lambda t: [1.0, 0.0, 0.0], {}, "expected 2 weights.*at 0 s"),
-        ([0.5, 0.5], {"fps": 0.0}, "fps must be a positive number"),
+        ([0.5, 0.5], {"fps": 0.0}, "fps= or --rate must be a positive number"),
         ([0.5, 0.5], {"start": [1.0]}, r"start must have shape \(3,\)"),
         ([0.5, 0.5], {"seconds": 2.0}, "not registered as loops"),
     ],

@@ -1,5 +1,7 @@
 """Weights as users give them."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,38 @@ def test_only_ratios_count():
 
 def test_they_need_not_be_convex():
     np.testing.assert_allclose(Weighting.of([1.5, -0.5], 2).constant, [1.5, -0.5])
-    np.testing.assert_allclose(speed_shares(np.array([1.5, -0.5])), [0.75, 0.25])
+
+
+def test_time_flows_by_the_weights_themselves_where_it_can():
+    slopes = np.tile([3.0, 2.0], (5, 1))
+    np.testing.assert_array_equal(speed_shares(np.array([1.5, -0.5]), slopes), [1.5, -0.5])
+    convex = np.random.default_rng(2).dirichlet(np.ones(2), 50)
+    convex /= convex.sum(axis=1, keepdims=True)
+    size = np.abs(convex)
+    np.testing.assert_array_equal(speed_shares(convex, slopes), size / size.sum(axis=1, keepdims=True))
+
+
+def test_time_flows_at_a_quarter_to_four_times_what_the_weights_above_0_give():
+    rng = np.random.default_rng(5)
+    slopes = np.exp(rng.uniform(-1.0, 1.0, (7, 3)))
+    fine = np.concatenate([np.linspace(a, b, 50) for a, b in itertools.pairwise(slopes)])
+    weights = rng.normal(0.0, 3.0, (3000, 3))
+    weights[:, 0] += 1.0 - weights.sum(axis=1)
+    shares = speed_shares(weights, slopes)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
+    alone = np.maximum(weights, 0.0) / np.maximum(weights, 0.0).sum(axis=1, keepdims=True)
+    ratio = (shares @ (1.0 / fine).T) / (alone @ (1.0 / fine).T)
+    assert ratio.min() > 0.249
+    assert ratio.max() < 4.5
+    one_by_one = np.array([speed_shares(row, slopes) for row in weights[:40]])
+    np.testing.assert_allclose(shares[:40], one_by_one, atol=1e-12)
+
+
+def test_shares_change_without_jumps_as_weights_do():
+    slopes = np.exp(np.random.default_rng(6).uniform(-1.0, 1.0, (7, 2)))
+    along = np.linspace(-4.0, 5.0, 20001)
+    shares = speed_shares(np.stack([along, 1.0 - along], axis=1), slopes)
+    assert np.abs(np.diff(shares, axis=0)).max() < 1e-3
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from marey.maths import quat, rigid2d
 
 
 def advance(timewarp, weights_at, seconds):
-    """u at increasing times, by an adaptive solver restarted at every knot."""
+    """u at increasing times, by an adaptive solver restarted at every knot; the weights must let time go on."""
     knots = timewarp.knots
     slopes = timewarp.slope(knots)
     out, u, t = [], 0.0, 0.0
@@ -18,8 +18,7 @@ def advance(timewarp, weights_at, seconds):
             left, width = knots[span], knots[span + 1] - knots[span]
 
             def speed(time, at, low=low, high=high, left=left, width=width):
-                share = np.abs(weights_at(time))
-                share = share / share.sum()
+                share = weights_at(time)
                 return [(share / (low + (high - low) * (at[0] - left) / width)).sum()]
 
             def border(time, at, end=knots[span + 1]):

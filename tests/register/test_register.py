@@ -271,11 +271,11 @@ def test_too_short_and_too_few(walk: Motion, run: Motion) -> None:
     ("options", "message"),
     [
         ({"crop": "all"}, "crop must be 'auto' or None, got 'all'"),
-        ({"slope_limit": 0}, "slope_limit must be 1 or more"),
-        ({"slope_limit": 1.5}, "slope_limit must be an integer"),
-        ({"window": -1}, "window must be a number of at least 0"),
-        ({"max_distance": 0}, "max_distance must be a number above 0"),
-        ({"max_opposite": "no"}, "max_opposite must be a number"),
+        ({"slope_limit": 0}, "slope_limit= or --slope-limit must be 1 or more"),
+        ({"slope_limit": 1.5}, "slope_limit= or --slope-limit must be an integer"),
+        ({"window": -1}, "window= or --window must be a number of at least 0"),
+        ({"max_distance": 0}, "max_distance= or --max-distance must be a number above 0"),
+        ({"max_opposite": "no"}, "max_opposite= must be a number"),
         ({"reference": 2}, "must be one of 2 motions, 0 to 1, got 2"),
         ({"start": (5, 9000)}, "start must lie within 'run'"),
         ({"start": 5}, "start must be a frame of each"),
@@ -298,7 +298,9 @@ def test_no_path_within_the_slope_limit(walk: Motion) -> None:
 
 
 def test_the_cost_gate_gives_figures_and_can_be_forced(walk: Motion, run: Motion) -> None:
-    with pytest.raises(NotBlendable, match=r"'run' and 'walk' are 0\.1\d\d m apart .* more than 0\.05 m.*force=True"):
+    with pytest.raises(
+        NotBlendable, match=r"'run' and 'walk' are 0\.1\d\d m apart .* more than 0\.05 m.*force=True or --force"
+    ):
         register([walk, run], max_distance=0.05)
     reg = register([walk, run], max_distance=0.05, force=True)
     assert any("by force" in note and "m apart" in note for note in reg.notes)

@@ -1,8 +1,12 @@
 """Moving along the timewarp: u(t), so that the blend plays at a speed between those of its motions (Kovar 5.3.1).
 
-Each motion votes on how fast u should flow, ``du/dt = sum w_j / S_j'(u)`` (5.9). The slopes S_j' are linear between the
-knots of the timewarp, so for constant weights t(u) is found by Gauss quadrature within each span and inverted by Newton
-steps; for weights that change, Runge-Kutta steps stop at every knot. One motion alone is played just as it is.
+Each motion votes on how fast u should flow, ``du/dt = sum w_j / S_j'(u)`` (5.9). Kovar takes |w_j|, which
+keeps time from turning back, but makes a walk pushed away from a run the quicker; here negative weights count as such
+as far as time allows (`speed_shares`), so that speed goes on beyond the motions as the poses do.
+
+The slopes S_j' are linear between the knots of the timewarp, so for constant weights t(u) is found by Gauss quadrature
+within each span and inverted by Newton steps; for weights that change, Runge-Kutta steps stop at every knot. One motion
+alone is played just as it is.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from marey.blend.weights import speed_shares
+from marey.blend.weights import speed_shares, votes_within
 from marey.core._arrays import Floats
 
 __all__ = ["elapsed", "follow", "knot_slopes", "locate"]
@@ -19,11 +23,19 @@ __all__ = ["elapsed", "follow", "knot_slopes", "locate"]
 _NODES, _WEIGHTS = (
     0.5 * (part + shift) for part, shift in zip(np.polynomial.legendre.leggauss(12), (1.0, 0.0), strict=True)
 )
+# Under negative weights time may flow very unevenly within a span: the same rule in each of several parts.
+_PANELS = 6
+_PANEL_NODES = ((np.arange(_PANELS)[:, None] + _NODES) / _PANELS).ravel()
+_PANEL_WEIGHTS = np.tile(_WEIGHTS / _PANELS, _PANELS)
 _NEWTON_STEPS = 30
 # Steps below this share of a span change nothing that a motion could show.
 _SETTLED = 1e-14
 # Where in a step weights are asked for: Lobatto's points, through which a cubic is laid.
 LOBATTO = np.array([0.0, 0.5 - 0.1 * np.sqrt(5.0), 0.5 + 0.1 * np.sqrt(5.0), 1.0])
+_LOBATTO_WEIGHTS = np.array([1.0, 5.0, 5.0, 1.0]) / 12.0
+# How many times as fast time may flow at one of those points as at another, with negative weights in it: up to 4 times
+# the cubic surely stays above 0 between them.
+_CALM = 2.0
 
 
 def knot_slopes(points: Floats) -> Floats:
@@ -59,16 +71,17 @@ def locate(slopes: Floats, weights: Floats, seconds: Floats) -> Floats:
 
 def _voters(slopes: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Shares and slopes of the motions that have a say."""
-    shares = speed_shares(weights)
-    votes = shares > 0.0
+    shares = speed_shares(weights, slopes)
+    votes = shares != 0.0
     return shares[votes], slopes[:, votes]
 
 
 def _seconds_within(low: Floats, high: Floats, shares: Floats, x: Floats) -> Floats:
     """(N,) integral of dt/du from 0 to x (N,) in spans whose slopes go from low (N, n) to high (N, n)."""
-    at = x[:, None] * _NODES
+    nodes, weights = (_PANEL_NODES, _PANEL_WEIGHTS) if (shares < 0.0).any() else (_NODES, _WEIGHTS)
+    at = x[:, None] * nodes
     slope = low[:, None] + (high - low)[:, None] * at[..., None]
-    return np.asarray(x * ((1.0 / (shares / slope).sum(axis=2)) @ _WEIGHTS))
+    return np.asarray(x * ((1.0 / (shares / slope).sum(axis=2)) @ weights))
 
 
 def follow(
@@ -99,7 +112,8 @@ def follow(
 
     steps = np.diff(seconds)
     at = seconds[:-1, None] + steps[:, None] * LOBATTO
-    shares = speed_shares(weights_at(at.ravel())).reshape(len(steps), len(LOBATTO), slopes.shape[1])
+    shares = speed_shares(weights_at(at.ravel()), slopes).reshape(len(steps), len(LOBATTO), slopes.shape[1])
+    shares = _calmed(shares, slopes)
     given = slopes[::-1] if backwards else slopes
     first = 1.0 - start if backwards else start
     u = np.empty(len(seconds))
@@ -108,3 +122,14 @@ def follow(
     )
     inside = u[:reached]
     return 1.0 - inside if backwards else inside
+
+
+def _calmed(shares: Floats, slopes: Floats) -> Floats:
+    """Shares (T, 4, n) at the points of each step, or their mean where they jump so that time might turn back."""
+    beyond = np.flatnonzero((shares < 0.0).any(axis=(1, 2)))
+    votes = votes_within(slopes).reshape(-1, slopes.shape[1]).T if len(beyond) else slopes
+    for k in beyond:
+        flow = shares[k] @ votes
+        if (flow.max(axis=0) > _CALM * flow.min(axis=0)).any():
+            shares[k] = _LOBATTO_WEIGHTS @ shares[k]
+    return shares

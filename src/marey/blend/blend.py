@@ -48,7 +48,8 @@ def blend(
     ----------
     motions : a registration, as `marey.register` makes it, or motions, which are then registered with its defaults.
     weights : one number for each motion, or a function from the seconds since the blend's beginning to such numbers.
-        Only their ratios count; their sum must be above 0. Negative ones exaggerate what tells the motions apart.
+        Only their ratios count; their sum must be above 0. Negative ones exaggerate what tells the motions apart, poses
+        without bound and timing as far as time can go on without coming near to a halt.
     fps : frames per second of the blend; that of the registered motions by default. Poses are taken at these times as
         they are, so for a much lower rate blend first and `resample` then.
     enforce : hold the contacts of the blend in place by a cleanup.
@@ -70,7 +71,7 @@ def blend(
     """
     reg = _registered(motions)
     weighting = Weighting.of(weights, len(reg.motions))
-    rate = reg.motions[0].fps if fps is None else checked_fps(fps)
+    rate = reg.motions[0].fps if fps is None else _checked_rate(fps)
     track = _advance(reg, weighting, rate, _checked_length(seconds, reg, rate))
     made, _ = compose(reg, track, rate)
     made = _placed_at_start(made, start)
@@ -175,20 +176,29 @@ def _check_bodies(reg: RegistrationCurve) -> None:
         check_same_body(reg.motions[0].skeleton, motion.skeleton, "a blend")
 
 
+def _checked_rate(fps: float) -> float:
+    try:
+        return checked_fps(fps)
+    except InvalidValue:
+        raise InvalidValue(f"fps= or --rate must be a positive number of frames per second, got {fps!r}") from None
+
+
 def _checked_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> float | None:
     if seconds is None:
         return None
     if not reg.cyclic:
         raise InvalidValue(
-            "seconds= says how long a blend of loops goes on, but these motions were not registered as loops; leave it "
-            "out, or register with cyclic=True"
+            "seconds= or --seconds says how long a blend of loops goes on, but these motions were not registered as "
+            "loops; leave it out, or register with cyclic=True or --cyclic"
         )
     try:
         length = float(seconds)
     except (TypeError, ValueError):
         length = np.nan
     if not (length > 0.0 and length * fps <= _MOST_FRAMES):
-        raise InvalidValue(f"seconds must be above 0 and make at most {_MOST_FRAMES:,} frames, got {seconds!r}")
+        raise InvalidValue(
+            f"seconds= or --seconds must be above 0 and make at most {_MOST_FRAMES:,} frames, got {seconds!r}"
+        )
     return length
 
 

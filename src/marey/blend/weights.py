@@ -16,10 +16,17 @@ from numpy.typing import ArrayLike
 from marey.core._arrays import Floats, as_type, settle
 from marey.errors import InvalidValue
 
-__all__ = ["WeightFunction", "Weighting", "keyed_weights", "speed_shares"]
+__all__ = ["WeightFunction", "Weighting", "keyed_weights", "speed_shares", "votes_within"]
 
 WeightFunction = Callable[[float], ArrayLike]
 
+# Rows of weights that are looked at together, to bound the memory that this takes.
+_ROWS = 1024
+# Parts of a span of the timewarp in each of which the flow of time is bounded.
+_PARTS = 8
+# Time flows at no less than this share of what the weights above 0 alone would make of it, and at no more than its
+# inverse.
+_LEAST_FLOW = 0.25
 # A sum this small beside the weights themselves means that they cancel, and dividing by it would blow them up.
 _CANCEL = 1e-3
 
@@ -66,10 +73,59 @@ def _normalized(given: Any, n: int, when: str) -> Floats:
     return np.asarray(weights / total)
 
 
-def speed_shares(weights: Floats) -> Floats:
-    """(..., n) |w| / sum |w|: how much each motion has to say on the flow of time, which must never turn back."""
-    size = np.abs(weights)
-    return np.asarray(size / size.sum(axis=-1, keepdims=True))
+def speed_shares(weights: Floats, slopes: Floats) -> Floats:
+    """How much each motion has to say on the flow of time, ``du/dt = sum of shares / slopes``.
+
+    That is its weight, as long as time then flows everywhere at a quarter to four times the rate that the weights above
+    0 alone, which never stop it, would give. Other weights are drawn towards those just as far as it takes: the timing
+    goes on beyond the motions only so far, and of two motions stays there however large the weights become.
+
+    Parameters
+    ----------
+    weights : (..., n) with sums of 1.
+    slopes : (m + 1, n) of the timewarp at its knots, all above 0, linear between them.
+
+    Returns
+    -------
+    (..., n) with sums of 1; weights that are all 0 or more are their own.
+    """
+    shares = np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+    beyond = (shares < 0.0).any(axis=-1)
+    if beyond.any():
+        lowest, highest = _vote_bounds(slopes)
+        rows = shares[beyond]
+        for k in range(0, len(rows), _ROWS):
+            rows[k : k + _ROWS] = _restrained(rows[k : k + _ROWS], lowest, highest)
+        shares[beyond] = rows
+    return shares
+
+
+def votes_within(slopes: Floats) -> Floats:
+    """(m, P + 1, n) 1 / slope at the ends of P equal parts of each of the m spans."""
+    at = np.arange(_PARTS + 1)[:, None] / _PARTS
+    return np.asarray(1.0 / (slopes[:-1, None] * (1.0 - at) + slopes[1:, None] * at))
+
+
+def _vote_bounds(slopes: Floats) -> tuple[Floats, Floats]:
+    """(P, n) smallest and largest 1 / slope in each part of each span: within one it only rises or falls."""
+    votes = votes_within(slopes)
+    ends = votes[:, :-1], votes[:, 1:]
+    n = slopes.shape[1]
+    return np.minimum(*ends).reshape(-1, n), np.maximum(*ends).reshape(-1, n)
+
+
+def _restrained(shares: Floats, lowest: Floats, highest: Floats) -> Floats:
+    """Shares (T, n), mixed with those above 0 alone where time would flow too slowly, backwards or too fast."""
+    ahead, back = np.maximum(shares, 0.0), np.minimum(shares, 0.0)
+    alone = ahead / ahead.sum(axis=1, keepdims=True)
+    # (T, P) bounds of the flow that the shares give, and those of what is surely safe.
+    slow, fast = ahead @ lowest.T + back @ highest.T, ahead @ highest.T + back @ lowest.T
+    safe_slow, safe_fast = alone @ lowest.T, alone @ highest.T
+    too_slow = np.maximum(_LEAST_FLOW * safe_slow - slow, 0.0) / (safe_slow - np.minimum(slow, _LEAST_FLOW * safe_slow))
+    most = safe_fast / _LEAST_FLOW
+    too_fast = np.maximum(fast - most, 0.0) / (np.maximum(fast, most) - safe_fast)
+    mixed = np.maximum(too_slow, too_fast).max(axis=1)[:, None]
+    return np.asarray((1.0 - mixed) * shares + mixed * alone)
 
 
 def keyed_weights(seconds: ArrayLike, weights: ArrayLike) -> WeightFunction:

@@ -142,7 +142,7 @@ def grid_crops(clouds: Sequence[Clouds], pivot: int, slope_limit: int, levels: S
         raise NotBlendable(
             f"the motions have no stretch of {least:.2f} s or more in common with "
             f"{clouds[pivot].name or pivot!r}, in which every one goes through the same poses; "
-            "crop them by hand and use crop=None"
+            "crop them by hand and use crop=None or --crop none"
         )
     crops = np.empty((len(clouds), 2), dtype=np.int64)
     for j, path in enumerate(paths):

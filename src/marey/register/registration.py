@@ -264,7 +264,9 @@ def _opposite(staged: Staged, timewarp: TimewarpCurve, j: int) -> float:
 def _refused(reason: str, force: bool) -> tuple[str, ...]:
     """The reason as a note where that is overridden."""
     if not force:
-        raise NotBlendable(f"{reason}; take other motions, crop them by hand, or use force=True all the same")
+        raise NotBlendable(
+            f"{reason}; take other motions, crop them by hand, or use force=True or --force all the same"
+        )
     return (f"taken by force, although {reason}",)
 
 
@@ -272,21 +274,21 @@ def _checked_options(
     crop: Any, slope_limit: Any, window: Any, max_distance: Any, max_opposite: Any, force: bool
 ) -> Options:
     if crop not in ("auto", None):
-        raise InvalidValue(f"crop must be 'auto' or None, got {crop!r}")
-    limit = checked_index(slope_limit, "slope_limit")
+        raise InvalidValue(f"crop= or --crop must be 'auto' or None, got {crop!r}")
+    limit = checked_index(slope_limit, "slope_limit= or --slope-limit")
     if limit < 1:
-        raise InvalidValue(f"slope_limit must be 1 or more, got {limit}")
+        raise InvalidValue(f"slope_limit= or --slope-limit must be 1 or more, got {limit}")
     return Options(
         limit,
-        checked_number(window, "window"),
-        checked_number(max_distance, "max_distance", above=True),
-        checked_number(max_opposite, "max_opposite"),
+        checked_number(window, "window= or --window"),
+        checked_number(max_distance, "max_distance= or --max-distance", above=True),
+        checked_number(max_opposite, "max_opposite="),
         bool(force),
     )
 
 
 def _checked_reference(reference: Any, n: int) -> int:
-    index = checked_index(reference, "reference")
+    index = checked_index(reference, "reference= or --reference")
     if not 0 <= index < n:
-        raise InvalidValue(f"the reference must be one of {n} motions, 0 to {n - 1}, got {index}")
+        raise InvalidValue(f"reference= or --reference must be one of {n} motions, 0 to {n - 1}, got {index}")
     return index
