@@ -10,20 +10,27 @@ import numpy as np
 from marey.blend.advance import follow, knot_slopes
 from marey.blend.blend import Track, compose, inputs_record
 from marey.blend.join import joined
-from marey.compare import distance_grid, frame_distances, frame_weights, point_clouds
+from marey.compare import DistanceGrid, distance_grid, frame_distances, frame_weights, point_clouds
 from marey.core._arrays import Floats
 from marey.core.motion import Motion
-from marey.errors import NoResult
+from marey.errors import NoResult, NotBlendable
 from marey.maths.ease import ease, ease_in
-from marey.register.curves import alignment_curve, pair_timewarp
-from marey.register.dtw import dtw_around
+from marey.register.curves import TimewarpCurve, alignment_curve, pair_timewarp
+from marey.register.dtw import TimeAlignment, dtw_around
 from marey.register.matches import match_contacts
 from marey.register.registration import RegistrationCurve
+from marey.register.support import opposite_share
 
 __all__ = ["Handover", "NoRoom", "TransitionPoint", "handed_over"]
 
 # A frame this near to a boundary, as a share of a frame, is on it.
 _ON_FRAME = 1e-6
+# Metres, root mean square over the transition, from which on motions are too far apart; as for `marey.register`.
+_MOST_APART = 0.22
+# Metres in the middle, a single pair of frames, where both motions count alike.
+_MOST_IN_MIDDLE = 0.3
+# Share of the transition for which the motions may stand on opposite feet.
+_MOST_OPPOSITE = 0.1
 
 
 class TransitionPoint(NamedTuple):
@@ -43,20 +50,43 @@ class Handover:
     markers: str
     window: float
     slope_limit: int
+    search_window: float = 0.5
+    force: bool = False
 
 
 class NoRoom(NoResult):
     """The motions in step end before the transition does."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _InStep:
+    """The parts of both motions about a point, from frames `firsts` on, and the way through them."""
+
+    motions: tuple[Motion, Motion]
+    firsts: tuple[int, int]
+    centre: tuple[int, int]
+    grid: DistanceGrid
+    path: TimeAlignment
+    timewarp: TimewarpCurve
+
+
 def handed_over(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> tuple[Motion, dict[str, Any]]:
-    reg, firsts = _registered(a, b, point, settings)
-    middle = [moment - first / a.fps for moment, first in zip(point[:2], firsts, strict=True)]
-    u_middle = float(np.mean([float(reg.timewarp.inverse(j, t)) for j, t in enumerate(middle)]))
-    track, chosen = _track(reg, u_middle, settings)
+    """a, the transition and b as one motion, and a record of it.
+
+    Raises
+    ------
+    NoRoom : where the transition does not fit.
+    NotBlendable : where the motions are too far apart, stand on opposite feet, or turn on each other too fast.
+    """
+    both = _in_step(a, b, point, settings)
+    middle = [moment - first / a.fps for moment, first in zip(point[:2], both.firsts, strict=True)]
+    u_middle = float(np.mean([float(both.timewarp.inverse(j, t)) for j, t in enumerate(middle)]))
+    track, chosen = _track(both, u_middle, settings)
+    path_distance, notes = _checked(both, track, settings)
+    reg = _registered(both, track, path_distance)
     made, onwards = compose(reg, track, a.fps, chosen=chosen)
     ends = reg.timewarp(track.u[[0, -1]])
-    start, stop = float(ends[0, 0]) + firsts[0] / a.fps, float(ends[1, 1]) + firsts[1] / b.fps
+    start, stop = (float(ends[k, k]) + both.firsts[k] / a.fps for k in range(2))
     before, after = _around(a, b, start, stop, track, chosen)
     if after is not None:
         after = after.moved(onwards[1])
@@ -67,12 +97,15 @@ def handed_over(a: Motion, b: Motion, point: TransitionPoint, settings: Handover
         "length": settings.length,
         "boundaries": settings.boundaries,
         "distance": distance,
-        "path_distance": float(reg.distance),
+        "search_window": settings.search_window,
+        "path_distance": path_distance,
+        "window": settings.window,
         "from": start,
         "to": stop,
         "cells": _cells(reg, track),
         "frames": [n_before, n_before + len(made)],
         "inputs": inputs_record(replace(reg, crops=np.array([[0, len(a)], [0, len(b)]]))),
+        "notes": list(notes),
     }
     return joined([part for part in (before, made, after) if part is not None]), record
 
@@ -84,58 +117,103 @@ def _cells(reg: RegistrationCurve, track: Track) -> list[list[int]]:
     return listed
 
 
-def _registered(
-    a: Motion, b: Motion, point: TransitionPoint, settings: Handover
-) -> tuple[RegistrationCurve, tuple[int, int]]:
-    """The registration of both motions about the point, and the frames at which their parts in it begin."""
+def _in_step(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> _InStep:
     # At the slope limit one motion covers so much more than the half that the other covers.
     reach = int(np.ceil((0.5 * settings.length * settings.slope_limit + settings.window) * a.fps)) + 2
     parts, firsts, centre = [], [], []
     for motion, moment in zip((a, b), point[:2], strict=True):
-        frame = round(moment * motion.fps)
+        frame = min(round(moment * motion.fps), len(motion) - 1)
         first = max(frame - reach, 0)
         parts.append(motion[first : frame + reach + 1])
         firsts.append(first)
         centre.append(frame - first)
     grid = distance_grid(parts[0], parts[1], markers=settings.markers, window=settings.window)
     path = dtw_around(grid.values, (centre[0], centre[1]), slope_limit=settings.slope_limit)
-    timewarp = pair_timewarp(grid, path)
-    alignment = alignment_curve([grid.a, grid.b], timewarp, 0, grid.frame_weights)
-    matches, notes = match_contacts(parts, timewarp)
-    reg = RegistrationCurve(
-        motions=tuple(parts),
-        timewarp=timewarp,
+    return _InStep(
+        (parts[0], parts[1]), (firsts[0], firsts[1]), (centre[0], centre[1]), grid, path, pair_timewarp(grid, path)
+    )
+
+
+def _checked(both: _InStep, track: Track, settings: Handover) -> tuple[float, tuple[str, ...]]:
+    """Metres between the motions over the transition, and what is wrong with it but was taken by force."""
+    fps = both.grid.a.fps
+    # Rows and columns together, as a path may go on in one of them alone.
+    ends = (both.timewarp(track.u[[0, -1]]) * fps).sum(axis=1)
+    passed = both.path.cells.sum(axis=1)
+    taken = (passed >= ends[0] - 1.0) & (passed <= ends[1] + 1.0)
+    distance = float(np.sqrt(both.path.distances[taken].mean()))
+    middle = float(np.sqrt(both.grid.values[both.centre]))
+    seconds = both.timewarp(track.u)
+    share = opposite_share(both.motions[0], both.motions[1], seconds[:, 0], seconds[:, 1])
+    reasons = []
+    if middle > _MOST_IN_MIDDLE:
+        reasons.append(f"are {middle:.3f} m apart in the middle of the transition, more than {_MOST_IN_MIDDLE:g} m")
+    if distance > _MOST_APART:
+        reasons.append(
+            f"are {distance:.3f} m apart over the transition (root mean square), more than {_MOST_APART:g} m"
+        )
+    if share > _MOST_OPPOSITE:
+        reasons.append(
+            f"stand on opposite feet for {100 * share:.0f} % of the transition, more than {100 * _MOST_OPPOSITE:g} %"
+        )
+    if reasons and not settings.force:
+        raise NotBlendable(
+            f"{_where(both)} {reasons[0]}; take another point or length, or use force=True or --force all the same"
+        )
+    return distance, tuple(f"taken by force, although {_where(both)} {reason}" for reason in reasons)
+
+
+def _where(both: _InStep) -> str:
+    """Names of the motions and the moments of each, for messages."""
+    names = " and ".join(repr(motion.name) for motion in both.motions)
+    fps = both.grid.a.fps
+    return f"{names} at " + " and ".join(
+        f"{(k + f) / fps:.2f} s" for k, f in zip(both.centre, both.firsts, strict=True)
+    )
+
+
+def _registered(both: _InStep, track: Track, distance: float) -> RegistrationCurve:
+    """What `compose` reads, as good as it need be where the track leads."""
+    used = float(track.u[0]), float(track.u[-1])
+    try:
+        alignment = alignment_curve([both.grid.a, both.grid.b], both.timewarp, 0, both.grid.frame_weights, used=used)
+    except NotBlendable as error:
+        cut = " and ".join(f"{first / both.grid.a.fps:.2f} s" for first in both.firsts)
+        raise NotBlendable(f"{_where(both)} cannot be joined: in their parts from {cut} on, {error}") from None
+    matches, notes = match_contacts(both.motions, both.timewarp)
+    return RegistrationCurve(
+        motions=both.motions,
+        timewarp=both.timewarp,
         alignment=alignment,
         matches=matches,
         reference=0,
-        distance=path.distance,
-        distances=np.array([0.0, path.distance]),
+        distance=distance,
+        distances=np.array([0.0, distance]),
         cyclic=False,
         loops=None,
         notes=notes,
-        crops=np.array([[first, first + len(part)] for first, part in zip(firsts, parts, strict=True)]),
+        crops=np.array([[f, f + len(part)] for f, part in zip(both.firsts, both.motions, strict=True)]),
     )
-    return reg, (firsts[0], firsts[1])
 
 
-def _track(reg: RegistrationCurve, u_middle: float, settings: Handover) -> tuple[Track, slice]:
+def _track(both: _InStep, u_middle: float, settings: Handover) -> tuple[Track, slice]:
     """The way through the transition, both boundaries included, and which of its frames are to be made."""
-    fps = reg.motions[0].fps
+    fps = both.motions[0].fps
     if settings.boundaries == "integer":
         n_steps = max(2, round(settings.length * fps))
         length = n_steps / fps
         times: Floats = np.asarray((np.arange(n_steps + 1) - 0.5 * n_steps) / fps)
-        u = _whole(reg, _positions(reg, u_middle, times, length))
+        u = _whole(both, _positions(both, u_middle, times, length))
         return Track(times, u, _eased(times, length)), slice(None)
     half = 0.5 * settings.length
     about: Floats = np.asarray(np.linspace(-half, half, 2 * max(4, round(half * fps)) + 1), dtype=np.float64)
-    ends = _positions(reg, u_middle, about, settings.length)
+    ends = _positions(both, u_middle, about, settings.length)
     # On a's clock the transition begins here, and frames come where a's would have come.
-    start = float(reg.timewarp(ends[0])[0]) * fps
+    start = float(both.timewarp(ends[0])[0]) * fps
     first = int(np.floor(start + _ON_FRAME)) + 1
     inner = (np.arange(first, np.ceil(start + settings.length * fps - _ON_FRAME)) - start) / fps - half
     times = np.concatenate([[-half], inner, [half]])
-    u = _positions(reg, u_middle, times, settings.length)
+    u = _positions(both, u_middle, times, settings.length)
     return Track(times, u, _eased(times, settings.length)), slice(1, -1)
 
 
@@ -144,9 +222,9 @@ def _eased(times: Floats, length: float) -> Floats:
     return np.stack([1.0 - share, share], axis=1)
 
 
-def _positions(reg: RegistrationCurve, u_middle: float, times: Floats, length: float) -> Floats:
+def _positions(both: _InStep, u_middle: float, times: Floats, length: float) -> Floats:
     """u at increasing times about the middle, time 0, which is followed forwards and backwards."""
-    slopes = knot_slopes(reg.timewarp.points)
+    slopes = knot_slopes(both.timewarp.points)
 
     def weights_at(at: Floats) -> Floats:
         return _eased(at, length)
@@ -156,7 +234,7 @@ def _positions(reg: RegistrationCurve, u_middle: float, times: Floats, length: f
     ahead = follow(slopes, weights_at, np.concatenate([[0.0], later]), start=u_middle)[1:]
     for got, wanted, where in ((back, earlier, "begins"), (ahead, later, "ends")):
         if len(got) < len(wanted):
-            names = " and ".join(repr(motion.name) for motion in reg.motions)
+            names = " and ".join(repr(motion.name) for motion in both.motions)
             raise NoRoom(
                 f"a transition of {length:g} s does not fit here: {names} in step do not reach to where it {where}, "
                 f"{abs(wanted[len(got)]):.2f} s from its middle; take a shorter one or another point"
@@ -164,13 +242,13 @@ def _positions(reg: RegistrationCurve, u_middle: float, times: Floats, length: f
     return np.concatenate([back[::-1], ahead])
 
 
-def _whole(reg: RegistrationCurve, u: Floats) -> Floats:
+def _whole(both: _InStep, u: Floats) -> Floats:
     """u shifted smoothly, so that it begins on a frame of the first motion and ends on one of the second."""
     shifts = []
     for j, at in enumerate((u[0], u[-1])):
-        motion = reg.motions[j]
-        frame = np.clip(np.rint(float(reg.timewarp(at)[j]) * motion.fps), 0, len(motion) - 1)
-        shifts.append(float(reg.timewarp.inverse(j, frame / motion.fps)) - float(at))
+        motion = both.motions[j]
+        frame = np.clip(np.rint(float(both.timewarp(at)[j]) * motion.fps), 0, len(motion) - 1)
+        shifts.append(float(both.timewarp.inverse(j, frame / motion.fps)) - float(at))
     share = np.linspace(0.0, 1.0, len(u))
     # Level at both ends, so that the speeds there stay those of the motions themselves.
     moved = u + shifts[0] * ease(share) + shifts[1] * ease_in(share)
@@ -209,8 +287,8 @@ def _resumed(b: Motion, first: float) -> Motion | None:
 
 
 def _distance_at(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> float:
-    """Metres between the motions in the middle of the transition."""
+    """Metres between the motions in the middle of the transition, as the search for the best point would have them."""
     clouds = [point_clouds(motion, settings.markers) for motion in (a, b)]
     at = [np.array([round(moment * a.fps)]) for moment in point[:2]]
-    weights = frame_weights(settings.window, a.fps)
+    weights = frame_weights(settings.search_window, a.fps)
     return float(np.sqrt(frame_distances(clouds[0], at[0], clouds[1], at[1], weights)[1][0]))

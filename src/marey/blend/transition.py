@@ -21,8 +21,8 @@ __all__ = ["TransitionPoint", "best_transition", "transition"]
 Span = tuple[float, float]
 Moments = tuple[float, float]
 
-# How many points are tried, best first, where the first ones leave no room for the transition.
-_TRIED = 20
+# How many points are tried, best first, where the first ones leave no room for the transition or are refused.
+_TRIED = 50
 # Seconds of the window in which frames are compared when looking for the best point, as for motion graphs.
 _SEARCH_WINDOW = 0.5
 # A frame this near to a boundary, as a share of a frame, is on it.
@@ -48,6 +48,8 @@ def best_transition(
     region_a, region_b : (from, to) in seconds, the only parts of the motions to be looked at.
     markers, window, contacts : as for `marey.distance_grid`; with ``contacts="refuse"`` only frames whose feet stand
         alike count.
+
+    `transition` takes the next best where this one is refused or leaves no room.
     """
     (first, second), _ = _prepared(a, b)
     return _candidates(first, second, length, (region_a, region_b), markers, window, contacts)[0]
@@ -65,8 +67,10 @@ def transition(
     region_b: Span | None = None,
     markers: str = "body",
     window: float = 0.1,
+    search_window: float = _SEARCH_WINDOW,
     slope_limit: int = 2,
     contacts: str | float | None = None,
+    force: bool = False,
     name: str | None = None,
 ) -> Motion:
     """`a`, then a blend that goes over into `b`, then `b`, in a's place and on a's floor.
@@ -76,24 +80,39 @@ def transition(
 
     Parameters
     ----------
-    at : seconds in a and in b that make the middle of the transition; None for the best that there is.
+    at : seconds in a and in b that make the middle of the transition; None for the best that there is and that is not
+        refused.
     length : seconds that the transition takes.
     boundaries : the transition's ends fall between frames. ``"resample"`` leaves a's frames as they are and takes those
         of b between its own; ``"integer"`` shifts time within the transition by less than a frame, so that it begins on
         a frame of a and ends on one of b, and lasts for a whole number of frames.
     enforce : hold contacts in place by a cleanup, of the whole result.
-    region_a, region_b, contacts : where to look for the best point; see `best_transition`.
-    markers, window : which markers are compared, and seconds of the window.
+    region_a, region_b, contacts : where to look for the best point; see `best_transition`. Not with `at`.
+    markers : which markers are compared.
+    window : seconds that are compared around each pair of frames to bring the motions in step, and for the
+        ``path_distance`` that provenance notes.
+    search_window : likewise to choose the point, and for the ``distance`` in the middle that provenance notes. Longer,
+        so that the motions go on alike for a while.
     slope_limit : how many times as fast one motion may be played as the other.
+    force : go over at a point that is refused for distance or feet all the same, with a note in provenance.
     name : of the result.
+
+    Raises
+    ------
+    NoResult : where there is no room for the transition.
+    NotBlendable : where the motions are too far apart, in the middle or over the transition, or stand on opposite feet;
+        or where one would have to turn round faster than bodies do, which `force` does not override.
     """
     if boundaries not in ("resample", "integer"):
         raise InvalidValue(f'boundaries must be "resample" or "integer", got {boundaries!r}')
+    if at is not None:
+        _refuse_search({"region_a": region_a, "region_b": region_b, "contacts": contacts})
     seconds = checked_number(length, "length in seconds", above=True)
     (first, second), notes = _prepared(a, b)
     if seconds * first.fps < 2.0:
         raise InvalidValue(f"a transition needs at least 2 frames, got {seconds:g} s at {first.fps:g} Hz")
-    settings = Handover(seconds, boundaries, markers, window, slope_limit)
+    around = checked_number(search_window, "search_window in seconds")
+    settings = Handover(seconds, boundaries, markers, window, slope_limit, around, bool(force))
     if at is not None:
         point = TransitionPoint(*_checked_moments(at, first, second), np.nan)
         made, record = handed_over(first, second, point, settings)
@@ -101,7 +120,7 @@ def transition(
         made, record = _best_handover(first, second, settings, (region_a, region_b), contacts)
     source = replace(
         first.source, path="", channel_values=None, evidence=(), floor=made.source.floor, provenance=()
-    ).with_step(op="transition", **record, notes=list(notes))
+    ).with_step(op="transition", **{**record, "notes": [*notes, *record["notes"]]})
     made = replace(made, name=f"{a.name} to {b.name}" if name is None else str(name), source=source)
     return held(made) if enforce else made
 
@@ -115,6 +134,12 @@ def _prepared(a: Motion, b: Motion) -> tuple[tuple[Motion, Motion], tuple[str, .
         source = replace(second.source, floor=floors[0])
         second = replace(second, root_positions=settle(root), source=source)
     return (first, second), notes
+
+
+def _refuse_search(given: dict[str, Any]) -> None:
+    named = [name for name, value in given.items() if value is not None]
+    if named:
+        raise InvalidValue(f"{named[0]} says where to look for the best point, but at= gives the point; leave one out")
 
 
 def _checked_moments(at: Any, a: Motion, b: Motion) -> Moments:
@@ -188,13 +213,14 @@ def _best_handover(
     regions: tuple[Span | None, Span | None],
     contacts: str | float | None,
 ) -> tuple[Motion, dict[str, Any]]:
-    """The transition at the best point that has room for it."""
-    points = _candidates(a, b, settings.length, regions, settings.markers, _SEARCH_WINDOW, contacts)
-    why: NoResult | None = None
+    """The transition at the best point that has room for it and is not refused."""
+    points = _candidates(a, b, settings.length, regions, settings.markers, settings.search_window, contacts)
+    refused: list[NoResult] = []
     for point in points[:_TRIED]:
         try:
             return handed_over(a, b, point, settings)
         except (NoRoom, NoTimewarp, NotBlendable) as error:
-            why = why or error
-    assert why is not None
-    raise why
+            refused.append(error)
+    # That there is no room here or there says less than that the motions are unlike where there is.
+    why = next((error for error in refused if isinstance(error, NotBlendable)), refused[0])
+    raise type(why)(f"none of the {len(refused)} best points will do; at the best, {why}") from None

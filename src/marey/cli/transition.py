@@ -66,8 +66,8 @@ _MARGIN = 1.0
 def command(first: str, second: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
     """Go over from A into B, and write A, the transition and B as one motion.
 
-    The result goes on in A's place. Without --at, the transition is made where A and B are most alike. Points where they
-    are too far apart or stand on opposite feet are refused, or passed over for the next best.
+    The result goes on in A's place. Without --at, the transition is made where A and B are most alike. A point where
+    they are too far apart or stand on opposite feet is refused, or passed over for the next best.
 
     \b
     Example:

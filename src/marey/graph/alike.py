@@ -18,6 +18,8 @@ from marey.graph.transitions import Transitions
 Progress = Callable[[float], None]
 # Cells of a grid: its values, and what the search for minima needs beside them.
 _BYTES_PER_CELL = 16
+# Frames along a block's side at most: of a clip's own grid, the blocks on the diagonal are computed whole.
+_LARGEST_SIDE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def _block_key(cache: Cache, poses: Sequence[str], weights: Floats, limit: float
 
 def blocks_of(lengths: Sequence[int], half: int, max_memory: int) -> list[Block]:
     """All grids in blocks of at most `max_memory` bytes, without the lower half of a clip's own grid."""
-    side = max(64, int(np.sqrt(max_memory / _BYTES_PER_CELL)))
+    side = min(max(64, int(np.sqrt(max_memory / _BYTES_PER_CELL))), _LARGEST_SIDE)
     out = []
     for a, n_rows in enumerate(lengths):
         for b in range(a, len(lengths)):

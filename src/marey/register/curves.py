@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marey.compare import Clouds, DistanceGrid, align_frames
-from marey.core._arrays import Floats, as_type, checked_index, frozen, rebuilt, settle
+from marey.core._arrays import Bools, Floats, as_type, checked_index, frozen, rebuilt, settle
 from marey.errors import InvalidValue, NotBlendable
 from marey.maths import bspline, filters
 from marey.register._loops import carried, looped_clouds
@@ -31,8 +31,10 @@ _LEAST_SLOPE = 0.05
 _MOST_MOVE = 0.5
 # Cells from an exact end over which they come to move in full, so that the curve has no kink there.
 _SETTLED = 8.0
-# Largest change of an aligning angle from one sample to the next, radians; beyond it nobody could say which way round.
-_LARGEST_TURN = 0.5 * np.pi
+# Radians per second that an aligning angle may change by. Recordings in step stay below 15, while motions that are out
+# of step go over it at once. From one sample to the next it is never more than a quarter turn, beyond which nobody
+# could say which way round.
+_FASTEST_TURN, _LARGEST_TURN = 20.0, 0.5 * np.pi
 # What rounding may leave between the ends of a cyclic curve, as a share of its period.
 _SAME = 1e-9
 
@@ -335,6 +337,7 @@ def alignment_curve(
     knot_every: float = KNOT_EVERY,
     median: int = MEDIAN,
     loops: npt.ArrayLike | None = None,
+    used: tuple[float, float] = (0.0, 1.0),
 ) -> AlignmentCurve:
     """The alignment of n motions with their reference along a timewarp (Kovar 5.2.2).
 
@@ -347,10 +350,11 @@ def alignment_curve(
     frame_weights : (2 L + 1,) of the window that is aligned.
     knot_every, median : as for `AlignmentCurve.fit`, in samples, of which there is one for each frame of the longest.
     loops : (n, 3) of cyclic motions, needed if the timewarp is cyclic; clouds then hold one round each.
+    used : u from where to where the curve will be used; how fast it turns elsewhere is no reason to refuse it.
 
     Raises
     ------
-    NotBlendable : where the angle between the motions changes too fast to say which way round they turn.
+    NotBlendable : where the angle between the motions changes faster than bodies turn.
     """
     if len(clouds) != timewarp.n_motions:
         raise InvalidValue(f"expected point clouds of the timewarp's {timewarp.n_motions} motions, got {len(clouds)}")
@@ -370,7 +374,10 @@ def alignment_curve(
     for j, (field, at) in enumerate(fields):
         if j != ref:
             samples[:, j] = align_frames(*fields[ref], field, at, weights)
-    _check_turns(samples, ref, median, frames / fps)
+    # What is beside the used part bends the curve there for as far as a knot's support reaches.
+    margin = 2.0 * knot_every / (n_samples - 1)
+    within = (u >= used[0] - margin) & (u <= used[1] + margin)
+    _check_turns(samples, ref, median, frames / fps, fps, within)
     # A loop's alignments are taken back to its beginning, and are looked at from there.
     near = np.array([each.points[: 1 if moves is not None else None, :, ::2].mean(axis=(0, 1)) for each in clouds])
     return AlignmentCurve.fit(samples, knot_every=knot_every, median=median, reference=ref, loops=moves, origins=near)
@@ -403,15 +410,17 @@ def _reaching(
     return looped_clouds(clouds, loops[motion], before, after), frames + before
 
 
-def _check_turns(samples: Floats, reference: int, median: int, seconds: Floats) -> None:
+def _check_turns(samples: Floats, reference: int, median: int, seconds: Floats, fps: float, within: Bools) -> None:
     turns = np.abs(np.diff(filters.median(np.unwrap(samples[..., 0], axis=0), median), axis=0))
-    if not (turns > _LARGEST_TURN).any():
+    turns[~(within[1:] & within[:-1])] = 0.0
+    if not (turns > min(_FASTEST_TURN / fps, _LARGEST_TURN)).any():
         return
     at, j = (int(k) for k in np.unravel_index(int(np.argmax(turns)), turns.shape))
     raise NotBlendable(
         f"the angle between motion {j} at {seconds[at, j]:.2f} s and motion {reference} at "
-        f"{seconds[at, reference]:.2f} s jumps by {np.degrees(turns[at, j]):.0f} degrees within a frame, so "
-        "that nobody can say which way it turns; the motions are too unlike there"
+        f"{seconds[at, reference]:.2f} s jumps by {np.degrees(turns[at, j]):.0f} degrees within a frame, "
+        f"{turns[at, j] * fps:.0f} rad/s, where {min(_FASTEST_TURN, _LARGEST_TURN * fps):.0f} is the most; the motions "
+        "are too unlike there"
     )
 
 

@@ -171,5 +171,5 @@ def _check_half_cycles(motions: Sequence[Motion], loops: Floats, force: bool) ->
         listed = ", ".join(f"{told(motion, k)} {n}" for k, (motion, n) in enumerate(zip(motions, counts, strict=True)))
         raise NotBlendable(
             f"loops need equally many half cycles of gait to be brought in step, got {listed}; make them of one stride "
-            "each with marey.edit.cycle"
+            "each with marey.edit.cycle or `marey edit cycle`"
         )
