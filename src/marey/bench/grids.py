@@ -72,6 +72,11 @@ def _memory() -> Iterator[Figure]:
     """What blocks hold at most, of a grid that would take ten times as much."""
     n_frames = int((10 * MEMORY / 8) ** 0.5)
     a, b = swaying(n_frames, MARKERS, 1), swaying(n_frames, MARKERS, 2)
+    # Compiling takes memory too, and happens once.
+    few = swaying(40, MARKERS, 1), swaying(40, MARKERS, 2)
+    for block in grid_blocks(*few, window=WINDOW):
+        del block
+    grid_minima(*few, window=WINDOW, threshold=0.1)
     tracemalloc.start()
     try:
         for block in grid_blocks(a, b, memory=MEMORY, window=WINDOW):
