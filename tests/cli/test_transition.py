@@ -9,7 +9,7 @@ import pytest
 
 import marey
 from marey.cli.main import main
-from marey.cli.transition import _drawn_feet, _placed
+from marey.plot.transition import draw_transition_feet, placed_in_time
 from marey.samples import sample
 
 
@@ -122,9 +122,9 @@ def test_feet_are_drawn_over_the_results_time(boundaries):
     walk, run = (sample(name, fps=60.0, seconds=5.0).motion for name in ("walk", "run"))
     made = marey.transition(walk, run, boundaries=boundaries, enforce=False)
     step = next(step for step in made.source.provenance if step["op"] == "transition")
-    figure = _drawn_feet(walk, run, made, step)
+    figure = draw_transition_feet(walk, run, made, step)
     assert len(figure.axes) == 4
-    begin, end, _ = _placed(step, made.fps)
+    begin, end, _ = placed_in_time(step, made.fps)
     start, stop = step["frames"]
     for axes in figure.axes:
         low, high = axes.get_xlim()

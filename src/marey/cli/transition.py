@@ -16,15 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from matplotlib.figure import Figure
-
     from marey.core.motion import Motion
 
 # What a transition should not spoil; where it goes is the motions' own matter.
 _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitter", "angular_velocity_max")
-_SIDES = ("left", "right")
-# Seconds that the picture of the feet shows before and after the transition.
-_MARGIN = 1.0
 
 
 @click.command("transition")
@@ -160,50 +155,16 @@ def _pictures(a: Motion, b: Motion, made: Motion, step: Mapping[str, Any], into:
     from marey.compare import distance_grid
     from marey.edit import resample
     from marey.plot.grid import grid
-    from marey.plot.style import write_figure
+    from marey.plot.transition import SIDES, transition_feet
 
     one, two = (motion if motion.fps == made.fps else resample(motion, made.fps) for motion in (a, b))
     cells = np.clip(np.array(step["cells"], dtype=np.int64), 0, [len(one) - 1, len(two) - 1])
     grid(distance_grid(one, two, window=step["window"]), into / "grid.png", cells=cells)
     names = ["grid.png"]
-    if made.contacts is not None and {f"{side}_ball" for side in _SIDES} <= set(made.contacts.names):
-        write_figure(_drawn_feet(one, two, made, step), into / "feet.png")
+    if made.contacts is not None and {f"{side}_ball" for side in SIDES} <= set(made.contacts.names):
+        transition_feet(one, two, made, step, into / "feet.png")
         names.append("feet.png")
     return names
-
-
-def _drawn_feet(a: Motion, b: Motion, made: Motion, step: Mapping[str, Any]) -> Figure:
-    """Heights of both feet in A, B and the result over the result's time, B where it goes on; the transition shaded."""
-    import numpy as np
-
-    from marey.plot.registration import _BLEND, _draw_foot
-    from marey.plot.style import NOTE, new_figure, series_look, settings, shade, shown_names, time_axes
-
-    begin, end, late = _placed(step, made.fps)
-    names = shown_names([a, b, made])
-    with settings():
-        figure = new_figure(4.9, layout="constrained")
-        panels = figure.subplots(4, 1, height_ratios=[1.0, 0.3, 1.0, 0.3])
-        for side, high, lanes in zip(_SIDES, panels[::2], panels[1::2], strict=True):
-            for k, (motion, shift) in enumerate(((a, 0.0), (b, late), (made, 0.0))):
-                look = _BLEND if motion is made else series_look(k)
-                _draw_foot(high, lanes, motion, side, np.arange(len(motion)) / motion.fps + shift, look, k, names[k])
-            high.set_title(f"{side.capitalize()} foot, height of the ball", size=10, loc="left")
-            lanes.set_yticks([])
-            lanes.invert_yaxis()
-            for panel in (high, lanes):
-                panel.axvspan(begin, end, color=shade(NOTE, 0.15), lw=0, zorder=0, gid="transition")
-        time_axes(figure, list(panels), max(begin - _MARGIN, 0.0), min(end + _MARGIN, made.duration))
-        panels[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.2)
-    return figure
-
-
-def _placed(step: Mapping[str, Any], fps: float) -> tuple[float, float, float]:
-    """Seconds of the result at which the transition begins and ends, and by which B is later in it than in itself."""
-    # On whole frames the transition's last frame is one of B; else B goes on exactly the asked length later.
-    whole = step["boundaries"] == "integer"
-    end = (step["frames"][1] - 1) / fps if whole else step["from"] + step["length"]
-    return step["from"], end, end - step["to"]
 
 
 def _text(report: dict[str, Any]) -> str:

@@ -41,7 +41,7 @@ _LANE = 0.17  # inches
 _TIP, _WAIST = 0.22, 0.13  # metres: length of a facing triangle, and half of its base
 _MARGIN = (0.65, 0.15, 0.36, 0.82, 0.3)  # inches around top views: left, right, top, bottom, and between them
 _TALLEST = 4.6  # inches
-_BLEND = {"color": MIDDLE, "lw": 2.2}
+BLEND_LOOK = {"color": MIDDLE, "lw": 2.2}
 
 
 # Constraint matches -------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def draw_blend_paths(inputs: Sequence[Motion], blends: Mapping[str, Motion], *, 
             look = series_look(k)
             look["color"] = shade(look["color"], 0.6)
             _draw_way(panel, body, motion.fps, every, look | {"lw": 1.3}, f"input {k}", names[k])
-        _draw_way(panel, result, blend.fps, every, _BLEND, "blend", "blend")
+        _draw_way(panel, result, blend.fps, every, BLEND_LOOK, "blend", "blend")
         length = float(np.linalg.norm(np.diff(result.travel[:, [2, 0]], axis=0), axis=1).sum())
         panel.set_title(f"{title}: {length:.2f} m in {blend.duration:.2f} s", size=10 if len(blends) < 3 else NOTE_SIZE)
         panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="z, m")
@@ -266,16 +266,16 @@ def draw_foot_heights(
     panels = figure.subplots(len(ratios), 1, height_ratios=ratios, squeeze=False)[:, 0]
     longest = 0.0
     for k, motion in enumerate(shown):
-        look = _BLEND if k == len(inputs) else series_look(k)
+        look = BLEND_LOOK if k == len(inputs) else series_look(k)
         times = np.arange(len(motion)) / motion.fps
         longest = max(longest, motion.duration)
-        _draw_foot(panels[0], panels[1], motion, side, times, look, k, names[k])
+        draw_foot(panels[0], panels[1], motion, side, times, look, k, names[k])
     time_axes(figure, list(panels[:2]), 0.0, longest)
     panels[1].tick_params(labelbottom=True)  # not the figure's outermost where more panels follow
     if registration is not None:
         for j, motion in enumerate(in_step):
             u = registration.timewarp.inverse(j, np.arange(len(motion)) / motion.fps)
-            _draw_foot(panels[2], panels[3], motion, side, u, series_look(j), j, shown_name(motion, 30))
+            draw_foot(panels[2], panels[3], motion, side, u, series_look(j), j, shown_name(motion, 30))
         for panel in panels[2:]:
             panel.grid(True, axis="x")
             panel.set_xlim(0.0, 1.0)
@@ -291,9 +291,10 @@ def draw_foot_heights(
     return figure
 
 
-def _draw_foot(
+def draw_foot(
     high: Axes, lanes: Axes, motion: Motion, side: str, at: Floats, look: Mapping[str, Any], lane: int, label: str
 ) -> None:
+    """A foot's height over `at` (F,), and its contacts as bars in a lane below."""
     height, touching = _foot_curve(motion, side)
     high.plot(at, 100.0 * height, label=label, gid=f"height {lane}", **look)
     high.set_ylabel("height, cm")
