@@ -1,6 +1,7 @@
 """Draw the pictures of graphs.md: python docs/make_graph_images.py [FOLDER].
 
-They are of generated motion; with clips of one walker in the folder named by MAREY_WALKS, also the word that they walk.
+They are of generated motion; with clips of one walker in the folder named by MAREY_WALKS, also of theirs: the graph, a
+walk through it, and the word that they walk.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from marey.samples import sample
 
 
 def clips() -> list[Motion]:
-    """Walks that go straight and turn both ways, short and long turns, and sneaking."""
-    turns = (0.0, 0.35, -0.35, 0.8, -0.8, 1.2, -1.2)
+    """Walks that go straight and turn both ways, at two speeds, and walks that turn round within a few steps."""
+    turns = ((0.0, 1.1), (0.35, 1.1), (-0.35, 1.1), (0.8, 1.1), (-0.8, 1.1), (1.2, 1.1), (-1.2, 1.1))
+    slow = ((0.0, 0.6), (1.2, 0.6), (-1.2, 0.6))
     walks = [
-        replace(sample("walk", rng=k, fps=30, seconds=12, turn_rate=turn, speed=1.1).motion, name=f"walk {k}")
-        for k, turn in enumerate(turns)
+        replace(sample("walk", rng=k, fps=30, seconds=12, turn_rate=turn, speed=speed).motion, name=f"walk {k}")
+        for k, (turn, speed) in enumerate(turns + slow)
     ]
     turned = [
         replace(sample("turn_around", rng=k, fps=30, angle=angle).motion, name=f"turn {k}")
@@ -40,18 +42,30 @@ def curve() -> np.ndarray:
     return np.stack([2.0 * np.sin(z / 20.0 * 4.0 * np.pi) * (0.4 + z / 30.0), z], axis=1)
 
 
+def shrunk(path: Path) -> None:
+    """Write a picture again with 16 colours: lines over lines take much space otherwise."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(16)
+    small.save(path, optimize=True)
+
+
 def main(folder: str) -> None:
     out = Path(folder)
     graph = MotionGraph.build(clips(), 0.08)
-    figures.graph(graph, out / "graph.png")
     figures.threshold(graph, out / "graph_threshold.png")
     figures.followed(graph.follow(curve()), out / "graph_path.png")
-    walk = graph.random_walk(20.0, rng=4).motion()
-    filmstrip(walk, out / "graph_walk.png")
+    figures.followed(graph.follow(word_path("Hello", 12.0)), out / "graph_samples.png")
     recorded = sorted(Path(os.environ["MAREY_WALKS"]).glob("*.bvh")) if "MAREY_WALKS" in os.environ else []
     if recorded:
-        real = MotionGraph.build([load_motion(path, trim_rest=True) for path in recorded], 0.08, fps=30.0)
+        motions = [load_motion(path, trim_rest=True) for path in recorded]
+        real = MotionGraph.build(motions, 0.08, fps=30.0)
+        figures.graph(real, out / "graph.png")
+        shrunk(out / "graph.png")
         figures.followed(real.follow(word_path("Hello", 12.0)), out / "graph_hello.png")
+        filmstrip(real.random_walk(20.0, rng=4).motion(), out / "graph_walk.png")
+        shrunk(out / "graph_walk.png")
 
 
 if __name__ == "__main__":

@@ -33,8 +33,116 @@ def test_build_and_info(built, capsys):
     assert told["clips"] == 5
     assert told["transitions"] > 100
     assert {each["label"] for each in told["labels"]} == {"walk", "sneak"}
-    assert main(["graph", "info", str(built), "--response"]) == 0
-    assert "a new direction is answered in" in capsys.readouterr().out
+    assert told["labels"][0]["seconds_to"].keys() == {"walk"}
+    assert told["components"] == [{"seconds": told["seconds_kept"], "labels": ["sneak", "walk"]}]
+    assert told["response_median_s"] > 0.0
+    assert main(["graph", "info", str(built)]) == 0
+    shown = capsys.readouterr().out
+    for words in (
+        "nodes, ",
+        "edges of 0.",
+        "transitions of",
+        "1 connected component: ",
+        "s to walk",
+        "places per second",
+    ):
+        assert words in shown
+    assert "a new direction is answered in" in shown
+    assert main(["graph", "info", str(built), "--no-response"]) == 0
+    assert "a new direction" not in capsys.readouterr().out
+
+
+def test_findings_of_one_kind_are_told_together(folder, tmp_path, capsys):
+    assert main(["graph", "build", str(folder), "-o", str(tmp_path / "g.npz"), "--threshold", "0.06"]) == 1
+    out, err = capsys.readouterr()
+    assert "there is no way from sneak or walk to any other label; raise the threshold" in out
+    assert ", built in " in out
+    assert err == ""  # neither bar nor estimate where nobody watches
+
+
+def test_variations_registered_transitions_and_similarity(folder, tmp_path, capsys):
+    def built_with(*options):
+        code = main(["graph", "build", str(folder), "-o", str(tmp_path / "g.npz"), "--json", *options])
+        told = json.loads(capsys.readouterr().out)
+        assert told["build_s"] > 0.0
+        return code, told
+
+    assert built_with("--threshold", "0.2", "--variations", "2")[1]["clips"] == 9
+    plain, more = built_with("--threshold", "0.15"), built_with("--threshold", "0.15", "--registered")
+    assert (plain[0], more[0]) == (1, 0)  # only longer transitions lead from walking to sneaking
+    assert plain[1]["clips"] == more[1]["clips"] == 5
+    assert more[1]["transitions"] > plain[1]["transitions"]
+    assert built_with("--similarity", "0.8", "--window", "0.4")[1]["transitions"] > 100
+
+
+def test_an_estimate_is_told_once(capsys):
+    from marey.cli import graph_build
+
+    now = [0.0]
+    told = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graph_build.time, "monotonic", lambda: now[0])
+        progress = graph_build._estimating(told.append, 60_000)
+        for k in range(1, 11):
+            now[0] += 10.0
+            progress(k / 10)
+    assert told == [k / 10 for k in range(1, 11)]
+    assert capsys.readouterr().err == "comparing 60000 frames with one another takes about 1 min 40 s\n"
+    assert [graph_build.shown_time(s) for s in (40, 200, 7500)] == ["40 s", "3 min 20 s", "2 h 5 min"]
+
+
+def test_a_walk_lands_where_it_is_told(built, tmp_path, capsys):
+    out = tmp_path / "w.bvh"
+    arguments = ["graph", "walk", str(built), "-o", str(out), "--seconds", "3", "--label", "walk", "--json"]
+    assert main([*arguments, "--land", "-3,4,30"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["land_shift_m"] <= 0.3
+    np.testing.assert_allclose(load_motion(out).travel[-1, [0, 2]], [-3.0, 4.0], atol=1e-4)
+
+
+def test_a_path_is_landed_on_and_a_circle_avoided(built, tmp_path, capsys):
+    path, out = tmp_path / "p.csv", tmp_path / "w.npz"
+    path.write_text("0,0\n0,6\n")
+    arguments = ["graph", "path", str(built), "--path", str(path), "-o", str(out), "--style", "walk"]
+    assert main([*arguments, "--land", "0.05,6"]) == 0
+    assert "to land exactly" in capsys.readouterr().out
+    np.testing.assert_allclose(load_motion(out).travel[-1, [0, 2]], [0.05, 6.0], atol=1e-6)
+    assert main([*arguments, "--avoid", "0,3,0.3"]) == 0
+    assert np.hypot(*(load_motion(out).travel[:, [0, 2]] - [0.0, 3.0]).T).min() > 0.2
+
+
+def test_places_and_clips_are_reached(built, tmp_path, capsys):
+    out = tmp_path / "w.npz"
+    arguments = ["graph", "reach", str(built), "-o", str(out)]
+    assert main([*arguments, "--at", "2,5", "--label", "walk"]) == 0
+    np.testing.assert_allclose(load_motion(out).travel[-1, [0, 2]], [2.0, 5.0], atol=1e-6)
+    assert main([*arguments, "--from", "walk0", "--clip", "sneak1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out.split("exactly\n")[1])
+    assert (told["parts"][0]["clip"], told["parts"][-1]["into"]) == ("walk0", "sneak1")
+    assert main([*arguments, "--clip", "walk1", "--at", "1,6,0", "--label", "walk"]) == 0
+
+
+def test_it_is_steered(built, tmp_path):
+    out = tmp_path / "w.npz"
+    wishes = [
+        "--wish",
+        "0:direction=0",
+        "--wish",
+        "0:label=walk",
+        "--wish",
+        "5:direction=90",
+        "--wish",
+        "9:label=sneak",
+    ]
+    assert main(["graph", "steer", str(built), "-o", str(out), "--seconds", "16", *wishes]) == 0
+    made = load_motion(out)
+    way = made.travel[:, [0, 2]]
+    assert len(made) == 480
+    np.testing.assert_allclose(way[0], 0.0, atol=0.05)
+    assert way[150, 1] > 3.0
+    assert way[-1, 0] > way[150, 0] + 2.0
+    assert made.labels.mask("walk", 480)[:100].all()
+    assert made.labels.mask("sneak", 480)[-30:].all()
 
 
 def test_a_walk_is_written(built, tmp_path, capsys):
@@ -72,10 +180,12 @@ def test_a_graph_is_thinned(built, tmp_path, capsys):
 
 def test_a_path_that_cannot_be_walked_is_said(built, tmp_path, capsys):
     (tmp_path / "p.csv").write_text("0,0\n0,0.4\n0.3,0.4\n0.3,0\n0.6,0\n0.6,0.4\n9,0.4\n")
-    arguments = ["graph", "path", str(built), "--path", str(tmp_path / "p.csv"), "-o", str(tmp_path / "w.bvh")]
-    code = main([*arguments, "--beam", "2", "--json"])
-    told = json.loads(capsys.readouterr().out)
-    assert code == int(told["mean_uncovered_m"] > 0.5 or told["end_distance_m"] > 1.0)
+    out = tmp_path / "w.bvh"
+    # Nobody can stay out of a circle that he begins in.
+    arguments = ["graph", "path", str(built), "--path", str(tmp_path / "p.csv"), "-o", str(out)]
+    assert main([*arguments, "--avoid", "0,0,2"]) == 1
+    assert "no walk covers this path of " in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_a_crowd_is_written(built, tmp_path, capsys):
@@ -112,16 +222,40 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
         (["path", "GRAPH", "-o", "OUT", "--word", "42"], 2, "a word is written with the letters"),
         (["path", "GRAPH", "-o", "OUT", "--word", "no", "--style", "@3"], 2, "expected LABEL or LABEL@METRES"),
         (["info", "MISSING"], 2, "no such file"),
+        (
+            ["build", "CLIPS", "-o", "OUT", "--similarity", "0.7", "--threshold", "0.1"],
+            2,
+            "does not go with --similarity",
+        ),
+        (["build", "CLIPS", "-o", "OUT", "--similarity", "0.7", "--pair", "a:b=1"], 2, "does not go with --similarity"),
+        (["build", "CLIPS", "-o", "OUT", "--similarity", "0.7", "--registered"], 2, "does not go with --similarity"),
+        (["build", "CLIPS", "-o", "OUT", "--similarity", "7"], 2, "above 0 and at most 1"),
+        (["build", "CLIPS", "-o", "OUT", "--similarity", "1"], 1, "the most alike that two places are"),
+        (["build", "CLIPS", "-o", "OUT", "--variations", "-2"], 2, "--variations"),
+        (["build", "CLIPS", "-o", "BVH"], 2, "a graph is written as .npz, got .bvh"),
+        (["build", "CLIPS", "-o", "NOWHERE"], 2, "does not exist; make it first"),
+        (["walk", "GRAPH", "-o", "OUT", "--land", "3"], 2, "expected X,Z[,DEG] such as"),
+        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--land", "90,90"], 1, "from where it is to land"),
+        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--length", "3"], 2, "a word is made wide by --width"),
+        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--plot", "BVH"], 2, "a picture is written as .png or .svg"),
+        (["reach", "GRAPH", "-o", "OUT"], 2, "say what to reach"),
+        (["reach", "GRAPH", "-o", "OUT", "--clip", "walk1", "--at", "1,2"], 2, "needs its direction too"),
+        (["reach", "GRAPH", "-o", "OUT", "--clip", "walk9"], 2, "no clip 'walk9' in this graph"),
+        (["steer", "GRAPH", "-o", "OUT", "--wish", "3:up=1"], 2, "expected SECONDS:direction=DEGREES"),
+        (["steer", "GRAPH", "-o", "OUT", "--wish", "1:label=fly"], 2, "no label 'fly'"),
+        (["steer", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "at least a frame"),
+        (["thin", "GRAPH", "-o", "OUT", "--loss", "100"], 2, "below 1"),
+        (["crowd", "GRAPH", "-o", "BVH"], 2, "a crowd in one file is written as .glb"),
     ],
 )
 def test_bad_use(built, folder, tmp_path, capsys, arguments, code, message):
     (tmp_path / "empty").mkdir()
     places = {
         "EMPTY": tmp_path / "empty", "MISSING": tmp_path / "nowhere", "CLIPS": folder, "GRAPH": built,
-        "OUT": tmp_path / "out.npz",
+        "OUT": tmp_path / "out.npz", "BVH": tmp_path / "out.bvh", "NOWHERE": tmp_path / "nowhere" / "out.npz",
     }  # fmt: skip
     before = built.read_bytes()
     assert main(["graph", *(str(places.get(each, each)) for each in arguments)]) == code
     assert message in capsys.readouterr().err
     assert built.read_bytes() == before
-    assert not (tmp_path / "out.npz").exists()
+    assert not list(tmp_path.glob("**/out*"))

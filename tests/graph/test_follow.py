@@ -45,9 +45,44 @@ def test_figures_are_what_the_motion_does(graph):
     assert np.abs(way_of(found.walk) - made).max() < 0.12
 
 
+def frames_in_place(way, radius: float) -> int:
+    """The most frames that a way spends within a radius of the last place that it left behind."""
+    most, here, since = 0, way[0], 0
+    for point in way:
+        since += 1
+        if np.hypot(*(point - here)) > radius:
+            here, since = point, 0
+        most = max(most, since)
+    return most
+
+
+def test_whoever_dawdles_pays(graph):
+    from marey.graph.beam_kernels import extend
+
+    course, total = checked_path(np.array([[0.0, 0.0], [0.0, 4.0]]))
+    still = np.zeros((60, 2))
+    state = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0])
+    out = np.zeros(5)
+
+    def cost(patience: int) -> float:
+        played = extend.py_func(
+            state, 0, 0, np.array([0, 60]), still, np.zeros(60), course, 0.02, np.array([total]), 0.0, 0.25, patience,
+            1.0, np.zeros((0, 3)), 0, np.zeros((0, 0, 2)), 0.5, 0, out,
+        )  # fmt: skip
+        assert played == 0
+        return float(out[1])
+
+    assert cost(1000) == 0.0
+    assert cost(24) == 46.0  # ten frames were spent there before
+    assert out[4] == 70.0
+
+
 def test_a_wider_beam_is_never_worse(graph):
-    costs = [follow(graph, wave(), width=width).cost for width in (25, 50, 100, 200)]
-    assert costs == sorted(costs, reverse=True)
+    bent = np.stack([1.6 * np.sin(np.linspace(0.0, 9.0, 150)), np.linspace(0.0, 11.0, 150)], axis=1)
+    for path in (wave(), bent):
+        costs = [follow(graph, path, width=width).cost for width in (25, 40, 50, 75, 100, 150, 200)]
+        assert costs == sorted(costs, reverse=True)
+        assert len(set(costs)) > 1
 
 
 def test_cost_is_the_sum_of_the_definition(graph):
@@ -63,7 +98,8 @@ def test_cost_is_the_sum_of_the_definition(graph):
     )
     jumps = int(graph.edges.blends[found.walk.edges].sum())
     end = ((way[-1] - course[-1]) ** 2).sum()
-    expected = ((way - at) ** 2).sum() + 0.5 * jumps + 15.0 * end
+    expected = ((way - at) ** 2).sum() + 0.5 * jumps + 60.0 * end
+    assert frames_in_place(way, 0.25) <= 0.8 * 30  # so that nothing is paid for dawdling
     assert found.cost == pytest.approx(expected, rel=1e-3)
 
 
@@ -106,7 +142,7 @@ def test_a_given_start_is_kept(graph):
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": []}, "styles must name at least one label"),
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": [(3.0, "walk"), (2.0, "walk"), (4.0, "walk")]}, "further and further"),
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": "dance"}, "no label 'dance' in this graph"),
-        ([[0.0, 0.0], [0.0, 4.0]], {"width": 0}, "width must be at least 1"),
+        ([[0.0, 0.0], [0.0, 4.0]], {"width": 24}, "width must be at least 25, got 24"),
     ],
 )  # fmt: skip
 def test_bad_input(graph, path, options, message):

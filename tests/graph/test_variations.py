@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from marey.blend import blend
-from marey.core import Motion
-from marey.errors import InvalidValue, NotBlendable
+from marey.core import Label, Labels, Motion
+from marey.errors import InvalidValue, MareyWarning, NoResult, NotBlendable
 from marey.graph import MotionGraph
-from marey.graph.variations import variations
+from marey.graph.variations import more_takes, variations
 from marey.register import register
 from marey.samples import sample
-from tests.graph.clips import one_label
+from tests.graph.clips import one_label, sneaks
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +97,35 @@ def test_motions_that_do_not_go_together_are_refused(takes):
     sits = replace(sample("sit", fps=30).motion, name="other")
     with pytest.raises((NotBlendable, InvalidValue)):
         variations((takes[0], sits), 1)
+
+
+def test_a_build_adds_variations_of_each_action(takes):
+    found = more_takes((*takes, *sneaks()), 2, rng=3)
+    assert sorted(motion.name for motion in found) == [
+        "sneak variation 1", "sneak variation 2", "walk variation 1", "walk variation 2",
+    ]  # fmt: skip
+    graph = MotionGraph.build(takes, 0.1, variations=2, rng=3)
+    assert [clip.name for clip in graph.clips[3:]] == ["walk variation 1", "walk variation 2"]
+    np.testing.assert_array_equal(
+        graph.clips[3].rotations, MotionGraph.build(takes, 0.1, variations=2, rng=3).clips[3].rotations
+    )
+    assert len(MotionGraph.build_by_similarity(takes, 0.8, variations=1).random_walk(5.0)) == 150
+
+
+def test_clips_without_their_like_are_named(takes):
+    alone = replace(sample("sit", fps=30).motion, name="sits")
+    with pytest.warns(MareyWarning, match="no variations of sits"):
+        found = more_takes((*takes, alone), 1)
+    assert [motion.name for motion in found] == ["walk variation 1"]
+    with pytest.raises(NoResult, match="no two of these clips are takes of one action"):
+        more_takes((takes[0], one_label(alone, "sit")), 1)
+    with pytest.raises(InvalidValue, match="at least 1 variation"):
+        more_takes(takes, 0)
+
+
+def test_two_labels_as_long_are_decided_by_all_clips(takes):
+    both = tuple(
+        replace(take, labels=Labels((Label("walk", 0, len(take)), Label(f"a{k}", 0, len(take)))))
+        for k, take in enumerate(takes)
+    )
+    assert {motion.name for motion in more_takes(both, 1)} == {"walk variation 1"}

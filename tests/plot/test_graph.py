@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.graph import connectivity
+from marey.graph import MotionGraph, connectivity
 from marey.plot.graph import draw_followed, draw_graph, draw_threshold
-from tests.graph.clips import two_styles, walking_graph
+from tests.graph.clips import two_styles, walking_graph, walks
 
 
 def test_a_graph_shows_each_clip_and_its_arcs():
@@ -18,14 +18,40 @@ def test_a_graph_shows_each_clip_and_its_arcs():
 
 def test_thresholds_leave_more_and_more():
     graph = two_styles()
-    limits, seconds, counts = connectivity(graph)
+    limits, seconds, counts, ways = connectivity(graph)
     assert (np.diff(counts) >= 0).all()
-    assert counts[-1] == graph.n_transitions
-    kept = {each.label: each.n_frames / graph.fps for each in graph.components}
-    np.testing.assert_allclose(seconds[-1], [kept[name] for name in graph.label_names])
-    lines = draw_threshold(graph).axes[0].get_lines()
-    assert [line.get_label() for line in lines] == list(graph.label_names)
+    figure = draw_threshold(graph)
+    lines = figure.axes[0].get_lines()
+    assert [line.get_label() for line in lines[:-1]] == list(graph.label_names)
     np.testing.assert_allclose(lines[0].get_xdata(), 100.0 * limits)
+    np.testing.assert_allclose(lines[1].get_ydata(), seconds[:, 1])
+    own = 100.0 * graph.edges.distances.max()
+    np.testing.assert_allclose(lines[-1].get_xdata(), own)
+    assert figure.axes[0].get_xlim()[1] > 1.9 * own
+    np.testing.assert_allclose(figure.axes[2].get_lines()[0].get_ydata(), ways)
+    dot = figure.axes[1].get_lines()[-1]
+    np.testing.assert_allclose(dot.get_xydata(), [[own, graph.n_transitions]])
+
+
+def test_the_legend_is_beside_the_lines():
+    figure = draw_threshold(two_styles())
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    assert not any(axes.get_window_extent().overlaps(legend.get_window_extent()) for axes in figure.axes)
+
+
+def test_graphs_that_are_not_compared_anew_say_so():
+    figure = draw_threshold(MotionGraph.build_by_similarity(walks(), 0.8))
+    assert [text.get_text() for text in figure.texts] == ["this graph's clips were not compared beyond its threshold"]
+
+
+def test_motions_of_transitions_are_not_drawn_as_clips():
+    graph = two_styles().with_registered_transitions(most=6)
+    assert len(graph.clips) > 5
+    axes = draw_graph(graph).axes[0]
+    assert [text.get_text() for text in axes.get_yticklabels()] == [clip.name for clip in graph.clips[:5]]
+    assert axes.get_title(loc="left").startswith("5 clips, ")
+    assert np.isfinite(np.concatenate(axes.collections[0].get_segments())).all()
 
 
 def test_a_followed_path_shows_both():

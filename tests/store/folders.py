@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -111,6 +112,32 @@ def failing(item: int) -> int:
 
 def dying(item: int) -> int:
     os._exit(3)
+
+
+def dying_first(folder: str, item: int) -> int:
+    """Be killed at every third item, the first time that it is tried."""
+    mark = Path(folder, str(item))
+    if item % 3 == 1 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item * item
+
+
+def slow_square(folder: str, item: int) -> int:
+    """Slow enough to be killed at it; tells in a file of its own process what it has done."""
+    time.sleep(0.05)
+    with open(Path(folder, f"{os.getpid()}.done"), "a") as told:
+        told.write(f"{item}\n")
+    return item * item
+
+
+def kind_of_memory(arrays: list[np.ndarray], item: int) -> tuple[str, bool, float]:
+    """What lies behind an array, whether it can be written to, and its sum."""
+    array = arrays[item]
+    base = array
+    while isinstance(base, np.ndarray) and base.base is not None:
+        base = base.base
+    return type(base).__name__, bool(array.flags.writeable), float(array.sum())
 
 
 def writable(array: np.ndarray, item: int) -> bool:

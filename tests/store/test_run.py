@@ -12,9 +12,9 @@ from marey.compare import frame_weights, point_clouds
 from marey.errors import InvalidValue, MareyError
 from marey.graph.alike import find_alike
 from marey.store import processes, run_on, threads
-from marey.store.run import cores
+from marey.store.run import cores, pack, unpack
 from tests.graph.clips import walks
-from tests.store.folders import dying, failing, process_number, summed, writable
+from tests.store.folders import dying, dying_first, failing, kind_of_memory, process_number, summed, writable
 
 RUNS = [map, threads(3), processes(2)]
 NAMES = ["map", "threads", "processes"]
@@ -53,6 +53,28 @@ def test_processes_are_others_and_map_large_arrays():
     large = np.zeros(2**20 // 8 * 17)
     assert list(processes(1)(partial(writable, large), [0])) == [False]
     assert large.flags.writeable
+
+
+def test_a_worker_that_dies_costs_only_what_it_had(tmp_path):
+    got = list(processes(2)(partial(dying_first, str(tmp_path)), range(8)))
+    assert got == [k * k for k in range(8)]
+    assert sorted(int(mark.name) for mark in tmp_path.iterdir()) == [1, 4, 7]
+
+
+def test_arrays_are_mapped_from_one_file_and_tasks_stay_small(tmp_path):
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=(n, 3)) for n in (2, 20_000, 5_000)] + [rng.random((300, 400)) > 0.5]
+    function = partial(kind_of_memory, arrays)
+    task = pack(function, tmp_path)
+    assert len(task) < 2_000
+    assert [path.name for path in tmp_path.iterdir()] == ["arrays"]
+    copy = unpack(task)
+    got = list(processes(2)(function, range(4)))
+    for k, array in enumerate(arrays):
+        kind, is_writable, total = got[k]
+        assert total == array.sum() == copy(k)[2]
+        assert (kind == "mmap") == (array.nbytes >= 2**16)
+        assert is_writable == (array.nbytes < 2**16)
 
 
 def test_what_cannot_be_sent_or_done_is_told():

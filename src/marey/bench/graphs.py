@@ -9,19 +9,23 @@ from typing import TypeVar
 
 import numpy as np
 
-from marey.bench.figures import Figure, against_floor, at_most
+from marey.bench.figures import Figure, against_floor, against_peer, at_most
 from marey.bench.grids import swaying
 from marey.bench.timing import best_of
-from marey.compare import Clouds, frame_weights
+from marey.compare import Clouds, frame_weights, point_clouds
 from marey.core._arrays import Floats
 from marey.core.motion import Motion
-from marey.graph import MotionGraph
+from marey.graph import MotionGraph, Transitions
 from marey.graph.alike import find_alike
+from marey.graph.coarse import find_alike_coarsely
 from marey.samples import sample
 
 T = TypeVar("T")
 FRAMES, MARKERS = 6_200, 36
 TILE = 512
+MEMORY = 256 * 2**20
+WEIGHTS = frame_weights(0.5, 30.0, "triangle")
+LIMIT, COARSE = 0.05, 3  # metres, frames
 
 
 def walks() -> list[Motion]:
@@ -35,19 +39,8 @@ def walks() -> list[Motion]:
 
 def bench_graph(path: str) -> Iterator[Figure]:
     """Minima beside the matrix products that they need; a graph of 100 s of walking in use; whatever `path` holds."""
-    clouds = swaying(FRAMES, MARKERS, 1)
-    weights = frame_weights(0.5, 30.0, "triangle")
-    tile = np.empty((TILE, FRAMES))
-    floor, ours = best_of(
-        [
-            lambda: _half_products(clouds, tile),
-            lambda: find_alike([clouds], weights, 0.05, max_memory=256 * 2**20),
-        ],
-        rounds=3,
-    )
-    told = f"all minima of {FRAMES:,} frames, {MARKERS} markers, 15-frame window"
-    yield against_floor("graph", told, "s", "the matrix products of half a grid", (ours, floor), 3.0)
-
+    yield from _minima()
+    yield from _coarsely()
     graph = MotionGraph.build(walks(), 0.06)
     course = _wave()
     graph.follow(course)
@@ -64,6 +57,37 @@ def bench_graph(path: str) -> Iterator[Figure]:
     n = 1_500
     steered, _ = _timed(lambda: [stream.frame() for _ in range(n)])
     yield at_most("graph", "a steered and cleaned frame (over 500 a second)", 1e3 * steered / n, "ms", 2)
+
+
+def _minima() -> Iterator[Figure]:
+    """Every local minimum, whatever its distance, with its transform; the floor has all threads of the library."""
+    clouds = swaying(FRAMES, MARKERS, 1)
+    tile = np.empty((TILE, FRAMES))
+    floor, ours = best_of(
+        [lambda: _half_products(clouds, tile), lambda: find_alike([clouds], WEIGHTS, None, max_memory=MEMORY)],
+        rounds=9,
+    )
+    told = f"all minima of {FRAMES:,} frames, {MARKERS} markers, 15-frame window"
+    yield against_floor("graph", told, "s", "the matrix products of half a grid", (ours, floor), 3.0)
+
+
+def _coarsely() -> Iterator[Figure]:
+    """The coarse search beside the full one on clips of several kinds, in time and in what it finds."""
+    kinds = ("walk", "run", "sneak", "carry_box", "carry_cup")
+    clouds = [point_clouds(sample(kind, rng=1, fps=30, seconds=60).motion) for kind in kinds]
+
+    def full() -> Transitions:
+        return find_alike(clouds, WEIGHTS, LIMIT, max_memory=MEMORY)
+
+    def coarse() -> Transitions:
+        return find_alike_coarsely(clouds, WEIGHTS, LIMIT, COARSE, max_memory=MEMORY)
+
+    n_frames, n_minima = sum(len(each) for each in clouds), len(full())
+    missed = 100.0 * (1.0 - len(coarse()) / n_minima)
+    theirs, ours = best_of([full, coarse], rounds=3)
+    told = f"minima up to {100 * LIMIT:g} cm of {n_frames:,} frames, every {COARSE}rd frame first"
+    yield against_peer("graph", told, "s", "the full search", (ours, theirs), 1.0)
+    yield at_most("graph", f"of {n_minima:,} such minima, missed by the coarse search", missed, "%", 1)
 
 
 def _half_products(clouds: Clouds, out: Floats) -> None:

@@ -1,8 +1,9 @@
-"""What `marey graph` takes as values, and what it prints."""
+"""What `marey graph` prints, and options that its commands share."""
 
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,65 +11,74 @@ import click
 from marey.cli.files import counted
 
 if TYPE_CHECKING:
-    from marey.graph import Followed, MotionGraph, Walk
+    from marey.graph import Followed, GraphFigures, Landing, MotionGraph, Walk
+
+    Place = tuple[tuple[float, float], float | None]
 
 # A path is walked if no more than this of it, in metres, is left out in the mean, and its end is that near.
-_COVERED, _AT_END = 0.5, 1.0
+_COVERED, _AT_END = 0.35, 0.5
+# Names that are listed before the rest is counted.
+_LISTED = 12
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+SEED = click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
 
 
-class Limit(click.ParamType):  # type: ignore[type-arg]
-    """Metres, or a share such as ``10%``."""
-
-    name = "metres or share"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
-        text = str(value).strip()
-        try:
-            number = float(text.removesuffix("%"))
-        except ValueError:
-            number = -1.0
-        if not 0.0 <= number < float("inf"):
-            self.fail(f"expected metres such as 0.06, or a share such as 10%, got {value!r}", param, ctx)
-        return text if text.endswith("%") else number
-
-
-class Pair(click.ParamType):  # type: ignore[type-arg]
-    """``walk:run=0.08``: from one label to another."""
-
-    name = "from:to=limit"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[tuple[str, str], float | str]:
-        pair, _, limit = str(value).rpartition("=")
-        before, _, after = pair.partition(":")
-        if not before or not after:
-            self.fail(f"expected FROM:TO=LIMIT such as walk:run=0.08, got {value!r}", param, ctx)
-        return (before.strip(), after.strip()), Limit().convert(limit, param, ctx)
-
-
-class Style(click.ParamType):  # type: ignore[type-arg]
-    """``walk@5``: this label up to 5 m along the path; ``walk`` alone to the end."""
-
-    name = "label[@metres]"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, str]:
-        label, _, end = str(value).partition("@")
-        try:
-            metres = float(end) if end else float("inf")
-        except ValueError:
-            metres = -1.0
-        if not label or not metres > 0.0:
-            self.fail(f"expected LABEL or LABEL@METRES such as walk@5, got {value!r}", param, ctx)
-        return metres, label
+def tell(
+    graph: MotionGraph,
+    as_json: bool,
+    *,
+    written: str | None = None,
+    seconds: float | None = None,
+    response: bool = False,
+) -> None:
+    """Print what is in a graph, where it was written, and the seconds that it took to build."""
+    found = graph.figures()
+    answer = _response(graph) if response else None
+    if as_json:
+        report = {
+            **({} if written is None else {"written": written}),
+            **({} if seconds is None else {"build_s": round(seconds, 3)}),
+            **_numbers(graph, found),
+            **({} if answer is None else {"response_median_s": answer[0], "response_p90_s": answer[1]}),
+            "findings": list(graph.findings),
+        }
+        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        return
+    if written is not None:
+        click.echo(f"wrote {written}" + ("" if seconds is None else f", built in {seconds:.1f} s"))
+    out = f"; nothing of {_listed(found.left_out)}" if found.left_out else ""
+    click.echo(
+        f"{counted(found.clips, 'clip')}, {found.seconds:.1f} s at {graph.fps:g} Hz, {found.seconds_kept:.1f} s of them"
+        f" in the graph{out}"
+    )
+    click.echo(
+        f"{counted(found.nodes, 'node')}, {counted(found.edges, 'edge')} of {found.mean_edge:.2f} s in the mean, "
+        f"{counted(found.transitions, 'transition')} of {100 * found.mean_distance:.1f} cm"
+    )
+    parts = "; ".join(f"{length:.1f} s of {_listed(labels)}" for length, labels in found.parts[:_LISTED])
+    click.echo(f"{counted(len(found.parts), 'connected component')}: {parts}")
+    answered = "" if answer is None else f"; a new direction is answered in {answer[0]:.1f} s (median)"
+    click.echo(f"{found.choices_per_second:.1f} places per second to leave a clip{answered}")
+    for line in _labels(graph, found):
+        click.echo(line)
+    for finding in _findings(graph):
+        click.echo(f"  ! {finding}")
 
 
-def tell(graph: MotionGraph, as_json: bool, *, written: str | None = None, response: bool = False) -> None:
-    """Print what is in a graph, and where it was written."""
-    from marey.graph import figures
+def _response(graph: MotionGraph) -> tuple[float, float]:
+    from marey.graph import response_time
 
-    found = figures(graph)
-    report: dict[str, Any] = {
-        **({} if written is None else {"written": written}),
+    return response_time(graph, graph.direction_table())
+
+
+def _numbers(graph: MotionGraph, found: GraphFigures) -> dict[str, Any]:
+    def known(value: float) -> float | None:
+        return value if math.isfinite(value) else None
+
+    return {
         "clips": found.clips,
+        "clips_left_out": list(found.left_out),
         "seconds": found.seconds,
         "seconds_kept": found.seconds_kept,
         "fps": graph.fps,
@@ -78,42 +88,68 @@ def tell(graph: MotionGraph, as_json: bool, *, written: str | None = None, respo
         "mean_edge_s": found.mean_edge,
         "mean_distance_m": found.mean_distance,
         "places_to_leave_per_s": found.choices_per_second,
+        "components": [{"seconds": length, "labels": list(labels)} for length, labels in found.parts],
         "labels": [
             {
                 "label": each.label,
                 "endless_s": each.n_frames / graph.fps,
                 "of_s": each.of_frames / graph.fps,
-                "seconds_to": {after: t for (before, after), t in found.to_label.items() if before == each.label},
+                "seconds_to": {
+                    after: known(t) for (before, after), t in found.to_label.items() if before == each.label
+                },
             }
             for each in graph.components
         ],
-        "findings": list(graph.findings),
     }
-    if response:
-        from marey.graph import response_time
 
-        report["response_median_s"], report["response_p90_s"] = response_time(graph, graph.direction_table())
-    if as_json:
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False).replace("Infinity", "null"))
-        return
-    if written is not None:
-        click.echo(f"wrote {written}")
-    kept, had = found.seconds_kept, found.seconds
-    click.echo(f"{counted(found.clips, 'clip')}, {had:.1f} s at {graph.fps:g} Hz, {kept:.1f} s of them in the graph")
-    click.echo(
-        f"{counted(found.nodes, 'node')}, {counted(found.transitions, 'transition')} of {100 * found.mean_distance:.1f}"
-        f" cm in the mean, {found.choices_per_second:.1f} places per second to leave a clip"
-    )
-    for each in report["labels"]:
-        ways = ", ".join(
-            f"{t:.1f} s to {name}" if t < float("inf") else f"no way to {name}"
-            for name, t in each["seconds_to"].items()
+
+def _labels(graph: MotionGraph, found: GraphFigures) -> list[str]:
+    """A line for each label that has endless motion: how much, and how long it takes to others, quickest first."""
+    alive = [each for each in graph.components if each.n_frames]
+    wide = max((len(each.label) for each in alive), default=0)
+    out = []
+    for each in alive:
+        ways = sorted(
+            (t, after) for (before, after), t in found.to_label.items() if before == each.label and math.isfinite(t)
         )
-        click.echo(f"  {each['label']}: {each['endless_s']:.1f} of {each['of_s']:.1f} s{'; ' + ways if ways else ''}")
-    if response:
-        click.echo(f"a new direction is answered in {report['response_median_s']:.1f} s (median)")
-    for finding in graph.findings:
-        click.echo(f"  ! {finding}")
+        told = ", ".join(f"{t:.1f} s to {name}" for t, name in ways[:_LISTED])
+        more = f", {len(ways) - _LISTED} more" if len(ways) > _LISTED else ""
+        length = f"{each.n_frames / graph.fps:.1f} of {each.of_frames / graph.fps:.1f} s endless"
+        out.append(f"  {each.label:<{wide}}  {length}{'; ' + told + more if told else ''}")
+    return out
+
+
+def _findings(graph: MotionGraph) -> list[str]:
+    """What a user ought to know, labels of one fate together: a sentence for each pair would fill pages."""
+    components = graph.components
+    alike = any("lower the" in told for told in graph.findings)
+    remedy = "lower the similarity" if alike else "raise the threshold"
+    out = []
+    gone = [each.label for each in components if not each.n_frames]
+    if gone:
+        out.append(f"nothing of {_listed(gone)} is left: none of its frames lead back to it; {remedy}")
+    out += [told for told in graph.findings if told.startswith("only ")]
+    alive = [each for each in components if each.n_frames]
+    groups: dict[frozenset[str], list[str]] = {}
+    for each in alive:
+        lost = frozenset(other.label for other in alive) - {each.label, *each.reaches}
+        if lost:
+            groups.setdefault(lost if len(lost) < len(alive) - 1 else frozenset(), []).append(each.label)
+    for lost, labels in groups.items():
+        to = _listed(sorted(lost)) if lost else "any other label"
+        pair = "" if alike else ", or that of the pair"
+        out.append(f"there is no way from {_listed(labels, 'or')} to {to}; {remedy}{pair}")
+    return out
+
+
+def _listed(names: Any, word: str = "and") -> str:
+    """``"a, b and c"``; of very many, the first."""
+    given = list(names)
+    if not given:
+        return "no label"
+    if len(given) > _LISTED:
+        return f"{', '.join(given[:_LISTED])} {word} {len(given) - _LISTED} more"
+    return f" {word} ".join(filter(None, (", ".join(given[:-1]), given[-1])))
 
 
 def write(
@@ -125,20 +161,36 @@ def write(
     rigid: bool,
     found: Followed | None = None,
     picture: str | None = None,
+    land: Place | None = None,
 ) -> int:
-    """Write a walk's motion and print what it is; 1 where a path was not walked to its end, else 0."""
+    """Write a walk's motion, and a picture of the path it follows, and print what it is; 1 where a path was not walked
+    to its end, else 0."""
+    from dataclasses import replace
     from pathlib import Path
 
+    from marey.graph import foot_skate
     from marey.io import save
 
-    made = walk.motion(clean=clean, name=Path(output).stem)
+    name = Path(output).stem
+    landing: Landing | None = None
+    if land is None:
+        made = walk.motion(clean=clean, name=name)
+    else:
+        made, landing = walk.landed(*land, clean=clean)
+        made = replace(made, name=name)
     save(made, output, rigid=rigid)
+    if picture is not None and found is not None:
+        from marey.plot.graph import followed
+
+        followed(found, picture)
     jumps = [part for part in walk.parts if part.into is not None]
+    slides = foot_skate(walk, made).planted
     report: dict[str, Any] = {
         "written": output,
         "frames": len(made),
         "seconds": len(made) / made.fps,
         "transitions": len(jumps),
+        "foot_skate_m_per_s": slides._asdict(),
         "parts": [part._asdict() for part in walk.parts],
     }
     if found is not None:
@@ -150,16 +202,35 @@ def write(
             "cost_m2": found.cost,
             **({} if picture is None else {"picture": picture}),
         }
+    if landing is not None:
+        report |= {
+            "land_shift_m": landing.shift,
+            "land_turn_deg": math.degrees(landing.turn),
+            "land_seconds": landing.seconds,
+            "land_drag_m_per_s": landing.drag,
+        }
     missed = found is not None and (found.mean_uncovered > _COVERED or found.end_distance > _AT_END)
     if as_json:
         click.echo(json.dumps(report, indent=1, ensure_ascii=False))
         return int(missed)
     click.echo(f"wrote {output}: {report['seconds']:.1f} s with {counted(len(jumps), 'transition')}")
+    if slides.before is not None and slides.after is not None:
+        own = "" if slides.sources is None else f", {100 * slides.sources:.1f} cm/s in the clips"
+        written_as = "cleaned" if clean else "written"
+        click.echo(
+            f"standing feet slide at {100 * slides.before:.1f} cm/s as blended{own}, {100 * slides.after:.1f} cm/s as "
+            f"{written_as}"
+        )
     if found is not None:
         click.echo(
             f"{100 * found.mean_distance:.1f} cm from the path in the mean, {100 * found.largest_distance:.0f} cm at"
             f" most; the path is {100 * found.mean_uncovered:.1f} cm from it, and it ends"
             f" {100 * found.end_distance:.0f} cm off"
+        )
+    if landing is not None:
+        click.echo(
+            f"its last {landing.seconds:g} s are bent by {100 * landing.shift:.1f} cm and"
+            f" {abs(math.degrees(landing.turn)):.1f} degrees to land exactly"
         )
     if missed:
         click.echo("  ! the path is not walked as it should be: these clips cannot turn like that, or too few join")

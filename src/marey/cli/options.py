@@ -10,7 +10,7 @@ import click
 from marey.cli.files import counted
 from marey.cli.params import Moment, NameOrIndex
 
-__all__ = ["Moment", "frames_between", "reading", "reading_options"]
+__all__ = ["Moment", "frames_between", "reading", "reading_options", "running", "running_options"]
 
 if TYPE_CHECKING:
     from marey.core import Motion
@@ -60,3 +60,29 @@ def reading_options(values: dict[str, Any]) -> dict[str, Any]:
     names = ("unit", "up", "fps", "root", "clip", "skeleton", "roles")
     taken = {name: values.pop(name) for name in names}
     return {name: value for name, value in taken.items() if value is not None}
+
+
+def running(function: Command) -> Command:
+    """Where heavy work runs; see `running_options`."""
+    options = [
+        click.option("--jobs", type=int, default=1, show_default=True, help="Processes that read and compare clips."),
+        click.option(
+            "--cluster", metavar="ADDRESS",
+            help="Compare clips on a Dask cluster: the address of its scheduler, such as tcp://10.0.0.5:8786.",
+        ),
+    ]  # fmt: skip
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def running_options(values: dict[str, Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Take the options of `running` out of a command's arguments: how to read clips, and how to compare them.
+
+    Files are read here, as other machines may not see them.
+    """
+    from marey.store import cluster, run_on
+
+    jobs, address = values.pop("jobs"), values.pop("cluster")
+    here = run_on(jobs)
+    return here, here if address is None else cluster(address)

@@ -25,7 +25,7 @@ TILE_ROWS, TILE_COLUMNS = 256, 1024
 _SHARED = 60_000
 # Products of matrices are taken in pieces of so many multiplications at most: a matrix library uses one thread for
 # these, while its own threads would wait for one another and for ours, which is slow where others use the processor.
-_PIECE = 500_000
+PIECE = 500_000
 # From windows of this many frames to either side on, totals that follow from one another are the faster.
 _RUNNING = 3
 
@@ -56,12 +56,12 @@ class Pairing:
 
         The whole grid of a clip with itself is symmetric: one half is computed, the other is its mirror image.
         """
-        centre, is_own = self._centre(), self.a is self.b and span == (0, len(self.a), 0, len(self.b))
+        centre, is_own = self.centre(), self.a is self.b and span == (0, len(self.a), 0, len(self.b))
         n_workers = min(n_workers or most_workers(), 1 if size(span) < _SHARED else most_workers())
         with ThreadPoolExecutor(max_workers=n_workers) as pool:
             for first in range(span[2], span[3], TILE_COLUMNS):
                 last = min(first + TILE_COLUMNS, span[3])
-                theirs = self._side(self.b, first, last, centre).as_right()
+                theirs = self.side(self.b, first, last, centre).as_right()
                 tiles = list(_strips(span, first, last, is_own, n_workers))
                 job = _Job(self, theirs, centre, out, (span[0], span[2]), is_own)
                 if n_workers == 1:
@@ -71,21 +71,21 @@ class Pairing:
         if is_own:
             np.fill_diagonal(out, 0.0)
 
-    def _centre(self) -> Floats:
+    def centre(self) -> Floats:
         """Near the markers of both clips; heights are always taken about it, as no alignment changes them."""
         ends = [clouds.points[[0, -1]].mean(axis=(0, 1)) for clouds in (self.a, self.b)]
         return np.asarray(0.5 * (ends[0] + ends[1]))
 
-    def _side(self, clouds: Clouds, start: int, stop: int, centre: Floats) -> _Side:
-        """Frames start .. stop and as many around them as the windows reach."""
+    def side(self, clouds: Clouds, start: int, stop: int, centre: Floats, n_rows: int | None = 0) -> Side:
+        """Frames start .. stop and as many around them as the windows reach, in pieces; see `Side.of`."""
         begin, end = max(start - self.half, 0), min(stop + self.half, len(clouds))
         points = clouds.points[begin:end]
         if self.align:
             near = points[:: max(len(points) // 4, 1)].mean(axis=(0, 1))
             centre = np.array([near[0], centre[1], near[2]])
-        return _Side.of(points, clouds.weights, centre, begin)
+        return Side.of(points, clouds.weights, centre, begin, n_rows)
 
-    def _is_triangle(self, n_columns: int) -> bool:
+    def is_triangle(self, n_columns: int) -> bool:
         """Whether totals may run along: not for other shapes, and not worth it for short windows."""
         half, given = self.half, self.frame_weights
         if half < _RUNNING or n_columns <= 2 * half + 1:
@@ -133,7 +133,7 @@ class _Job:
     """Tiles of some columns of the grid, for one thread after another or for several at once."""
 
     pairing: Pairing
-    theirs: _Side
+    theirs: Side
     centre: Floats
     out: Floats
     place: tuple[int, int]
@@ -152,12 +152,12 @@ class _Job:
         from marey.compare import grid_kernels
 
         pairing = self.pairing
-        ours = pairing._side(pairing.a, span[0], span[1], self.centre)
+        ours = pairing.side(pairing.a, span[0], span[1], self.centre)
         theirs = self.theirs.since(span[2] - pairing.half)
         dot = scratch.product(0, ours.flat, theirs.flat)
         up = scratch.product(1, ours.heights, theirs.heights)
         corner, sizes = (ours.begin, theirs.begin), (len(pairing.a), len(pairing.b))
-        running = pairing._is_triangle(dot.shape[1])
+        running = pairing.is_triangle(dot.shape[1])
         how = (corner, span, sizes, pairing.frame_weights, running, self.out, self.place)
         if pairing.align:
             cross = scratch.product(2, ours.flat, theirs.turned)
@@ -181,7 +181,7 @@ class _Job:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class Side:
     """One clip's frames from `begin` on, as matrices whose products are Kovar's sums; see `grid_kernels.side`.
 
     Each matrix is in pieces of R frames, with zeros after the last: (pieces, R, n), as a right factor (pieces, n, R),
@@ -195,14 +195,18 @@ class _Side:
     sums: Floats
 
     @classmethod
-    def of(cls, points: Floats, weights: Floats, centre: Floats, begin: int) -> _Side:
-        """The factors of points (R, M, 3), for markers that have weight."""
+    def of(cls, points: Floats, weights: Floats, centre: Floats, begin: int, n_rows: int | None = 0) -> Side:
+        """The factors of points (R, M, 3), for markers that have weight.
+
+        In pieces to be multiplied with pieces alike, or with so many rows at a time; None is one piece.
+        """
         from marey.compare import grid_kernels
 
         if not weights.all():
             points, weights = settle(points[:, weights > 0]), settle(weights[weights > 0])
         n_frames, n_markers = points.shape[:2]
-        most = max(int(math.sqrt(_PIECE / (2 * n_markers))), 8)
+        room = PIECE / (2 * n_markers)
+        most = n_frames if n_rows is None else max(int(room / n_rows if n_rows else math.sqrt(room)), 8)
         n_pieces = math.ceil(n_frames / most)
         shape = (n_pieces, math.ceil(n_frames / n_pieces))
         flat, turned = np.zeros((*shape, 2 * n_markers)), np.zeros((*shape, 2 * n_markers))
@@ -211,14 +215,14 @@ class _Side:
         grid_kernels.side(points, np.sqrt(weights), centre, *lines, sums)
         return cls(begin, flat, turned, heights, sums)
 
-    def as_right(self) -> _Side:
+    def as_right(self) -> Side:
         """The same as right factor."""
         flat, turned, heights = (
             np.ascontiguousarray(matrix.swapaxes(1, 2)) for matrix in (self.flat, self.turned, self.heights)
         )
         return replace(self, flat=flat, turned=turned, heights=heights)
 
-    def since(self, frame: int) -> _Side:
+    def since(self, frame: int) -> Side:
         """Of a right factor, without the pieces that end before `frame`."""
         n = self.flat.shape[2]
         skip = max(frame - self.begin, 0) // n
@@ -226,7 +230,7 @@ class _Side:
             return self
         flat, turned, heights = self.flat[skip:], self.turned[skip:], self.heights[skip:]
         sums = np.ascontiguousarray(self.sums[:, skip * n :])
-        return _Side(self.begin + skip * n, flat, turned, heights, sums)
+        return Side(self.begin + skip * n, flat, turned, heights, sums)
 
 
 class _Scratch:

@@ -85,10 +85,10 @@ def replanted_around(motion: Motion, start: int, stop: int) -> tuple[Motion, boo
         share[:margin] = ramp
     if last < len(motion):
         share[-margin:] = np.minimum(share[-margin:], ramp[::-1])
-    return _mixed(motion, part, planted, share, slice(first, last)), True
+    return mixed(motion, part, planted, share, slice(first, last)), True
 
 
-def _mixed(motion: Motion, part: Motion, planted: Motion, share: Floats, frames: slice) -> Motion:
+def mixed(motion: Motion, part: Motion, planted: Motion, share: Floats, frames: slice) -> Motion:
     """`motion` with `share` (n,) of the way from `part` to `planted` on some frames."""
     root, rotations = motion.root_positions.copy(), motion.rotations.copy()
     root[frames] += share[:, None] * (planted.root_positions - part.root_positions)

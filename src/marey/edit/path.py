@@ -85,7 +85,7 @@ def edit_path(
     bent = moved_by(source, transforms)
     done = False
     if replant:
-        bent = _held(source, bent, transforms)
+        bent = with_held_feet(source, bent, transforms)
         bent, done = replanted(bent)
     return recorded(bent, "path", **record, replanted=done)
 
@@ -161,7 +161,7 @@ def _through_slopes(x: Floats, y: Floats) -> Floats:
     return np.concatenate([2.0 * chord[:1] - middle[:1], middle, 2.0 * chord[-1:] - middle[-1:]])
 
 
-def _held(source: Motion, bent: Motion, transforms: Floats) -> Motion:
+def with_held_feet(source: Motion, bent: Motion, transforms: Floats) -> Motion:
     """`bent` with each foot that stands carried by one transform, and the legs solved to it."""
     skeleton = source.skeleton
     before = source.world()

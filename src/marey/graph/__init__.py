@@ -1,7 +1,8 @@
 """Motion graphs: which clip can lead into which, and walks from one to the next (Kovar chapter 4)."""
 
+from marey.graph.approach import led_into, led_to
 from marey.graph.crowd import Crowd, crossing_paths, crowd
-from marey.graph.figures import GraphFigures, connectivity, figures
+from marey.graph.figures import Connectivity, GraphFigures, connectivity, figures
 from marey.graph.follow import Followed, described, follow
 from marey.graph.landing import Landing, landed
 from marey.graph.motion_graph import MotionGraph
@@ -14,20 +15,23 @@ from marey.graph.registered import with_registered_transitions
 from marey.graph.routes import shortest_walk
 from marey.graph.search import Function, Objective, Partial, Searched, search
 from marey.graph.similar import build_by_similarity
+from marey.graph.skate import FootSkate, foot_skate
 from marey.graph.stream import GraphStream, response_time
 from marey.graph.table import DirectionTable, direction_table
 from marey.graph.thin import Thinning, Usefulness, thinned
 from marey.graph.transitions import Transitions
-from marey.graph.variations import variations
+from marey.graph.variations import more_takes, variations
 from marey.graph.walk import Part, Walk
 
 __all__ = [
     "Component",
+    "Connectivity",
     "Crowd",
     "DirectionTable",
     "Edges",
     "FollowPath",
     "Followed",
+    "FootSkate",
     "Function",
     "GraphFigures",
     "GraphStream",
@@ -54,7 +58,11 @@ __all__ = [
     "direction_table",
     "figures",
     "follow",
+    "foot_skate",
     "landed",
+    "led_into",
+    "led_to",
+    "more_takes",
     "random_walk",
     "read_path",
     "response_time",

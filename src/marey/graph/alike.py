@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from marey.compare import Clouds, frame_distances, local_minima
+from marey.compare import Clouds
+from marey.compare.clouds import check_pair, checked_frame_weights
+from marey.compare.minima import checked_limit
 from marey.compare.pairing import Pairing
-from marey.core._arrays import Floats, Ints
+from marey.compare.sharing import shared
+from marey.compare.sweep import even_runs, span_minima
+from marey.core._arrays import Floats, Ints, settle
 from marey.core.protocols import Cache
 from marey.graph.transitions import Transitions
 
@@ -54,83 +59,117 @@ def find_alike(
     nearer ones are alike because they are nearly the same frames. Each pair of frames is found once.
 
     With a `cache`, blocks that it has are not looked at again; `poses` are then keys of what each of the clouds shows.
+    `run` maps blocks; ``map`` is all cores of this process.
     """
-    half = len(frame_weights) // 2
-    blocks = blocks_of([len(each) for each in clouds], half, max_memory)
+    check_clouds(clouds)
+    weights = checked_frame_weights(frame_weights)
+    blocks = blocks_of([len(each) for each in clouds], len(weights) // 2, max_memory)
+    checked_limit(limit)  # before any work
+    look = partial(minima_in, clouds, weights, limit)
+    keys = None if cache is None else [block_key(cache, poses, weights, limit, block) for block in blocks]
+    return gathered(blocks, look, run, progress, cache, keys)
+
+
+def check_clouds(clouds: Sequence[Clouds]) -> None:
+    """Refuse clips that cannot be compared with one another."""
+    for other in clouds[1:]:
+        check_pair(clouds[0], other)
+
+
+def gathered(
+    blocks: Sequence[Block],
+    look: Callable[[Block], Floats],
+    run: Callable[..., Any],
+    progress: Progress | None,
+    cache: Cache | None,
+    keys: Sequence[str] | None,
+) -> Transitions:
+    """What `look` finds in all blocks, in order of clips and frames."""
+    spread = shared(run)
+    results = spread(look, blocks) if cache is None else cache.map(look, blocks, keys or (), run=spread)
     total = sum(block.n_cells for block in blocks)
     done = 0
-    found: list[tuple[Block, Ints]] = []
-    look = partial(minima_in, clouds, frame_weights, limit)
-    results = (
-        run(look, blocks)
-        if cache is None
-        else cache.map(
-            look, blocks, [_block_key(cache, poses, frame_weights, limit, block) for block in blocks], run=run
-        )
-    )
-    for block, cells in zip(blocks, results, strict=True):
-        found.append((block, cells))
+    parts: list[Floats] = []
+    for block, found in zip(blocks, results, strict=True):
+        parts.append(found)
         done += block.n_cells
         if progress is not None:
             progress(done / total)
-    return _with_transforms(clouds, frame_weights, found)
+    return _as_transitions(blocks, parts)
 
 
-def _block_key(cache: Cache, poses: Sequence[str], weights: Floats, limit: float | None, block: Block) -> str:
-    """What the minima of a block go by; the number changes with how they are found."""
+def block_key(
+    cache: Cache, poses: Sequence[str], weights: Floats, limit: float | None, block: Block, coarse: int = 1
+) -> str:
+    """What the minima of a block go by; the first number changes with how they are found."""
     pair = (poses[block.a], poses[block.b], block.a == block.b)
-    return cache.key("minima", 1, pair, weights, limit, block.rows, block.columns)
+    return cache.key("minima", 2, coarse, pair, weights, limit, block.rows, block.columns)
 
 
 def blocks_of(lengths: Sequence[int], half: int, max_memory: int) -> list[Block]:
     """All grids in blocks of at most `max_memory` bytes, without the lower half of a clip's own grid."""
     side = min(max(64, int(np.sqrt(max_memory / _BYTES_PER_CELL))), _LARGEST_SIDE)
+    runs = [even_runs(half, n - half, side) if n > 2 * half else [] for n in lengths]
     out = []
-    for a, n_rows in enumerate(lengths):
-        for b in range(a, len(lengths)):
-            for rows in _runs(half, n_rows - half, side):
-                for columns in _runs(half, lengths[b] - half, side):
+    for a, row_runs in enumerate(runs):
+        for b in range(a, len(runs)):
+            for rows in row_runs:
+                for columns in runs[b]:
                     if a != b or columns[1] > rows[0]:
                         out.append(Block(a, b, rows, columns))
     return out
 
 
-def minima_in(clouds: Sequence[Clouds], frame_weights: Floats, limit: float | None, block: Block) -> Ints:
-    """(N, 2) frames of the block's minima."""
-    half = len(frame_weights) // 2
-    pairing = Pairing(clouds[block.a], clouds[block.b], frame_weights)
-    # One cell more on each side, as far as there is one, so that a minimum at the block's edge is a minimum.
-    rows = max(block.rows[0] - 1, half), min(block.rows[1] + 1, len(pairing.a) - half)
-    columns = max(block.columns[0] - 1, half), min(block.columns[1] + 1, len(pairing.b) - half)
-    values = np.empty((rows[1] - rows[0], columns[1] - columns[0]))
-    pairing.fill(values, (*rows, *columns))
-    cells = local_minima(values, limit) + np.array([rows[0], columns[0]])
-    inside = (cells[:, 0] >= block.rows[0]) & (cells[:, 0] < block.rows[1])
-    inside &= (cells[:, 1] >= block.columns[0]) & (cells[:, 1] < block.columns[1])
-    if block.a == block.b:
-        inside &= cells[:, 1] - cells[:, 0] >= 2 * half + 1
-    return np.asarray(cells[inside])
+def minima_in(clouds: Sequence[Clouds], frame_weights: Floats, limit: float | None, block: Block) -> Floats:
+    """(N, 6) the block's minima up to `limit` metres: row, column, D in m^2, rigid2d of b's frame onto a's."""
+    own = block.a == block.b
+    a, b = clouds[block.a], clouds[block.b]
+    pairing = Pairing(a, b, frame_weights)
+    min_lag = len(frame_weights) if own else None
+    cells = span_minima(pairing, (*block.rows, *block.columns), checked_limit(limit), min_lag)
+    return at_cells(a, b, frame_weights, cells)
 
 
-def _runs(start: int, stop: int, size: int) -> list[tuple[int, int]]:
-    return [(at, min(at + size, stop)) for at in range(start, stop, size)]
+def at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> Floats:
+    """(N, 6) cells (N, 2) whose windows are whole, D and transform of each, the same whatever cells are asked for."""
+    from marey.graph import alike_kernels
+
+    out = np.empty((len(cells), 6))
+    if len(cells):
+        half = len(frame_weights) // 2
+        first = cells.min(axis=0) - half
+        last = cells.max(axis=0) + half + 1
+        sides = [centred(clouds, int(i), int(j)) for clouds, i, j in zip((a, b), first, last, strict=True)]
+        found = np.empty((len(cells), 4))
+        alike_kernels.moves(*sides, cells - first, frame_weights, found)
+        out[:, :2], out[:, 2:] = cells, found
+    return settle(out)
 
 
-def _with_transforms(clouds: Sequence[Clouds], weights: Floats, found: list[tuple[Block, Ints]]) -> Transitions:
-    clips, frames, distances, transforms = [], [], [], []
-    for block, cells in found:
-        if not len(cells):
-            continue
-        moves, values = frame_distances(
-            clouds[block.a], cells[:, 0].astype(float), clouds[block.b], cells[:, 1].astype(float), weights
-        )
-        clips.append(np.broadcast_to([block.a, block.b], (len(cells), 2)))
-        frames.append(cells)
-        distances.append(np.sqrt(values))
-        transforms.append(moves)
-    if not clips:
-        return Transitions(np.zeros((0, 2), int), np.zeros((0, 2), int), np.zeros(0), np.zeros((0, 3)))
-    parts = (np.concatenate(part) for part in (clips, frames, distances, transforms))
-    found_all = Transitions(*parts)
-    order = np.lexsort((*found_all.frames.T[::-1], *found_all.clips.T[::-1]))
-    return found_all.taken(order)
+def centred(clouds: Clouds, start: int, stop: int) -> tuple[Floats, Floats, Floats]:
+    """Frames start .. stop as `alike_kernels` takes them: markers, centres and squares."""
+    from marey.graph import alike_kernels
+
+    n = stop - start
+    markers = np.zeros((n, 3, -(-clouds.n_markers // 8) * 8))
+    centres, squares = np.empty((n, 2)), np.empty(n)
+    alike_kernels.centred(clouds.points[start:stop], clouds.weights, markers, centres, squares)
+    return settle(markers), settle(centres), settle(squares)
+
+
+def _as_transitions(blocks: Sequence[Block], parts: list[Floats]) -> Transitions:
+    """In order of clips and frames; `parts` is emptied on the way, as there may be much in it."""
+    n = sum(len(part) for part in parts)
+    clips, frames = np.empty((n, 2), dtype=np.int64), np.empty((n, 2), dtype=np.int64)
+    distances, transforms = np.empty(n), np.empty((n, 3))
+    at = 0
+    parts.reverse()
+    # Blocks of the same rows follow one another, and only these have to be put in order together.
+    for (a, b, _), group in groupby(blocks, key=lambda block: (block.a, block.b, block.rows)):
+        found = np.concatenate([parts.pop() for _ in group])
+        found = found[np.lexsort((found[:, 1], found[:, 0]))]
+        to = slice(at, at + len(found))
+        clips[to], frames[to] = (a, b), found[:, :2]
+        distances[to], transforms[to] = np.sqrt(found[:, 2]), found[:, 3:]
+        at = to.stop
+    return Transitions(settle(clips), settle(frames), settle(distances), settle(transforms))

@@ -1,7 +1,8 @@
 """The compiled beam of `marey.graph.follow`.
 
-A state is a node with the world transform of its clip (c, s, x, z), the length gone (arc), the cost so far and the
-number of the style that it is in. States lie in slots by the frame at which they begin, and slots are used in a ring.
+A state is a node with the world transform of its clip (c, s, x, z), the length gone (arc), the cost so far, the spot
+(x, z) that was last left behind with the frames since then, and the number of the style that it is in. States lie in
+slots by the frame at which they begin, and slots are used in a ring.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ def extend(
     spacing: float,
     ends: Array,
     floor_step: float,
+    spot: float,
+    patience: int,
+    dawdling: float,
     avoid: Array,
     frame: int,
     others: Array,
@@ -34,13 +38,16 @@ def extend(
     last_frame: int,
     out: Array,
 ) -> int:
-    """Play an edge from `state` (c, s, x, z, arc, cost) and write its new arc and cost into out (2,).
+    """Play an edge from `state` (c, s, x, z, arc, cost, spot x, spot z, frames there), and write the state's new values
+    from its arc on into out (5,).
 
+    Frames cost `dawdling` each once the figure has been within `spot` metres of one place for `patience` frames.
     `frame` is when the edge begins; others (T, M, 2) is where others are on each frame, NaN where they are not there.
     Returns the number of frames until the whole course is gone or the last frame is reached, 0 if neither is, or -1
     where the edge enters a region to be avoided or comes nearer to another than `apart`.
     """
     c, s, x, z, arc, cost = state[0], state[1], state[2], state[3], state[4], state[5]
+    sx, sz, since = state[6], state[7], state[8]
     last = course.shape[0] - 1
     total = ends[-1]
     end = ends[style]
@@ -65,10 +72,15 @@ def extend(
         dx = wx - (course[i, 0] + t * (course[i + 1, 0] - course[i, 0]))
         dz = wz - (course[i, 1] + t * (course[i + 1, 1] - course[i, 1]))
         cost += dx * dx + dz * dz
+        since += 1.0
+        if (wx - sx) ** 2 + (wz - sz) ** 2 > spot * spot:
+            sx, sz, since = wx, wz, 0.0
+        elif since > patience:
+            cost += dawdling
         if (arc >= total and style == ends.shape[0] - 1) or now + 1 == last_frame:
             out[0], out[1] = arc, cost
             return int(k - first[edge] + 1)
-    out[0], out[1] = arc, cost
+    out[0], out[1], out[2], out[3], out[4] = arc, cost, sx, sz, since
     return 0
 
 
@@ -76,6 +88,7 @@ def extend(
 def beam(
     starts: Array,
     start_nodes: Array,
+    cells: Array,
     first_out: Array,
     heads: Array,
     lengths: Array,
@@ -90,6 +103,9 @@ def beam(
     ends: Array,
     early: float,
     floor_step: float,
+    spot: float,
+    patience: int,
+    dawdling: float,
     avoid: Array,
     others: Array,
     apart: float,
@@ -105,6 +121,7 @@ def beam(
 ) -> float:
     """Search; the trail of states that were expanded goes to `trail` (R, 2) as (parent record, edge).
 
+    cells (N,) are numbers that nodes have in common where one is as good as another: see `_best`.
     found (3,) gets the last record's parent, its edge and the frames of it that are played, or -1 where nothing better
     than `best_cost` was found. Returns the best cost.
     """
@@ -114,8 +131,8 @@ def beam(
         n_slots = max(n_slots, lengths[e])
     n_slots += 1
     room = max(6 * width, starts.shape[0])
-    # c, s, x, z, arc, cost | node, style, parent, edge
-    numbers = np.empty((n_slots, room, 6))
+    # c, s, x, z, arc, cost, spot x, spot z, frames | node, style, parent, edge
+    numbers = np.empty((n_slots, room, 9))
     marks = np.empty((n_slots, room, 4), np.int64)
     counts = np.zeros(n_slots, np.int64)
     for k in range(starts.shape[0]):
@@ -128,8 +145,8 @@ def beam(
     table = np.full((table_size, 2), -1, np.int64)
     chosen = np.empty(max(width, starts.shape[0]), np.int64)
     n_records = 0
-    out = np.empty(2)
-    moved = np.empty(6)
+    out = np.empty(5)
+    moved = np.empty(9)
     found[0] = found[1] = found[2] = -1
     quiet = 0
     for frame in range(most_frames):
@@ -145,6 +162,7 @@ def beam(
         n_chosen = _best(
             numbers[slot],
             marks[slot],
+            cells,
             n_here,
             width if frame else starts.shape[0],
             reward,
@@ -170,7 +188,7 @@ def beam(
                     continue
                 played = extend(
                     numbers[slot, k], style_after, edge, first, points, steps, course, spacing, ends, floor_step,
-                    avoid, frame, others, apart, last_frame, out,
+                    spot, patience, dawdling, avoid, frame, others, apart, last_frame, out,
                 )  # fmt: skip
                 if played < 0:
                     continue
@@ -196,7 +214,7 @@ def beam(
                 moved[1] = s * mc + c * ms
                 moved[2] = mx * c + mz * s + numbers[slot, k, 2]
                 moved[3] = mz * c - mx * s + numbers[slot, k, 3]
-                moved[4], moved[5] = out[0], cost
+                moved[4], moved[5], moved[6], moved[7], moved[8] = out[0], cost, out[2], out[3], out[4]
                 target = (frame + lengths[edge]) % n_slots
                 n = counts[target]
                 if n == room:
@@ -213,6 +231,7 @@ def beam(
 def _best(
     numbers: Array,
     marks: Array,
+    cells: Array,
     n: int,
     width: int,
     reward: float,
@@ -221,7 +240,8 @@ def _best(
     stamp: int,
     chosen: Array,
 ) -> int:
-    """The best states of a slot, one of each kind: of those at one node, of like heading and arc, the first counts."""
+    """The best states of a slot, one of each kind: of those in one cell of a clip, of like heading and arc, the first
+    counts."""
     keys = np.empty(n)
     for k in range(n):
         keys[k] = numbers[k, 5] - reward * numbers[k, 4]
@@ -233,7 +253,7 @@ def _best(
         if numbers[k, 5] >= best_cost:
             continue
         heading = int(np.floor((np.arctan2(numbers[k, 1], numbers[k, 0]) + np.pi) * (24.0 / (2.0 * np.pi))))
-        kind = ((marks[k, 0] * 32 + heading) * 4096 + int(numbers[k, 4] * 4.0)) * 16 + marks[k, 1]
+        kind = ((cells[marks[k, 0]] * 32 + heading) * 4096 + int(numbers[k, 4] * 4.0)) * 16 + marks[k, 1]
         at = (kind * 2654435761) % size
         seen = False
         while table[at, 1] == stamp:

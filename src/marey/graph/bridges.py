@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core._arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.graph.build import labels_of
@@ -91,6 +91,19 @@ def with_bridges(
     played = replace(edges, clips=clips, starts=starts, n_frames=n_frames, distances=distances)
     told = findings(found, motions[0].fps, least_seconds)
     return MotionGraph((*motions, *extra), half, small, played, names, members[:, index], found, told)
+
+
+def played_as_they_are(graph: MotionGraph) -> Bools:
+    """(E,) edges that play the clips that they lead from and to, and no motion of their own in between."""
+    ends = np.stack([graph.nodes[graph.edges.tails, 0], graph.nodes[graph.edges.heads, 0]], axis=1)
+    return np.asarray((graph.edges.clips == ends).all(axis=1))
+
+
+def n_recorded(graph: MotionGraph) -> int:
+    """How many of the graph's clips were given to it, first in their order; the others are motions of transitions."""
+    own = graph.edges.clips[~played_as_they_are(graph)]
+    own = own[~np.isin(own, graph.nodes[:, 0])]
+    return int(own.min()) if own.size else len(graph.clips)
 
 
 def plain_transitions(graph: MotionGraph) -> Transitions:

@@ -22,6 +22,7 @@ from marey.graph.motion_graph import MotionGraph, Threshold
 from marey.graph.network import both_ways, compacted, connect_clips
 from marey.graph.prune import UNLABELLED, components, findings, prune
 from marey.graph.transitions import Transitions
+from marey.graph.variations import more_takes
 
 
 def build_graph(
@@ -38,9 +39,13 @@ def build_graph(
     run: Callable[..., Any],
     progress: Callable[[float], None] | None,
     cache: Cache | None = None,
+    variations: int = 0,
+    rng: int | np.random.Generator = 0,
 ) -> MotionGraph:
     """See `MotionGraph.build`."""
     motions = prepared(clips, fps)
+    if variations:
+        motions = prepared((*motions, *more_takes(motions, variations, rng)), motions[0].fps)
     clouds = [point_clouds(motion, markers) for motion in motions]
     weights = frame_weights(window, motions[0].fps, "triangle")
     half = len(weights) // 2
@@ -50,7 +55,8 @@ def build_graph(
             f"the longest clip lasts {longest:.2f} s, too short for transitions of {window:g} s; give longer clips "
             "or a shorter window"
         )
-    how: dict[str, Any] = {"max_memory": max_memory, "run": run, "progress": progress}
+    poses = () if cache is None else [_pose_key(cache, motion, markers) for motion in motions]
+    how: dict[str, Any] = {"max_memory": max_memory, "run": run, "progress": progress, "cache": cache, "poses": poses}
     if coarse != 1:
         # Shares are of all places, so that none can be left out; a distance tells where there is no need to look.
         limit = _largest([threshold, *thresholds.values()])
@@ -61,8 +67,7 @@ def build_graph(
             if limit is None:
                 raise
             # Which threshold would do takes places beyond it to tell: below.
-    poses = () if cache is None else [_pose_key(cache, motion, markers) for motion in motions]
-    found = find_alike(clouds, weights, None, cache=cache, poses=poses, **how)
+    found = find_alike(clouds, weights, None, **how)
     return assembled(motions, found, half, threshold, thresholds, least_seconds)
 
 
@@ -83,6 +88,10 @@ def _pose_key(cache: Cache, motion: Motion, markers: str | Sequence[str]) -> str
 
 def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
     """The clips at one rate, carried by joint 0, with contacts and different names."""
+    # Functions with a compiled form take it once Numba is loaded, and round otherwise than without it. A graph has to
+    # be the same whether its clips were read just now or lay in a cache.
+    import numba  # noqa: F401
+
     given = [clips.motion(i) for i in range(len(clips.names))] if isinstance(clips, Clips) else list(clips)
     if not given:
         raise InvalidValue("a graph needs at least one clip, got none")

@@ -10,23 +10,30 @@ its neighbours as frames of its clip are half a coarse step apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from marey.compare import Clouds, frame_distances
+from marey.compare import Clouds
+from marey.compare.clouds import checked_frame_weights
 from marey.compare.minima import checked_limit
-from marey.compare.pairing import Pairing, most_workers
-from marey.core._arrays import Floats, Ints, settle
+from marey.compare.pairing import Pairing
+from marey.core._arrays import Floats, settle
+from marey.core.protocols import Cache
 from marey.errors import InvalidValue
-from marey.graph.alike import Block, Progress, _with_transforms, blocks_of
+from marey.graph.alike import (
+    Block,
+    Progress,
+    at_cells,
+    block_key,
+    blocks_of,
+    centred,
+    check_clouds,
+    gathered,
+)
 from marey.graph.transitions import Transitions
-
-# Blocks with more coarse cells than this are shared among threads.
-_SHARED = 60_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +42,8 @@ class Side:
 
     few : its every n-th frame.
     offset : the frame that the first of them is.
-    markers, centres, means, spreads : (F, 3, M), (F, 2), (F, 2), (F,).
+    markers, centres : (F, 3, N), (F, 2), see `alike_kernels`.
+    means, spreads : (F, 2), (F,) of the windows.
     slack : (F,) m^2.
     """
 
@@ -57,6 +65,8 @@ def find_alike_coarsely(
     max_memory: int,
     run: Callable[..., Any] = map,
     progress: Progress | None = None,
+    cache: Cache | None = None,
+    poses: Sequence[str] = (),
 ) -> Transitions:
     """What `find_alike` finds, or nearly all of it, in less time: only every `coarse`-th frame is compared with every
     other, and the rest where that promises something.
@@ -65,49 +75,34 @@ def find_alike_coarsely(
     the clips tried fewer than 1 in 100. The gain is largest where the limit, in metres, leaves most places out, with
     long clips, and with 3 or 4 frames of 30 to 60 Hz. Where a good part of all cells is within the limit, or without
     one, so much has to be looked at closely that a full search is the faster.
+
+    `run`, `cache` and `poses` are as for `find_alike`.
     """
-    half = len(frame_weights) // 2
+    check_clouds(clouds)
+    weights = checked_frame_weights(frame_weights)
+    half = len(weights) // 2
     if not 2 <= coarse <= half:
         raise InvalidValue(
             f"a coarse search looks at every n-th frame, n from 2 to {half} for windows of {2 * half + 1} frames, "
             f"got {coarse}"
         )
-    sides = [_side(each, frame_weights, coarse) for each in clouds]
-    few_weights = frame_weights[half % coarse :: coarse]
-    blocks = blocks_of([len(each) for each in clouds], half, max_memory * coarse**2)
-    look = partial(_minima_in, sides, frame_weights, settle(few_weights / few_weights.sum()), coarse, limit)
-    total = sum(block.n_cells for block in blocks)
-    done = 0
-    found: list[tuple[Block, Ints]] = []
-    for block, cells in zip(blocks, run(look, blocks), strict=True):
-        found.append((block, cells))
-        done += block.n_cells
-        if progress is not None:
-            progress(done / total)
-    return _with_transforms(clouds, frame_weights, found)
+    sides = [_side(each, weights, coarse) for each in clouds]
+    few_weights = weights[half % coarse :: coarse]
+    # As large as blocks of a full search: each has a coarse grid of its own, smaller by coarse^2.
+    blocks = blocks_of([len(each) for each in clouds], half, max_memory)
+    look = partial(
+        _minima_in, clouds, sides, weights, settle(few_weights / few_weights.sum()), coarse, checked_limit(limit)
+    )
+    keys = None if cache is None else [block_key(cache, poses, weights, limit, block, coarse) for block in blocks]
+    return gathered(blocks, look, run, progress, cache, keys)
 
 
 def _side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
-    half = len(frame_weights) // 2
-    offset = half % coarse
-    weights, points = clouds.weights, clouds.points
-    centres = np.einsum("fmc,m->fc", points[..., [0, 2]], weights)
-    own = points.copy()
-    own[..., [0, 2]] -= centres[:, None]
-    own *= np.sqrt(weights)[:, None]
-    # Up to a multiple of four, with markers that add nothing.
-    flat = np.zeros((len(own), 3, -(-own.shape[1] // 4) * 4))
-    flat[..., : own.shape[1]] = own.transpose(0, 2, 1)
-    means, spreads = _windowed(centres, (own**2).sum(axis=(1, 2)), frame_weights)
-    return Side(
-        replace(clouds, points=settle(points[offset::coarse]), fps=clouds.fps / coarse, contacts=None),
-        offset,
-        settle(flat),
-        settle(centres),
-        settle(means),
-        settle(spreads),
-        _slack(clouds, frame_weights, coarse),
-    )
+    offset = len(frame_weights) // 2 % coarse
+    markers, centres, squares = centred(clouds, 0, len(clouds))
+    means, spreads = _windowed(centres, squares, frame_weights)
+    few = replace(clouds, points=settle(clouds.points[offset::coarse]), fps=clouds.fps / coarse, contacts=None)
+    return Side(few, offset, markers, centres, settle(means), settle(spreads), _slack(clouds, frame_weights, coarse))
 
 
 def _windowed(centres: Floats, squares: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -130,51 +125,45 @@ def _slack(clouds: Clouds, frame_weights: Floats, coarse: int) -> Floats:
     Were changes independent, their squares would add up and half of D would do; they are not, the less so the larger
     the step. Measured on walks, fights and dances, this much finds 99 % at steps of 2 to 4 frames of 30 Hz.
     """
-    step = (coarse + 1) // 2
+    half, step = len(frame_weights) // 2, (coarse + 1) // 2
     out = np.zeros(len(clouds))
-    if len(clouds) > step:
-        first = np.arange(len(clouds) - step, dtype=np.float64)
-        values = frame_distances(clouds, first, clouds, first + step, frame_weights)[1]
-        out[:-step] = values
-        out[step:] = np.maximum(out[step:], values)
+    # Others are no cells: only frames with whole windows are compared.
+    first = np.arange(half, len(clouds) - half - step)
+    if len(first):
+        values = at_cells(clouds, clouds, frame_weights, np.stack([first, first + step], axis=1))[:, 2]
+        out[first] = values
+        out[first + step] = np.maximum(out[first + step], values)
     return settle(0.5 * coarse * out)
 
 
 def _minima_in(
-    sides: Sequence[Side], weights: Floats, few_weights: Floats, coarse: int, limit: float | None, block: Block
-) -> Ints:
-    """(N, 2) frames of the block's minima."""
-    from marey.graph.coarse_kernels import TILE, refined
+    clouds: Sequence[Clouds],
+    sides: Sequence[Side],
+    weights: Floats,
+    few_weights: Floats,
+    coarse: int,
+    limit: float,
+    block: Block,
+) -> Floats:
+    """(N, 6) as `alike.minima_in`."""
+    from marey.graph.coarse_kernels import refined
 
     a, b = sides[block.a], sides[block.b]
     half = len(weights) // 2
-    sizes = tuple((half, len(side.centres) - half) for side in (a, b))
+    sizes = tuple((half, len(side.spreads) - half) for side in (a, b))
     spans = [
         _coarse_span(run, size, a.offset, coarse) for run, size in zip((block.rows, block.columns), sizes, strict=True)
     ]
     few = np.empty((spans[0][1] - spans[0][0], spans[1][1] - spans[1][0]))
-    pairing = Pairing(a.few, b.few, few_weights)
-    pairing.fill(few, (*spans[0], *spans[1]))
+    Pairing(a.few, b.few, few_weights).fill(few, (*spans[0], *spans[1]), 1)
     corner = tuple(side.offset + span[0] * coarse for side, span in zip((a, b), spans, strict=True))
     min_lag = 2 * half + 1 if block.a == block.b else -(2**40)
     data = [(side.markers, side.centres, side.means, side.spreads) for side in (a, b)]
-    square = checked_limit(limit)
-
-    def look(rows: tuple[int, int]) -> Any:
-        return refined(
-            data[0], data[1], few, corner, coarse, (a.slack, b.slack), square, weights, rows, block.columns, sizes,
-            min_lag,
-        )  # fmt: skip
-
-    n_workers = 1 if few.size < _SHARED else most_workers()
-    if n_workers == 1:
-        return np.asarray(look(block.rows))
-    # A few strips for each thread, as some have more to look at than others.
-    height = -(-(block.rows[1] - block.rows[0]) // (4 * n_workers * TILE)) * TILE
-    strips = [(at, min(at + height, block.rows[1])) for at in range(block.rows[0], block.rows[1], height)]
-    with ThreadPoolExecutor(max_workers=n_workers) as pool:
-        parts = list(pool.map(look, strips))
-    return np.concatenate(parts).reshape(-1, 2)
+    cells = refined(
+        data[0], data[1], few, corner, coarse, (a.slack, b.slack), limit, weights, block.rows,
+        block.columns, sizes, min_lag,
+    )  # fmt: skip
+    return at_cells(clouds[block.a], clouds[block.b], weights, cells)
 
 
 def _coarse_span(run: tuple[int, int], size: tuple[int, int], offset: int, coarse: int) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.compiled import kernel
+from marey.graph.alike_kernels import pair, summing
 
 TILE = 64
 
@@ -63,34 +64,13 @@ def _spread(grid: Any, extent: Any, needed: Any, half: int) -> None:
 
 
 @kernel
-def _pair(p: Any, q: Any, f: int, g: int) -> Any:
-    """Sums over markers, a multiple of four, of two frames about their own centres: dot, cross, heights.
-
-    Four sums of each at a time, which a processor adds in one go.
-    """
-    d0 = d1 = d2 = d3 = c0 = c1 = c2 = c3 = h0 = h1 = h2 = h3 = 0.0
-    for m in range(0, p.shape[2], 4):
-        d0 += p[f, 0, m] * q[g, 0, m] + p[f, 2, m] * q[g, 2, m]
-        d1 += p[f, 0, m + 1] * q[g, 0, m + 1] + p[f, 2, m + 1] * q[g, 2, m + 1]
-        d2 += p[f, 0, m + 2] * q[g, 0, m + 2] + p[f, 2, m + 2] * q[g, 2, m + 2]
-        d3 += p[f, 0, m + 3] * q[g, 0, m + 3] + p[f, 2, m + 3] * q[g, 2, m + 3]
-        c0 += p[f, 0, m] * q[g, 2, m] - p[f, 2, m] * q[g, 0, m]
-        c1 += p[f, 0, m + 1] * q[g, 2, m + 1] - p[f, 2, m + 1] * q[g, 0, m + 1]
-        c2 += p[f, 0, m + 2] * q[g, 2, m + 2] - p[f, 2, m + 2] * q[g, 0, m + 2]
-        c3 += p[f, 0, m + 3] * q[g, 2, m + 3] - p[f, 2, m + 3] * q[g, 0, m + 3]
-        h0 += p[f, 1, m] * q[g, 1, m]
-        h1 += p[f, 1, m + 1] * q[g, 1, m + 1]
-        h2 += p[f, 1, m + 2] * q[g, 1, m + 2]
-        h3 += p[f, 1, m + 3] * q[g, 1, m + 3]
-    return (d0 + d1) + (d2 + d3), (c0 + c1) + (c2 + c3), (h0 + h1) + (h2 + h3)
-
-
-@kernel
 def _pairs(ours: Any, theirs: Any, place: Any, needed: Any, sums: Any) -> None:
     """Sums over markers of the pairs of frames that are needed, of which the first are at `place`.
 
-    They are taken about the centres of the frames at `place`, so that nothing is lost far from the origin.
+    They are taken about the centres of the frames at `place`, so that nothing is lost far from the origin. Those of
+    (i, j) are at sums[:, j - i + n - 1, i], n being the rows: along a diagonal they follow one another.
     """
+    last = needed.shape[0] - 1
     centres, others = ours[1], theirs[1]
     cx, cz = centres[place[0], 0], centres[place[0], 1]
     dx, dz = others[place[1], 0], others[place[1], 1]
@@ -100,17 +80,30 @@ def _pairs(ours: Any, theirs: Any, place: Any, needed: Any, sums: Any) -> None:
         for j in range(needed.shape[1]):
             if needed[i, j]:
                 g = place[1] + j
-                dot, cross, heights = _pair(ours[0], theirs[0], f, g)
+                dot, cross, heights = pair(ours[0][f], theirs[0][g])
                 qx, qz = others[g, 0] - dx, others[g, 1] - dz
-                sums[i, j, 0] = dot + px * qx + pz * qz
-                sums[i, j, 1] = cross + px * qz - pz * qx
-                sums[i, j, 2] = heights
+                d = j - i + last
+                sums[0, d, i] = dot + px * qx + pz * qz
+                sums[1, d, i] = cross + px * qz - pz * qx
+                sums[2, d, i] = heights
+
+
+@summing
+def _window(dots: Any, crosses: Any, heights: Any, weights: Any) -> Any:
+    dot = cross = height = 0.0
+    for k in range(len(weights)):
+        dot += weights[k] * dots[k]
+        cross += weights[k] * crosses[k]
+        height += weights[k] * heights[k]
+    return dot, cross, height
 
 
 @kernel
 def _cells(ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, sums: Any, weights: Any) -> None:
     """D of the marked cells, of which the first would be at `place`, from the sums of the pairs in their windows."""
-    half = len(weights) // 2
+    n = len(weights)
+    half = n // 2
+    last = grid.shape[0] + 2 * half - 1
     centres, means, spreads = ours[1], ours[2], ours[3]
     others, their_means, their_spreads = theirs[1], theirs[2], theirs[3]
     cx, cz = centres[place[0] - half, 0], centres[place[0] - half, 1]
@@ -123,14 +116,11 @@ def _cells(ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, sums: Any
                 continue
             g = place[1] + j
             bx, bz = their_means[g, 0] - dx, their_means[g, 1] - dz
-            along = across = up = 0.0
-            for k in range(2 * half + 1):
-                along += weights[k] * sums[i + k, j + k, 0]
-                across += weights[k] * sums[i + k, j + k, 1]
-                up += weights[k] * sums[i + k, j + k, 2]
+            d = j - i + last
+            along, across, up = _window(sums[0, d, i : i + n], sums[1, d, i : i + n], sums[2, d, i : i + n], weights)
             along -= ax * bx + az * bz
             across -= ax * bz - az * bx
-            rest = spreads[f] + their_spreads[g] - 2.0 * (up + math.sqrt(along * along + across * across))
+            rest = spreads[f] + their_spreads[g] + up - 2.0 * math.sqrt(along * along + across * across)
             grid[i, j] = max(rest, 0.0)
 
 
@@ -174,9 +164,8 @@ def refined(
 
     Parameters
     ----------
-    ours, theirs : of each clip the markers about each frame's centre, times the root of their weights, (F, 3, M), M a
-        multiple of four; these centres (F, 2); and of the window around each frame the mean (F, 2), x and z, and the
-        squared spread (F,) about it, in which heights are about the floor.
+    ours, theirs : of each clip markers and centres as `alike_kernels` takes them, and of the window around each frame
+        the mean (F, 2), x and z, and the squared spread (F,) about it along the floor.
     coarse : coarse cell (r, c) is the fine cell (corner[0] + r every, corner[1] + c every).
     slack : for each clip (F,) what a coarse cell near a frame may be above the limit, m^2.
     rows, columns : half-open; `sizes` are the cells that there are, (first, beyond last) of rows and columns.
@@ -188,7 +177,7 @@ def refined(
     reach = every - 1
     slack_a, slack_b = slack
     side = TILE + 2 + 2 * half
-    sums = np.empty((side, side, 4))
+    sums = np.empty((3, 2 * side - 1, side))
     extent = np.empty((TILE + 2, 2), dtype=np.int64)
     needed_whole = np.empty((side, side), dtype=np.bool_)
     whole, likely = np.empty((TILE + 2, TILE + 2)), np.empty((TILE + 2, TILE + 2), dtype=np.bool_)

@@ -19,7 +19,7 @@ from marey.graph.motion_graph import MotionGraph
 
 # A figure that finds no walk at its distance looks with a wider beam, and at these shares of the distance, before it is
 # left out.
-_NEARER = ((1.0, 1), (1.0, 3), (0.8, 3), (0.6, 6))
+_NEARER = ((1.0, 1), (1.0, 4), (0.8, 4), (0.6, 8))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ def crowd(
     seconds: float,
     *,
     apart: float = 0.6,
-    width: int = 40,
+    width: int = 50,
     rng: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> Crowd:

@@ -66,16 +66,24 @@ def edge_paths(graph: MotionGraph) -> EdgePaths:
     return EdgePaths(first, points, np.linalg.norm(points - before, axis=1), moves, _headings(graph, ways))
 
 
+def stretches(graph: MotionGraph, seconds: float) -> Ints:
+    """(N,) for each node the number of the stretch of its clip, each of `seconds`, that it lies in."""
+    long = max(1, round(seconds * graph.fps))
+    where = np.stack([graph.nodes[:, 0], graph.nodes[:, 1] // long], axis=1)
+    return np.asarray(np.unique(where, axis=0, return_inverse=True)[1]).reshape(-1)
+
+
 def _headings(graph: MotionGraph, ways: list[Floats]) -> Floats:
     out = np.zeros(len(graph.nodes))
     reach = max(1, round(0.25 * graph.fps))
-    for k, (clip, frame) in enumerate(graph.nodes):
-        way = ways[clip]
-        gone = np.zeros(2)
+    for clip, way in enumerate(ways):
+        here = np.flatnonzero(graph.nodes[:, 0] == clip)
+        frames, last = graph.nodes[here, 1], len(way) - 1
+        gone = np.zeros((len(here), 2))
+        stands = np.ones(len(here), dtype=bool)
         # Wider and wider around the node until it has gone somewhere.
         for wide in (reach, 4 * reach, 16 * reach, len(way)):
-            gone = way[min(frame + wide, len(way) - 1)] - way[max(frame - wide, 0)]
-            if np.hypot(*gone) > 0.05:
-                break
-        out[k] = np.arctan2(gone[0], gone[1])
+            gone[stands] = (way[np.minimum(frames + wide, last)] - way[np.maximum(frames - wide, 0)])[stands]
+            stands &= np.hypot(*gone.T) <= 0.05
+        out[here] = np.arctan2(gone[:, 0], gone[:, 1])
     return out

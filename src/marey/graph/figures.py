@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from marey.compare import frame_weights, point_clouds
 from marey.core._arrays import Floats, Ints
+from marey.graph.alike import find_alike
+from marey.graph.bridges import n_recorded, played_as_they_are
+from marey.graph.build import labels_of
 from marey.graph.motion_graph import MotionGraph
-from marey.graph.prune import prune
+from marey.graph.network import Edges, both_ways, connect_clips
+from marey.graph.prune import components, prune
 from marey.graph.routes import time_to
 
-_N_LIMITS = 40
+# Thresholds are looked at up to so many times the graph's own, unless that takes comparing more frames than this anew.
+_N_LIMITS, _BEYOND, _MOST_FRAMES = 41, 2.0, 20_000
+_MAX_MEMORY = 256 * 2**20
+# Metres within which a distance that is computed again is the same.
+_SAME = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +30,21 @@ class GraphFigures:
 
     Attributes
     ----------
-    clips, seconds : how many, and how long they are together.
+    clips, seconds : how many the graph plays, and how long they are together.
+    left_out : names of the clips of which it plays nothing.
     nodes, edges, transitions : how many.
     seconds_kept : of clips that the graph plays.
     mean_edge : seconds.
     mean_distance : metres, of transitions.
     choices_per_second : places at which a clip can be left, per second of clip.
+    parts : strongly connected components, those with most clip first: the seconds of clips in each, and the labels
+        that have endless motion there.
     to_label : for pairs of labels, seconds from the first to the second by the quickest way, mean over its nodes.
     """
 
     clips: int
     seconds: float
+    left_out: tuple[str, ...]
     nodes: int
     edges: int
     transitions: int
@@ -38,6 +52,7 @@ class GraphFigures:
     mean_edge: float
     mean_distance: float
     choices_per_second: float
+    parts: tuple[tuple[float, tuple[str, ...]], ...]
     to_label: dict[tuple[str, str], float]
 
 
@@ -54,10 +69,13 @@ def figures(graph: MotionGraph) -> GraphFigures:
             if before != after and here.size:
                 times[before, after] = float(here.mean())
     # Clips that only transitions are made of have no nodes of their own.
-    own = [graph.clips[k] for k in np.unique(graph.nodes[:, 0])]
+    played = np.unique(graph.nodes[:, 0])
+    own = [graph.clips[k] for k in played]
+    others = np.setdiff1d(np.arange(n_recorded(graph)), played)
     return GraphFigures(
         clips=len(own),
         seconds=sum(len(clip) for clip in own) / fps,
+        left_out=tuple(graph.clips[k].name for k in others),
         nodes=len(graph.nodes),
         edges=len(edges),
         transitions=graph.n_transitions,
@@ -65,22 +83,92 @@ def figures(graph: MotionGraph) -> GraphFigures:
         mean_edge=float(edges.n_frames.mean()) / fps,
         mean_distance=float(edges.distances[edges.blends].mean()) if edges.blends.any() else 0.0,
         choices_per_second=leaves / kept if kept else 0.0,
+        parts=_parts(graph),
         to_label=times,
     )
 
 
-def connectivity(graph: MotionGraph) -> tuple[Floats, Floats, Ints]:
-    """Thresholds (T,) in metres up to the graph's own, the seconds (T, K) of clips of each label that can be played
-    endlessly at each, and how many transitions (T,) that leaves."""
-    edges = graph.edges
-    limits = np.linspace(0.0, float(edges.distances.max()), _N_LIMITS)
-    seconds = np.zeros((_N_LIMITS, len(graph.label_names)))
-    counts = np.zeros(_N_LIMITS, dtype=np.int64)
+def _parts(graph: MotionGraph) -> tuple[tuple[float, tuple[str, ...]], ...]:
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges, n = graph.edges, len(graph.nodes)
+    links = coo_array((np.ones(len(edges), dtype=np.int8), (edges.tails, edges.heads)), shape=(n, n))
+    count, which = connected_components(links, directed=True, connection="strong")
+    inside = which[edges.tails] == which[edges.heads]
+    frames = np.bincount(which[edges.tails[inside]], np.where(edges.blends, 0, edges.n_frames)[inside], minlength=count)
+    held = np.unique(which[edges.tails[inside]])
+    out = []
+    for part in sorted(held, key=lambda part: -frames[part]):
+        names = tuple(name for k, name in enumerate(graph.label_names) if (graph.members[k] & (which == part)).any())
+        out.append((float(frames[part]) / graph.fps, names))
+    return tuple(out)
+
+
+class Connectivity(NamedTuple):
+    """What thresholds leave of a graph.
+
+    limits : (T,) metres.
+    seconds : (T, K) of clips of each label that can be played endlessly.
+    transitions : (T,) how many are left.
+    ways : (T,) pairs of labels of which the second can be got to from the first.
+    """
+
+    limits: Floats
+    seconds: Floats
+    transitions: Ints
+    ways: Ints
+
+
+def connectivity(graph: MotionGraph) -> Connectivity:
+    """What thresholds leave of a graph, for a person to choose one.
+
+    They go up to twice the graph's own: its clips are compared anew, and each row is of a graph that would be built
+    with that threshold for all. Where that cannot be done, they go up to the graph's own and leave out of it what is
+    beyond them: in graphs of very many frames, in those by similarity, and in those compared by other markers.
+    """
+    limits, nodes, edges = _beyond(graph) or _within(graph)
+    seconds = np.zeros((len(limits), len(graph.label_names)))
+    counts, ways = np.zeros((2, len(limits)), dtype=np.int64)
     for row, limit in enumerate(limits):
         taken = edges.taken(~edges.blends | (edges.distances <= limit))
-        keep, members = prune(len(graph.nodes), taken)
+        keep, members = prune(len(nodes), taken)
         counts[row] = int((keep & taken.blends).sum())
-        for k in range(len(graph.label_names)):
-            inside = taken.labels[:, k] & ~taken.blends & members[k, taken.tails] & members[k, taken.heads]
-            seconds[row, k] = float(taken.n_frames[inside].sum()) / graph.fps
-    return limits, seconds, counts
+        found = components(graph.label_names, taken, members)
+        seconds[row] = [each.n_frames / graph.fps for each in found]
+        ways[row] = sum(len(each.reaches) for each in found if each.n_frames)
+    return Connectivity(limits, seconds, counts, ways)
+
+
+def own_threshold(graph: MotionGraph) -> float:
+    """Metres, the largest distance of the graph's transitions that blend clips."""
+    blends = graph.edges.blends & played_as_they_are(graph)
+    return float(graph.edges.distances[blends if blends.any() else graph.edges.blends].max(initial=0.0))
+
+
+def _within(graph: MotionGraph) -> tuple[Floats, Ints, Edges]:
+    return np.linspace(0.0, float(graph.edges.distances.max()), _N_LIMITS), graph.nodes, graph.edges
+
+
+def _beyond(graph: MotionGraph) -> tuple[Floats, Ints, Edges] | None:
+    """Thresholds, and the nodes and edges of all clips with all transitions up to the largest of them; None where that
+    takes too long, or where the graph's own transitions are not among them."""
+    edges, half = graph.edges, graph.half_width
+    plain = edges.blends & played_as_they_are(graph)
+    clips = graph.clips[: n_recorded(graph)]
+    if not plain.any() or sum(len(clip) for clip in clips) > _MOST_FRAMES:
+        return None
+    own = float(edges.distances[plain].max())
+    weights = frame_weights((2 * half + 1) / graph.fps, graph.fps, "triangle")
+    clouds = [point_clouds(clip) for clip in clips]
+    found = both_ways(find_alike(clouds, weights, _BEYOND * own, max_memory=_MAX_MEMORY))
+    there = {(*c, *f): d for c, f, d in zip(found.clips.tolist(), found.frames.tolist(), found.distances, strict=True)}
+    frames = edges.starts[plain] + half
+    for c, f, d in zip(edges.clips[plain].tolist(), frames.tolist(), edges.distances[plain], strict=True):
+        if abs(there.get((*c, *f), np.inf) - d) > _SAME:
+            return None
+    names, frame_labels = labels_of(clips)
+    if names != graph.label_names:
+        return None
+    nodes, whole = connect_clips(np.array([len(clip) for clip in clips]), frame_labels, found, half)
+    return np.linspace(0.0, _BEYOND * own, _N_LIMITS), nodes, whole

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from marey.core._arrays import Floats, as_type, frozen
 from marey.errors import InvalidValue, NoResult
-from marey.graph.edge_paths import EdgePaths, edge_paths
+from marey.graph.edge_paths import EdgePaths, edge_paths, stretches
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.walk import Walk
+from marey.maths import rigid2d
 
 if TYPE_CHECKING:
     from marey.core._arrays import Bools, Ints
@@ -25,10 +26,24 @@ SPACING = 0.02
 _REWARD = 0.2
 # Frames count as gone by at least this, in m/s, so that nobody stands on the path for ever at no cost.
 _LEAST_SPEED = 0.1
+# Whoever has been within so many metres of a place for so many seconds pays for every frame more, in m^2: a turn on the
+# spot takes that long, a detour in place longer.
+_SPOT = 0.25
+_PATIENCE = 0.8
+_DAWDLING = 1.0
 # m^2: blended frames are not as good as recorded ones.
 _PENALTY = 0.5
 # The end of the path weighs as much as this many frames.
-_END_WEIGHT = 15.0
+_END_WEIGHT = 60.0
+# Beams are searched from this width on, each twice as wide as the one before, up to the width that is asked for: all
+# that a narrower search finds is then found by a wider one, too.
+_NARROWEST = 25
+# Without a width, the first of these at which the way is as near to the path as this, in metres, in the mean and at its
+# end.
+_WIDTHS = {50: (0.05, 0.1), 100: (0.15, 0.25), 200: (np.inf, np.inf)}
+# Seconds of a clip within which one state is as good as another of like heading and length gone: a beam is not to fill
+# with walks that left a clip a frame sooner or later.
+_ALIKE = 0.2
 _N_STARTS = 96
 _MOST_RECORDS = 4_000_000
 
@@ -79,7 +94,7 @@ def follow(
     apart: float = 0.5,
     seconds: float | None = None,
     early: float = 0.9,
-    width: int = 100,
+    width: int | None = None,
     rng: int | np.random.Generator = 0,
 ) -> Followed:
     """A walk whose hips travel along `path`.
@@ -99,8 +114,8 @@ def follow(
     apart : metres that the figure keeps away from others.
     seconds : stop after this long, wherever along the path that is; at the path's end by default.
     early : metres before the end of a style from which the next may begin; half of a person's height (Kovar 4.3.1).
-    width : states kept for each frame. The search is repeated at widths that double up to this, and the best of all is
-        kept, so that more is never worse.
+    width : states kept for each frame: beams of 25, 50, 100 and so on up to this are searched and the best walk of all
+        is kept, so that more is never worse. By default as wide as it takes to be near, from 50 to 200.
     rng : chooses the nodes that are tried as starts.
     """
     course, total = checked_path(path)
@@ -116,11 +131,15 @@ def follow(
     ways = edge_paths(graph)
     states, nodes = _starts(graph, ways, course, carried, start, np.random.default_rng(rng))
     best: tuple[float, Walk] | None = None
-    if width < 1:
-        raise InvalidValue(f"width must be at least 1, got {width}")
-    for wide in _widths(width):
+    if width is not None and width < _NARROWEST:
+        raise InvalidValue(f"width must be at least {_NARROWEST}, got {width}")
+    wide = _NARROWEST
+    while wide <= (max(_WIDTHS) if width is None else width):
         better = _searched(graph, ways, course, total, ends, carried, bounds, early, states, nodes, wide, best)
         best = better or best
+        if width is None and wide in _WIDTHS and _close(best, path, ways, last_frame, *_WIDTHS[wide]):
+            break
+        wide *= 2
     if best is None:
         what = "" if styles is None else " in these styles"
         raise NoResult(f"no walk covers this path of {total:.1f} m{what}; give more clips or a larger threshold")
@@ -163,11 +182,15 @@ def checked_path(path: ArrayLike) -> tuple[Floats, float]:
     return np.stack([np.interp(at, gone, points[:, k]) for k in (0, 1)], axis=1), total
 
 
-def _widths(width: int) -> list[int]:
-    out = [width]
-    while out[-1] > 50:
-        out.append(out[-1] // 2)
-    return out[::-1]
+def _close(
+    best: tuple[float, Walk] | None, path: ArrayLike, ways: EdgePaths, last_frame: int, mean: float, at_end: float
+) -> bool:
+    """Whether the path is followed so closely that a wider beam is not worth its time."""
+    if best is None:
+        return False
+    found = described(best[1], path, best[0], ways)
+    # Whoever is to stop at a time need not have come to the end.
+    return found.mean_distance <= mean and (found.end_distance <= at_end or last_frame > 0)
 
 
 def _styles(graph: MotionGraph, styles: Sequence[tuple[float, str]] | str | None, total: float) -> tuple[Floats, Bools]:
@@ -199,11 +222,12 @@ def _starts(
     start: tuple[int, ArrayLike] | None,
     chance: np.random.Generator,
 ) -> tuple[Floats, Ints]:
-    """States (S, 6) of c, s, x, z, arc, cost, and their nodes (S,)."""
+    """States (S, 9) of c, s, x, z, arc, cost, the spot x, z and frames there, and their nodes (S,)."""
     if start is not None:
         node, place = start
         theta, x, z = frozen(place, "the start's place", (3,))
-        return np.array([[np.cos(theta), np.sin(theta), x, z, 0.0, 0.0]]), np.array([node])
+        here = rigid2d.apply(np.array([theta, x, z]), ways.points[ways.first[graph.first_out[node]]])
+        return np.array([[np.cos(theta), np.sin(theta), x, z, 0.0, 0.0, *here, 0.0]]), np.array([node])
     able = np.unique(graph.edges.tails[carried[:, 0]])
     if not len(able):
         raise NoResult("no edge of the graph is in the first style; raise the threshold")
@@ -213,7 +237,10 @@ def _starts(
     c, s = np.cos(theta), np.sin(theta)
     x, z = ways.points[ways.first[graph.first_out[nodes]]].T
     here = np.stack([c, s, course[0, 0] - (x * c + z * s), course[0, 1] - (z * c - x * s)], axis=1)
-    return np.concatenate([here, np.zeros((len(nodes), 2))], axis=1), nodes
+    states = np.zeros((len(nodes), 9))
+    states[:, :4] = here
+    states[:, 6:8] = course[0]
+    return states, nodes
 
 
 def _searched(
@@ -238,9 +265,11 @@ def _searched(
     trail = np.empty((min(_MOST_RECORDS, width * most + len(states)), 2), dtype=np.int64)
     found = np.full(3, -1, dtype=np.int64)
     cost = beam(
-        np.ascontiguousarray(states), nodes, graph.first_out, edges.heads, edges.n_frames, edges.blends,
+        np.ascontiguousarray(states), nodes, stretches(graph, _ALIKE), graph.first_out, edges.heads, edges.n_frames,
+        edges.blends,
         np.ascontiguousarray(carried), ways.first, ways.points, ways.steps, ways.moves, course, SPACING, ends, early,
-        _LEAST_SPEED / graph.fps, *bounds, width, _REWARD, _PENALTY, _END_WEIGHT, most,
+        _LEAST_SPEED / graph.fps, _SPOT, round(_PATIENCE * graph.fps), _DAWDLING, *bounds, width, _REWARD, _PENALTY,
+        _END_WEIGHT, most,
         np.inf if best is None else best[0], trail, found,
     )  # fmt: skip
     record, edge, played = (int(value) for value in found)
@@ -255,7 +284,7 @@ def _searched(
         record = parent
     taken.reverse()
     node = int(edges.tails[taken[0]])
-    c, s, x, z, _, _ = states[np.flatnonzero(nodes == node)[0]]
+    c, s, x, z = states[np.flatnonzero(nodes == node)[0], :4]
     n_frames = int(edges.n_frames[taken[:-1]].sum()) + played
     return float(cost), Walk(graph, np.array(taken), np.array([np.arctan2(s, c), x, z]), n_frames)
 

@@ -16,8 +16,8 @@ from marey.core._arrays import Floats, frozen, settle
 from marey.core.motion import Motion
 from marey.edit._figure import moved_by, place, rooted
 from marey.edit._notes import checked_number, recorded
-from marey.edit._replant import _mixed, replanted, with_contacts
-from marey.edit.path import _held
+from marey.edit._replant import mixed, replanted, with_contacts
+from marey.edit.path import with_held_feet
 from marey.errors import InvalidValue, NoResult
 from marey.graph.walk import Walk
 from marey.maths import rigid2d
@@ -122,9 +122,9 @@ def _bent(tail: Motion, wanted: Floats, n: int, lead: int, clean: bool) -> tuple
         transforms, about = _moves(tail, aim, share)
         made = moved_by(tail, transforms)
         if clean:
-            made, _ = replanted(_held(tail, made, transforms))
+            made, _ = replanted(with_held_feet(tail, made, transforms))
             # Into the bend from the motion as it was: before it, nothing but cleanup has changed anything.
-            made = _mixed(tail, tail, made, ease_in(np.arange(len(tail)) / lead), slice(0, len(tail)))
+            made = mixed(tail, tail, made, ease_in(np.arange(len(tail)) / lead), slice(0, len(tail)))
         missed = wanted - _end(made)
         missed[0] = rigid2d.wrap_angle(missed[0])
         if np.abs(missed).max() < _NEAR:

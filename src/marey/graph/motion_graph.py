@@ -20,9 +20,13 @@ from marey.graph.prune import Component
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from marey.graph.crowd import Crowd
+    from marey.graph.figures import GraphFigures
     from marey.graph.follow import Followed
+    from marey.graph.search import Objective, Searched
     from marey.graph.stream import GraphStream
     from marey.graph.table import DirectionTable
+    from marey.graph.thin import Thinning
     from marey.graph.walk import Walk
 
 Threshold = float | str
@@ -108,6 +112,14 @@ class MotionGraph:
                 f"no label {name!r} in this graph; there are {known}{similar(name, self.label_names)}"
             ) from None
 
+    def clip_index(self, name: str) -> int:
+        """Number of the clip of this name that the graph plays."""
+        played = np.unique(self.nodes[:, 0]).tolist()
+        known = [self.clips[k].name for k in played]
+        if name not in known:
+            raise UnknownName(f"no clip {name!r} in this graph; there are {', '.join(known)}{similar(name, known)}")
+        return int(played[known.index(name)])
+
     def allowed(self, label: str | None = None) -> Bools:
         """(E,) the edges of endless motion of a label; all edges for None."""
         if label is None:
@@ -132,6 +144,8 @@ class MotionGraph:
         fps: float | None = None,
         least_seconds: float = 2.0,
         coarse: int = 1,
+        variations: int = 0,
+        rng: int | np.random.Generator = 0,
         max_memory: int = 256 * 2**20,
         run: Callable[..., Any] = map,
         cache: Cache | None = None,
@@ -149,6 +163,9 @@ class MotionGraph:
         fps : rate of the graph; the lowest of the clips' by default.
         least_seconds : labels with less endless motion than this are among the findings.
         coarse : look at every n-th frame first, then closely around what was found there; 1 looks at all.
+        variations : how many blends by chance of each action to add as further clips, where several clips are takes of
+            one; see `marey.graph.variations.more_takes`.
+        rng : of that chance.
         max_memory : bytes that grids may take at a time.
         run : how to map work over blocks; ``map`` does it here and now, `marey.store.processes` on all cores.
         cache : a `marey.store.Cache`, such as a set's ``clips.cache``: pairs of clips that were compared before, in
@@ -166,11 +183,40 @@ class MotionGraph:
             fps=fps,
             least_seconds=least_seconds,
             coarse=coarse,
+            variations=variations,
+            rng=rng,
             max_memory=max_memory,
             run=run,
             cache=cache,
             progress=progress,
         )
+
+    @classmethod
+    def build_by_similarity(
+        cls, clips: Clips | Sequence[Motion], threshold: float = 0.7, **options: Any
+    ) -> MotionGraph:
+        """A graph by likeness of poses, velocities and accelerations; see `marey.graph.build_by_similarity`."""
+        from marey.graph.similar import build_by_similarity
+
+        return build_by_similarity(clips, threshold, **options)
+
+    def with_registered_transitions(self, **options: Any) -> MotionGraph:
+        """The graph with longer transitions added, in step; see `marey.graph.with_registered_transitions`."""
+        from marey.graph.registered import with_registered_transitions
+
+        return with_registered_transitions(self, **options)
+
+    def thinned(self, *, loss: float = 0.1, rng: int | np.random.Generator = 0) -> tuple[MotionGraph, Thinning]:
+        """The graph with as few transitions as it needs, and what that costs; see `marey.graph.thinned`."""
+        from marey.graph.thin import thinned
+
+        return thinned(self, loss=loss, rng=rng)
+
+    def figures(self) -> GraphFigures:
+        """What is in the graph, in numbers; see `marey.graph.GraphFigures`."""
+        from marey.graph.figures import figures
+
+        return figures(self)
 
     def walk(self, edges: ArrayLike, start: ArrayLike = (0.0, 0.0, 0.0), n_frames: int | None = None) -> Walk:
         """The walk along `edges`, with the first edge's clip put at `start`, a rigid2d."""
@@ -191,6 +237,30 @@ class MotionGraph:
         from marey.graph.follow import follow
 
         return follow(self, path, **options)
+
+    def search(self, objective: Objective, **options: Any) -> Searched:
+        """The walk of smallest cost, by branch and bound; see `marey.graph.search`."""
+        from marey.graph.search import search
+
+        return search(self, objective, **options)
+
+    def shortest_walk(self, before: int | str, after: int | str) -> Walk:
+        """The walk from one node to another, or from one clip, by its name, to another, that takes the least time."""
+        from marey.graph.routes import quickest
+
+        return quickest(self, self._nodes_of(before), self._nodes_of(after))
+
+    def _nodes_of(self, which: int | str) -> Ints:
+        """A node, or all nodes of a clip."""
+        if isinstance(which, str):
+            return np.flatnonzero(self.nodes[:, 0] == self.clip_index(which))
+        return np.array([which], dtype=np.int64)
+
+    def crowd(self, paths: Sequence[ArrayLike], seconds: float, **options: Any) -> Crowd:
+        """Many walks, each along its own path and out of the others' way; see `marey.graph.crowd`."""
+        from marey.graph.crowd import crowd
+
+        return crowd(self, paths, seconds, **options)
 
     def direction_table(self, n_directions: int = 16, **options: Any) -> DirectionTable:
         """At each node, the edge that leads best in each direction; see `marey.graph.direction_table`."""

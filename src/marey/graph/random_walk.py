@@ -1,4 +1,9 @@
-"""Walks by chance."""
+"""Walks by chance, which play all of a graph about as often as each other part of it.
+
+Where chance alone decides, a walk stays for minutes in clips that are easy to get into and hardly ever comes to others.
+Here it is drawn to what it has played least: the worth of a node is the time not yet played that lies ahead of it, by
+dynamic programming over the graph, and chance favours what is worth more.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,20 @@ from marey.errors import InvalidValue, NoResult
 from marey.graph.walk import Walk
 
 if TYPE_CHECKING:
+    from marey.core._arrays import Bools, Floats
     from marey.graph.motion_graph import MotionGraph
+
+# Seconds of a clip that count as one thing to play.
+_STRETCH = 1.0
+# Seconds ahead at which something to play counts about a third of what it counts here.
+_HORIZON = 8.0
+# Seconds of walk after which the worth of nodes is found anew.
+_RENEWED = 5.0
+# What is worth this many seconds more is chosen e times as often.
+_DRAW = 0.25
+# How many times at most the chance that a clip is left grows where what lies beyond is worth more.
+_MOST = 30.0
+_SETTLED, _MOST_SWEEPS = 0.02, 200
 
 
 def random_walk(
@@ -40,28 +58,90 @@ def random_walk(
     edges = graph.edges
     allowed = graph.allowed(label)
     runs = allowed & ~edges.blends
+    worth = _Worth(graph, allowed)
     if start is None:
         weights = np.where(runs if runs.any() else allowed, edges.n_frames, 0).astype(float)
         edge = int(chance.choice(len(edges), p=weights / weights.sum()))
     else:
-        edge = _next_edge(graph, start, allowed, between, chance)
+        edge = _next_edge(graph, start, allowed, between, worth, chance)
     taken = [edge]
+    worth.play(edge)
     done = int(edges.n_frames[edge])
     while done < n_frames:
-        edge = _next_edge(graph, int(edges.heads[edge]), allowed, between, chance)
+        edge = _next_edge(graph, int(edges.heads[edge]), allowed, between, worth, chance)
         taken.append(edge)
+        worth.play(edge)
         done += int(edges.n_frames[edge])
     return Walk(graph, np.array(taken), np.zeros(3), n_frames)
 
 
-def _next_edge(graph: MotionGraph, node: int, allowed: np.ndarray, between: float, chance: np.random.Generator) -> int:
+class _Worth:
+    """How much that has not been played yet lies ahead of each edge, in seconds."""
+
+    def __init__(self, graph: MotionGraph, allowed: Bools) -> None:
+        self._graph = graph
+        self._allowed = allowed
+        lengths = np.array([len(clip) for clip in graph.clips])
+        long = max(1, round(_STRETCH * graph.fps))
+        firsts = np.concatenate([[0], np.cumsum(-(-lengths // long))])
+        self._frame = np.concatenate([[0], np.cumsum(lengths)])
+        self._stretch = np.concatenate([firsts[k] + np.arange(n) // long for k, n in enumerate(lengths)])
+        self._played = np.zeros(firsts[-1])
+        self._share = 1.0 / long
+        self._fade = np.exp(-graph.edges.n_frames / (_HORIZON * graph.fps))
+        self._ahead = np.zeros((len(graph.nodes), 1))
+        self._edges = np.zeros(len(graph.edges))
+        self._since = np.inf
+
+    def play(self, edge: int) -> None:
+        """Take note that an edge has been played; blended frames are nobody's."""
+        edges = self._graph.edges
+        n = int(edges.n_frames[edge])
+        self._since += n / self._graph.fps
+        if not edges.blends[edge]:
+            begin = int(self._frame[edges.clips[edge, 0]] + edges.starts[edge, 0])
+            np.add.at(self._played, self._stretch[begin : begin + n], self._share)
+
+    def of(self, edges: list[int]) -> Floats:
+        """Seconds, for each of some edges."""
+        if self._since >= _RENEWED:
+            self._renew()
+            self._since = 0.0
+        return self._edges[edges]
+
+    def _renew(self) -> None:
+        from marey.graph.table_kernels import settle_values
+
+        graph, edges = self._graph, self._graph.edges
+        new = 1.0 / (1.0 + self._played[self._stretch]) / graph.fps
+        until = np.concatenate([[0.0], np.cumsum(new)])
+        begin = self._frame[edges.clips[:, 0]] + edges.starts[:, 0]
+        gain = np.where(edges.blends, 0.0, until[begin + np.where(edges.blends, 0, edges.n_frames)] - until[begin])
+        gain[~self._allowed] = -np.inf
+        choices = np.empty(self._ahead.shape, dtype=np.int64)
+        settle_values(
+            gain[:, None], self._fade, np.zeros(len(edges)), edges.heads, graph.first_out, _SETTLED, _MOST_SWEEPS,
+            self._ahead, choices,
+        )  # fmt: skip
+        self._edges = gain + self._fade * self._ahead[edges.heads, 0]
+
+
+def _next_edge(
+    graph: MotionGraph, node: int, allowed: Bools, between: float, worth: _Worth, chance: np.random.Generator
+) -> int:
     edges = graph.edges
     outs = [edge for edge in graph.out_edges(node) if allowed[edge]]
     if not outs:
         raise NoResult(f"nothing that is allowed follows node {node}")
+    if len(outs) == 1:
+        return outs[0]
     runs = [edge for edge in outs if not edges.blends[edge]]
     jumps = [edge for edge in outs if edges.blends[edge]]
     if runs and jumps:
-        stay = np.exp(-float(edges.n_frames[runs[0]]) / (graph.fps * between)) if between > 0.0 else 0.0
+        gained = (worth.of(jumps).max() - worth.of(runs)[0]) / _DRAW
+        urge = float(np.exp(np.clip(gained, 0.0, np.log(_MOST))))
+        stay = np.exp(-urge * float(edges.n_frames[runs[0]]) / (graph.fps * between)) if between > 0.0 else 0.0
         outs = runs if chance.random() < stay else jumps
-    return outs[int(chance.integers(len(outs)))]
+    values = worth.of(outs) / _DRAW
+    weights = np.exp(values - values.max())
+    return outs[int(chance.choice(len(outs), p=weights / weights.sum()))]

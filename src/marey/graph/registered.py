@@ -7,7 +7,7 @@ longer blend hides more. Such transitions are made here and added to a graph as 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,6 +39,7 @@ def with_registered_transitions(
     lengths: Sequence[float] = (1.2, 0.8),
     most: int = 200,
     markers: str = "body",
+    progress: Callable[[float], None] | None = None,
 ) -> MotionGraph:
     """The graph with further transitions, each as long as its place allows and with both clips in step.
 
@@ -53,23 +54,29 @@ def with_registered_transitions(
     lengths : seconds; the first that fits is taken.
     most : transitions to make at the most, each direction being one. Each is kept as two short clips.
     markers : what is compared.
+    progress : told the share that is done, from 0 to 1.
     """
     tried = [checked_number(length, "lengths in seconds", above=True) for length in lengths]
     if not tried:
         raise InvalidValue("lengths must hold at least one, got none")
     if most < 1:
         raise InvalidValue(f"most must be at least 1, got {most}")
+    # As in `marey.graph.build.prepared`: compiled forms round otherwise.
+    import numba  # noqa: F401
+
     plain = plain_transitions(graph)
     largest = float(plain.distances.max(initial=0.0))
     limit = 1.5 * largest if threshold is None else checked_number(threshold, "threshold in metres")
     places = _places(graph, largest, limit, markers)
     bridges: list[Bridge] = []
-    for k in np.argsort(places.distances, kind="stable"):
+    for n, k in enumerate(np.argsort(places.distances, kind="stable")):
         if len(bridges) >= most:
             break
         made = _made(graph, places.taken(np.array([k])), tried, limit, markers)
         if made is not None:
             bridges.append(made)
+        if progress is not None:
+            progress(max(len(bridges) / most, (n + 1) / len(places)))
     if not bridges:
         raise NoResult(
             f"no transition in step could be made at {len(places)} places between {largest:.3f} and {limit:.3f} m; "

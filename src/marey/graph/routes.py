@@ -14,23 +14,34 @@ from marey.graph.walk import Walk
 
 def shortest_walk(graph: MotionGraph, before: int, after: int) -> Walk:
     """The walk from one node to another that takes the least time; from a node to itself, the quickest loop."""
+    return quickest(graph, np.array([before]), np.array([after]))
+
+
+def quickest(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
+    """The walk from any of some nodes to any of others that takes the least time, of one edge or more."""
     from scipy.sparse.csgraph import dijkstra
 
     n = len(graph.nodes)
-    for node in (before, after):
+    for node in (*before, *after):
         if not 0 <= node < n:
             raise InvalidValue(f"nodes are numbers from 0 to {n - 1}, got {node}")
     edges = graph.edges
-    away = dijkstra(_times_back(graph), indices=after)
-    out: list[int] = []
-    node = before
-    while node != after or not out:
-        onward = [edge for edge in graph.out_edges(node) if np.isfinite(away[edges.heads[edge]])]
-        if not onward:
-            raise NoResult(f"there is no walk from node {before} to node {after}")
-        out.append(min(onward, key=lambda edge: edges.n_frames[edge] + away[edges.heads[edge]]))
-        node = int(edges.heads[out[-1]])
+    goals = set(after.tolist())
+    away = dijkstra(_times_back(graph), indices=after, min_only=True)
+    # From goals on as well, a walk begins with an edge.
+    begun = edges.n_frames + away[edges.heads]
+    first = np.flatnonzero(np.isin(edges.tails, before) & np.isfinite(begun))
+    if not len(first):
+        raise NoResult(f"there is no walk from {_told(graph, before)} to {_told(graph, after)}")
+    out = [int(first[begun[first].argmin()])]
+    while (node := int(edges.heads[out[-1]])) not in goals:
+        outs = graph.out_edges(node)
+        out.append(min(outs, key=lambda edge: edges.n_frames[edge] + away[edges.heads[edge]]))
     return graph.walk(out)
+
+
+def _told(graph: MotionGraph, nodes: Ints) -> str:
+    return f"node {nodes[0]}" if len(nodes) == 1 else f"clip {graph.clips[graph.nodes[nodes[0], 0]].name!r}"
 
 
 def shortest_ways(graph: MotionGraph, label: str) -> Ints:

@@ -10,7 +10,7 @@ shows at once; but the fading offset of a foot that stands makes it slide until 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,6 +26,7 @@ from marey.graph.bridges import Bridge, with_bridges
 from marey.graph.build import prepared
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.transitions import Transitions
+from marey.graph.variations import more_takes
 from marey.maths import quat
 
 # Seconds around a transition that are kept with it, so that its way over the floor can be smoothed like any other.
@@ -42,6 +43,9 @@ def build_by_similarity(
     acceleration: float = 0.01,
     fps: float | None = None,
     least_seconds: float = 2.0,
+    variations: int = 0,
+    rng: int | np.random.Generator = 0,
+    progress: Callable[[float], None] | None = None,
 ) -> MotionGraph:
     """A graph whose transitions go from a frame to the one after a similar frame, without their seams.
 
@@ -57,16 +61,22 @@ def build_by_similarity(
     weights, velocity, acceleration : of the cost; see `marey.compare.pose_cost`.
     fps : rate of the graph; the lowest of the clips' by default.
     least_seconds : labels with less endless motion than this are among the findings.
+    variations, rng : blends to add as further clips; see `MotionGraph.build`.
+    progress : told the share that is done, from 0 to 1.
     """
     if not (np.isfinite(threshold) and 0.0 < threshold <= 1.0):
         raise InvalidValue(f"a threshold of similarity is above 0 and at most 1, got {threshold!r}")
     seconds = checked_number(fade, "fade in seconds", above=True)
     motions = prepared(clips, fps)
+    if variations:
+        motions = prepared((*motions, *more_takes(motions, variations, rng)), motions[0].fps)
     half = max(1, round(0.5 * (seconds * motions[0].fps - 1.0)))
     if max(len(motion) for motion in motions) < 4 * half + 4:
         longest = max(motion.duration for motion in motions)
         raise InvalidValue(f"the longest clip lasts {longest:.2f} s, too short for a fade of {seconds:g} s")
     clouds = [point_clouds(motion) for motion in motions]
+    lengths = np.array([len(motion) for motion in motions], dtype=np.float64)
+    cells_before, total = 0.0, 0.5 * (lengths.sum() ** 2 + (lengths**2).sum())
     bridges, best = [], 0.0
     for a, one in enumerate(motions):
         for b in range(a, len(motions)):
@@ -76,6 +86,9 @@ def build_by_similarity(
             cells = cells[found >= threshold]
             for ends, rows in (((a, b), cells), ((b, a), cells[:, ::-1])):
                 bridges.extend(_bridges(motions, clouds, ends, rows, half))
+            cells_before += lengths[a] * lengths[b]
+            if progress is not None:
+                progress(min(1.0, cells_before / total))
     nothing = Transitions(np.zeros((0, 2), int), np.zeros((0, 2), int), np.zeros(0), np.zeros((0, 3)))
     graph = with_bridges(motions, half, nothing, bridges, least_seconds)
     if graph is None:

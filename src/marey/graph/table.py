@@ -69,10 +69,10 @@ class DirectionTable:
         return int(np.rint(direction / step)) % self.n_directions
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to an .npz file: two bytes for a choice."""
+        """Write it to an .npz file: one byte for a choice, or two, and two for a value, which starts alone need."""
         arrays: dict[str, NDArray[Any]] = {
-            "choices": self.choices.astype(np.int16),
-            "values": self.values.astype(np.float32),
+            "choices": self.choices.astype(np.int8 if self.choices.max(initial=0) < 128 else np.int16),
+            "values": self.values.astype(np.float16),
             "label": archive.text_array("" if self.label is None else self.label, "the label"),
             "speed": np.array(np.nan if self.speed is None else self.speed),
             "sweeps": np.array(self.sweeps),

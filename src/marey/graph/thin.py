@@ -15,6 +15,7 @@ import numpy as np
 
 from marey.core._arrays import Bools, Floats, Ints
 from marey.errors import InvalidValue, NoResult
+from marey.graph.bridges import n_recorded
 from marey.graph.follow import follow
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import compacted
@@ -239,9 +240,12 @@ def _without(graph: MotionGraph, kept: Bools, *, join: bool) -> MotionGraph:
     else:
         left = replace(left, tails=np.searchsorted(index, left.tails), heads=np.searchsorted(index, left.heads))
     told = findings(found, graph.fps, _LEAST_SECONDS)
-    return MotionGraph(
-        graph.clips, graph.half_width, graph.nodes[index], left, graph.label_names, members[:, index], found, told
-    )
+    # Motions of transitions go with them.
+    used = np.union1d(np.arange(n_recorded(graph)), left.clips) if join else np.arange(len(graph.clips))
+    left = replace(left, clips=np.searchsorted(used, left.clips))
+    clips = tuple(graph.clips[k] for k in used)
+    nodes = graph.nodes[index]
+    return MotionGraph(clips, graph.half_width, nodes, left, graph.label_names, members[:, index], found, told)
 
 
 def _curve(chance: np.random.Generator) -> Floats:

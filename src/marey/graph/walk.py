@@ -19,6 +19,9 @@ from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from marey.graph.landing import Landing
     from marey.graph.motion_graph import MotionGraph
 
 
@@ -136,6 +139,24 @@ class Walk:
         from marey.clean import clean as planted
 
         return planted(made)
+
+    def landed(self, at: ArrayLike, heading: float | None = None, **options: Any) -> tuple[Motion, Landing]:
+        """The motion, its end bent by a little to be exactly at a place; see `marey.graph.landed`."""
+        from marey.graph.landing import landed
+
+        return landed(self, at, heading, **options)
+
+    def led_to(self, at: ArrayLike, heading: float | None = None, **options: Any) -> Walk:
+        """The walk, gone on with until it is near a place; see `marey.graph.led_to`."""
+        from marey.graph.approach import led_to
+
+        return led_to(self, at, heading, **options)
+
+    def led_into(self, clip: str, at: ArrayLike, heading: float, **options: Any) -> Walk:
+        """The walk, gone on with into a clip at a place and heading; see `marey.graph.led_into`."""
+        from marey.graph.approach import led_into
+
+        return led_into(self, clip, at, heading, **options)
 
     def _joined(self, name: str) -> Motion:
         graph = self.graph

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats
-from marey.graph import Followed, MotionGraph, Walk, connectivity
+from marey.core._arrays import Floats, Ints
+from marey.graph import Edges, Followed, MotionGraph, Walk, connectivity
+from marey.graph.figures import own_threshold
 from marey.plot.style import (
+    FLOOR,
     LEFT,
     MIDDLE,
     NOTE,
     NOTE_SIZE,
     RIGHT,
-    SERIES,
+    WIDTH,
     StrPath,
     check_suffix,
     new_figure,
+    series_look,
+    shown_names,
     styled,
     write_figure,
 )
@@ -42,31 +46,46 @@ def graph(motion_graph: MotionGraph, path: StrPath) -> None:
 def draw_graph(motion_graph: MotionGraph) -> Figure:
     """Each clip as a line over time, dark where the graph plays it, and each transition as an arc from one to another.
 
-    Arcs within a clip bow upwards. The darker an arc, the more alike the frames that it joins; of very many, some of
-    every likeness are drawn.
+    Clips of which the graph plays nothing are left out. Arcs within a clip bow upwards. The darker an arc, the more
+    alike the frames that it joins; of very many, some of every likeness are drawn.
     """
-    clips, edges = motion_graph.clips, motion_graph.edges
-    figure = new_figure(1.1 + 0.55 * len(clips))
-    axes = figure.add_axes((0.16, 0.62 / figure.get_figheight(), 0.81, 1.0 - 1.1 / figure.get_figheight()))
-    rows = np.arange(len(clips))[::-1].astype(float)
-    for k, clip in enumerate(clips):
-        axes.plot([0.0, clip.duration], [rows[k]] * 2, color="#d5d8dd", lw=3.0, solid_capstyle="butt", zorder=2)
-    runs = np.flatnonzero(~edges.blends)
-    for e in runs:
-        start = edges.starts[e, 0] / motion_graph.fps
-        stop = start + edges.n_frames[e] / motion_graph.fps
-        row = rows[edges.clips[e, 0]]
-        axes.plot([start, stop], [row] * 2, color=MIDDLE, lw=3.0, solid_capstyle="butt", zorder=3)
+    told = motion_graph.figures()
+    edges, fps = motion_graph.edges, motion_graph.fps
+    played = np.unique(motion_graph.nodes[:, 0])
+    clips = [motion_graph.clips[k] for k in played]
+    figure = new_figure(1.1 + float(np.clip(14.0 / len(clips), 0.22, 0.55)) * len(clips))
+    names = shown_names(clips)
+    # Names are as wide as they are; 0.075 inches is about a letter.
+    left = min(0.3, 0.03 + 0.075 * max(map(len, names)) / WIDTH)
+    axes = figure.add_axes((left, 0.62 / figure.get_figheight(), 0.97 - left, 1.0 - 1.1 / figure.get_figheight()))
+    rows = np.full(len(motion_graph.clips), np.nan)
+    rows[played] = np.arange(len(clips))[::-1]
+    for row, clip in zip(rows[played], clips, strict=True):
+        axes.plot([0.0, clip.duration], [row] * 2, color="#d5d8dd", lw=3.0, solid_capstyle="butt", zorder=2)
+    runs = edges.taken(~edges.blends)
+    for row, number in zip(rows[played], played, strict=True):
+        mask = np.zeros(len(motion_graph.clips[number]) + 2, dtype=bool)
+        for start, n in zip(*_runs_in(runs, int(number)), strict=True):
+            mask[start + 1 : start + 1 + n] = True
+        for start, stop in np.flatnonzero(np.diff(mask)).reshape(-1, 2) / fps:
+            axes.plot([start, stop], [row] * 2, color=MIDDLE, lw=3.0, solid_capstyle="butt", zorder=3)
     shown = _draw_arcs(axes, motion_graph, rows)
-    axes.set_yticks(rows, [clip.name for clip in clips])
+    axes.set_yticks(rows[played], names)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(-0.6, len(clips) - 0.25)
     axes.set_xlim(left=0.0)
     axes.set_xlabel("time in the clip (s)")
     n = motion_graph.n_transitions
     part = "" if shown == n else f", {shown} of them drawn"
-    axes.set_title(f"{len(clips)} clips, {n} transitions{part}")
+    without = f" ({len(told.left_out)} more lead nowhere)" if told.left_out else ""
+    axes.set_title(f"{len(clips)} clips{without}, {n} transitions{part}")
     return figure
+
+
+def _runs_in(runs: Edges, clip: int) -> tuple[Ints, Ints]:
+    """The first frame of each stretch that is played of a clip, and how many frames that are."""
+    here = runs.clips[:, 0] == clip
+    return runs.starts[here, 0], runs.n_frames[here]
 
 
 def _draw_arcs(axes: Axes, motion_graph: MotionGraph, rows: Floats) -> int:
@@ -81,8 +100,9 @@ def _draw_arcs(axes: Axes, motion_graph: MotionGraph, rows: Floats) -> int:
     middle = motion_graph.half_width
     lines = []
     for e in jumps:
-        (a, b), (i, j) = edges.clips[e], edges.starts[e]
-        x = (i + middle) / motion_graph.fps, (j + middle) / motion_graph.fps
+        # From where a clip is left to where another is entered, whatever is played between.
+        (a, i), (b, j) = motion_graph.nodes[edges.tails[e]], motion_graph.nodes[edges.heads[e]]
+        x = (i + middle) / motion_graph.fps, (j - middle - 1) / motion_graph.fps
         if a == b:
             bow = 0.55 * min(1.0, 0.25 + abs(x[1] - x[0]) / 20.0)
             lines.append(np.stack([x[0] + t * (x[1] - x[0]), rows[a] + bow * np.sin(np.pi * t)], axis=1))
@@ -106,23 +126,57 @@ def threshold(motion_graph: MotionGraph, path: StrPath) -> None:
 
 @styled
 def draw_threshold(motion_graph: MotionGraph) -> Figure:
-    """Seconds of clips that can be played endlessly, and transitions, against the threshold, for a person to choose."""
-    limits, seconds, counts = connectivity(motion_graph)
-    figure = new_figure(3.4)
-    left, right = figure.subplots(1, 2)
-    figure.subplots_adjust(left=0.08, right=0.98, bottom=0.17, top=0.9, wspace=0.22)
-    for k, name in enumerate(motion_graph.label_names):
-        left.plot(100.0 * limits, seconds[:, k], color=SERIES[k % len(SERIES)], lw=1.8, label=name)
+    """Seconds of clips that can be played endlessly, transitions, and labels that can be got to from others, against
+    the threshold, for a person to choose.
+
+    The graph's own threshold is marked. Thresholds beyond it are shown wherever `connectivity` knows them.
+    """
+    limits, seconds, counts, ways = connectivity(motion_graph)
+    several = len(motion_graph.label_names) > 1
+    own = own_threshold(motion_graph)
+    alive = np.flatnonzero(seconds.max(axis=0) > 0.0)
+    beyond = limits[-1] > own * (1.0 + 1e-9)
+    columns = 5
+    legend_rows = -(-(len(alive) + 1) // columns)
+    # Below the panels: what the lines are, and a note where it is needed.
+    below = 0.2 * legend_rows + (0.0 if beyond else 0.22)
+    height = 3.3 + below
+    figure = new_figure(height)
+    left, right, *more = panels = figure.subplots(1, 3 if several else 2)
+    figure.subplots_adjust(
+        left=0.08,
+        right=0.98,
+        bottom=(0.62 + below) / height,
+        top=1.0 - 0.35 / height,
+        wspace=0.36 if several else 0.22,
+    )
+    for k, label in enumerate(alive):
+        left.plot(100.0 * limits, seconds[:, label], **series_look(k), lw=1.8, label=motion_graph.label_names[label])
     left.set_ylabel("endless motion (s)")
-    left.legend(loc="lower right")
     right.plot(100.0 * limits, counts, color=MIDDLE, lw=1.8)
     right.set_ylabel("transitions")
-    for axes, title in ((left, "what can be played for ever"), (right, "where clips can be left")):
+    for axes in more:
+        axes.plot(100.0 * limits, ways, color=MIDDLE, lw=1.8)
+        axes.set_ylabel("pairs of labels")
+    titles = ("what can go on for ever", "where clips can be left", "ways between labels")
+    for axes, title in zip(panels, titles, strict=False):
+        mark = axes.axvline(100.0 * own, color=FLOOR, lw=1.0, ls=(0, (3, 2)), zorder=1)
         axes.set_xlabel("threshold (cm)")
         axes.set_title(title)
         axes.grid(True)
-        axes.set_xlim(left=0.0)
+        axes.set_xlim(0.0, 100.0 * float(limits[-1]))
         axes.set_ylim(bottom=0.0)
+    right.plot(100.0 * own, motion_graph.n_transitions, "o", ms=6, mfc="white", mec=MIDDLE, mew=1.4, clip_on=False)
+    handles = [*left.get_lines()[: len(alive)], mark]
+    names = [*(motion_graph.label_names[label] for label in alive), "this graph's threshold"]
+    figure.legend(
+        handles, names, loc="lower left", bbox_to_anchor=(0.07, 0.0 if beyond else 0.22 / height), ncols=columns
+    )
+    if not beyond:
+        figure.text(
+            0.08, 0.08 / height, "this graph's clips were not compared beyond its threshold", fontsize=NOTE_SIZE,
+            color=NOTE,
+        )  # fmt: skip
     return figure
 
 

@@ -2,12 +2,14 @@
 
 from marey.store.building import Skipped
 from marey.store.cache import Cache
+from marey.store.cluster import Cluster, cluster
 from marey.store.labels import LabelRow, add_label, read_label_csv
 from marey.store.motion_set import Group, MotionSet
 from marey.store.run import Processes, Run, Threads, processes, run_on, threads
 
 __all__ = [
     "Cache",
+    "Cluster",
     "Group",
     "LabelRow",
     "MotionSet",
@@ -16,6 +18,7 @@ __all__ = [
     "Skipped",
     "Threads",
     "add_label",
+    "cluster",
     "processes",
     "read_label_csv",
     "run_on",

@@ -1,30 +1,47 @@
 """Where heavy work runs: here, on threads, or on all cores.
 
 Builders take ``run=``, a function like ``map``: ``run(function, items)`` gives the result of each item, in order. It is
-``map`` itself that works here and now; `threads` and `processes` give others, with the same results.
+``map`` itself that works here and now; `threads` and `processes` give others, with the same results bit for bit. Any
+runner, of this package or not, keeps to the following, and builders rely on no more:
+
+- ``function`` stands in a module, or is `functools.partial` of one that does. What it holds may be large; items and
+  results are small, and all can be sent to another process. Large arrays that the function holds are not sent, but laid
+  down once in a file that every worker maps, read-only: see `pack`, `unpack`.
+- Calling it again gives the same result and does no harm: a worker that dies costs only the items that it had, which
+  are done again by another. If no result comes in between, the third death in a row is an error.
+- A call takes about one core. How many are under way is for the runner to say, not for the function. Builders whose
+  blocks are compiled code take ``map`` for "this process", and share them among its threads:
+  `marey.compare.sharing.shared`. ``threads(1)`` is one core.
+- Results come as they are asked for; only a few are computed ahead, as those that nobody has taken yet need memory.
+- An error that the function raises comes where its result would, after the results before it.
+- Whoever closes the iterator ends the work. What has been given out by then can be kept: `Cache.map` writes results as
+  they come, so that work that was interrupted goes on where it was, with any runner.
 """
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
-from marey.core._arrays import checked_index
+from marey.core._arrays import checked_index, settle
 from marey.errors import InvalidValue, MareyError, UnwritableFile
-from marey.store.arrays import read_array, write_array
 
 __all__ = ["Processes", "Run", "Threads", "cores", "processes", "run_on", "threads"]
 
@@ -33,7 +50,9 @@ Run = Callable[..., Iterable[Any]]
 # Arrays from this many bytes on are not sent to each process, but laid down once for all to map.
 _BY_PATH = 2**16
 # Items go out in batches of up to so many, and so many batches per worker are under way.
-_BATCH, _AHEAD = 16, 3
+_BATCH, AHEAD = 16, 3
+# Where arrays begin in their file, in bytes, and how often in a row workers may die.
+_ALIGNED, DEATHS = 64, 3
 
 
 def cores() -> int:
@@ -58,10 +77,10 @@ def threads(n: int | None = None) -> Threads:
 def processes(n: int | None = None) -> Processes:
     """Run on `n` processes, as many as there are cores by default.
 
-    The function has to stand in a module, as `functools.partial` of such a one may; items and results travel between
-    processes. Arrays that the function holds are written once to a temporary folder, which every process maps; they are
-    read-only there. A script that uses this needs ``if __name__ == "__main__":`` around its work, as each new process
-    reads the script again.
+    Worth it where much of the time goes to Python itself, as in reading files, or where results have to survive the
+    death of a worker; starting takes about as long as importing what the function needs. Arrays that the function holds
+    are written once to a temporary folder, which every process maps; they are read-only there. A script that uses this
+    needs ``if __name__ == "__main__":`` around its work, as each new process reads the script again.
     """
     return Processes(cores() if n is None else _checked(n))
 
@@ -75,7 +94,7 @@ class Threads:
     def __call__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         """The results, in the order of the items."""
         with ThreadPoolExecutor(self.n) as pool:
-            yield from _in_order(pool, _each, ((function, batch) for batch in _batches(items, self.n)), self.n)
+            yield from _in_order(pool, each, ((function, batch) for batch in batches_of(items, self.n)), self.n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +105,68 @@ class Processes:
 
     def __call__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         """The results, in the order of the items."""
-        batches = _batches(items, self.n)
+        batches = batches_of(items, self.n)
         if not batches:
             return
         with tempfile.TemporaryDirectory(prefix="marey-") as folder:
-            task = _packed(function, Path(folder))
-            n = min(self.n, len(batches))
-            with ProcessPoolExecutor(n, get_context("spawn"), initializer=_prepare, initargs=(task,)) as pool:
+            yield from _Crew(pack(function, Path(folder)), min(self.n, len(batches))).results(batches)
+
+
+class _Crew:
+    """Processes at work on one task; those that die are replaced."""
+
+    def __init__(self, task: bytes, n: int) -> None:
+        self.task = task
+        self.n = n
+        self.pool = self._new_pool()
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(self.n, get_context("spawn"), initializer=_prepare, initargs=(self.task,))
+
+    def results(self, batches: Sequence[list[Any]]) -> Iterator[Any]:
+        """Of the items of all batches, in order."""
+        waiting: deque[tuple[list[Any], Future[list[Any]]]] = deque()
+        coming = iter(batches)
+        n_deaths = 0
+        try:
+            while True:
+                for batch in islice(coming, AHEAD * self.n + 1 - len(waiting)):
+                    waiting.append((batch, self._submit(batch)))
+                if not waiting:
+                    return
                 try:
-                    yield from _in_order(pool, _work, ((batch,) for batch in batches), n)
+                    done = waiting[0][1].result()
                 except BrokenProcessPool:
-                    raise MareyError(
-                        "a process that was at work has ended before its time; it may have run out of memory, or the "
-                        'script that started it has no line `if __name__ == "__main__":`'
-                    ) from None
+                    n_deaths += 1
+                    if n_deaths == DEATHS:
+                        raise MareyError(
+                            "a process that was at work has ended before its time; it may have run out of memory, or "
+                            'the script that started it has no line `if __name__ == "__main__":`'
+                        ) from None
+                    self.pool.shutdown()
+                    self.pool = self._new_pool()
+                    waiting = deque((batch, self._again(batch, future)) for batch, future in waiting)
+                    continue
+                n_deaths = 0
+                waiting.popleft()
+                yield from done
+        finally:
+            for _, future in waiting:
+                future.cancel()
+            self.pool.shutdown()
+
+    def _submit(self, batch: list[Any]) -> Future[list[Any]]:
+        try:
+            return self.pool.submit(_work, batch)
+        except BrokenProcessPool as error:  # a worker has just died; told where this batch's turn comes
+            broken: Future[list[Any]] = Future()
+            broken.set_exception(error)
+            return broken
+
+    def _again(self, batch: list[Any], future: Future[list[Any]]) -> Future[list[Any]]:
+        """What is done stays done."""
+        is_lost = future.cancelled() or isinstance(future.exception(), BrokenProcessPool)
+        return self._submit(batch) if is_lost else future
 
 
 def _checked(n: int) -> int:
@@ -109,7 +176,8 @@ def _checked(n: int) -> int:
     return given
 
 
-def _batches(items: Iterable[Any], n_workers: int) -> list[list[Any]]:
+def batches_of(items: Iterable[Any], n_workers: int) -> list[list[Any]]:
+    """Items in batches, a few for each worker at least: small ones are not worth a journey each."""
     wanted = list(items)
     size = max(1, min(_BATCH, len(wanted) // (4 * n_workers)))
     return [wanted[at : at + size] for at in range(0, len(wanted), size)]
@@ -123,7 +191,7 @@ def _in_order(
     try:
         for task in tasks:
             waiting.append(pool.submit(work, *task))
-            if len(waiting) > _AHEAD * n_workers:
+            if len(waiting) > AHEAD * n_workers:
                 yield from waiting.popleft().result()
         while waiting:
             yield from waiting.popleft().result()
@@ -132,32 +200,36 @@ def _in_order(
             future.cancel()
 
 
-def _each(function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
+def each(function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
+    """The results of one batch."""
     return [function(item) for item in items]
 
 
 class _Packer(ForkingPickler):
-    """How multiprocessing sends values, except that large arrays stay in files."""
+    """How multiprocessing sends values, except that large arrays stay in a file."""
 
-    def __init__(self, stream: BytesIO, folder: Path) -> None:
+    def __init__(self, stream: BytesIO, path: Path, arrays: BinaryIO) -> None:
         super().__init__(stream)
-        self.folder = folder
-        self.n_written = 0
+        self.path = path
+        self.arrays = arrays
 
     def reducer_override(self, value: Any) -> Any:
         """Called for each value in turn, once for each that occurs several times."""
         if not (isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.nbytes >= _BY_PATH):
             return NotImplemented
-        path = self.folder / f"{self.n_written}.npy"
-        write_array(path, value)
-        self.n_written += 1
-        return read_array, (str(path),)
+        start = -(-self.arrays.tell() // _ALIGNED) * _ALIGNED
+        self.arrays.seek(start)
+        np.ascontiguousarray(value).tofile(self.arrays)
+        return _mapped_array, (os.fspath(self.path), start, value.shape, value.dtype.str)
 
 
-def _packed(function: Callable[[Any], Any], folder: Path) -> bytes:
+def pack(function: Callable[[Any], Any], folder: Path) -> bytes:
+    """A function to be sent to workers that can see `folder`, where its large arrays are written to one file."""
     stream = BytesIO()
+    path = folder / "arrays"
     try:
-        _Packer(stream, folder).dump(function)
+        with open(path, "wb") as arrays:
+            _Packer(stream, path, arrays).dump(function)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UnwritableFile(
@@ -170,14 +242,31 @@ def _packed(function: Callable[[Any], Any], folder: Path) -> bytes:
     return stream.getvalue()
 
 
+def unpack(task: bytes) -> Callable[[Any], Any]:
+    """The function that `pack` was given; its large arrays are mapped, and read-only."""
+    function: Callable[[Any], Any] = ForkingPickler.loads(task)
+    return function
+
+
+def _mapped_array(path: str, start: int, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
+    return settle(np.ndarray(shape, dtype, _mapped_file(path), start))
+
+
+@lru_cache(maxsize=1)
+def _mapped_file(path: str) -> mmap.mmap:
+    """One mapping for all arrays of a task: each holds an open file."""
+    with open(path, "rb") as stream:
+        return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+
+
 # What this process was started for; only ever set in processes that `Processes` has started.
 _task: list[Callable[[Any], Any]] = []
 
 
 def _prepare(task: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for the results
-    _task[:] = [ForkingPickler.loads(task)]
+    _task[:] = [unpack(task)]
 
 
 def _work(items: list[Any]) -> list[Any]:
-    return _each(_task[0], items)
+    return each(_task[0], items)

@@ -1,0 +1,112 @@
+"""What `marey graph` takes as values: thresholds, labels along a path, places and circles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class Limit(click.ParamType):  # type: ignore[type-arg]
+    """Metres, or a share such as ``10%``."""
+
+    name = "metres or share"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
+        text = str(value).strip()
+        try:
+            number = float(text.removesuffix("%"))
+        except ValueError:
+            number = -1.0
+        if not 0.0 <= number < float("inf"):
+            self.fail(f"expected metres such as 0.06, or a share such as 10%, got {value!r}", param, ctx)
+        return text if text.endswith("%") else number
+
+
+class Pair(click.ParamType):  # type: ignore[type-arg]
+    """``walk:run=0.08``: from one label to another."""
+
+    name = "from:to=limit"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[tuple[str, str], float | str]:
+        pair, _, limit = str(value).rpartition("=")
+        before, _, after = pair.partition(":")
+        if not before or not after:
+            self.fail(f"expected FROM:TO=LIMIT such as walk:run=0.08, got {value!r}", param, ctx)
+        return (before.strip(), after.strip()), Limit().convert(limit, param, ctx)
+
+
+class Style(click.ParamType):  # type: ignore[type-arg]
+    """``walk@5``: this label up to 5 m along the path; ``walk`` alone to the end."""
+
+    name = "label[@metres]"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, str]:
+        label, _, end = str(value).partition("@")
+        try:
+            metres = float(end) if end else float("inf")
+        except ValueError:
+            metres = -1.0
+        if not label or not metres > 0.0:
+            self.fail(f"expected LABEL or LABEL@METRES such as walk@5, got {value!r}", param, ctx)
+        return metres, label
+
+
+class Wish(click.ParamType):  # type: ignore[type-arg]
+    """``5:direction=90``: from 5 s on, go to the left; directions come out in radians."""
+
+    name = "seconds:what=value"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, str, float | str]:
+        from math import isfinite, radians
+
+        at, _, wish = str(value).partition(":")
+        what, _, wanted = wish.partition("=")
+        try:
+            seconds = float(at)
+            number = 0.0 if what == "label" else float(wanted)
+        except ValueError:
+            seconds = number = float("nan")
+        if what not in ("direction", "speed", "label") or not wanted or not (isfinite(number) and seconds >= 0.0):
+            self.fail(f"expected SECONDS:direction=DEGREES, :speed=M_PER_S or :label=NAME, got {value!r}", param, ctx)
+        return seconds, what, wanted if what == "label" else radians(number) if what == "direction" else number
+
+
+class Numbers(click.ParamType):  # type: ignore[type-arg]
+    """Finite numbers with commas between them, as many as one of `counts` says."""
+
+    def __init__(self, shown: str, example: str, counts: tuple[int, ...]) -> None:
+        self.name, self.example, self.counts = shown, example, counts
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
+        try:
+            numbers = tuple(float(part) for part in str(value).split(","))
+        except ValueError:
+            numbers = ()
+        if len(numbers) not in self.counts or not all(abs(number) < float("inf") for number in numbers):
+            self.fail(f"expected {self.name.upper()} such as {self.example}, got {value!r}", param, ctx)
+        return numbers
+
+
+PLACE = Numbers("x,z[,deg]", "3,5 or 3,5,90", (2, 3))
+CIRCLE = Numbers("x,z,radius", "3,5,1", (3,))
+
+
+def place_and_heading(value: tuple[float, ...]) -> tuple[tuple[float, float], float | None]:
+    """x and z in metres, and the heading in radians where it was given, in degrees."""
+    from math import radians
+
+    return (value[0], value[1]), radians(value[2]) if len(value) == 3 else None
+
+
+def check_name(output: str, suffixes: tuple[str, ...], what: str) -> None:
+    """Refuse, before any work is done, a name whose suffix cannot be written or that lies in no folder."""
+    from marey.cli.files import check_folder
+    from marey.errors import UnknownFormat
+
+    suffix = Path(output).suffix.lower()
+    if suffix not in suffixes:
+        known = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
+        raise UnknownFormat(f"{what} is written as {known}, got {suffix or 'no suffix'}", path=output)
+    check_folder(output)

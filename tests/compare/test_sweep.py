@@ -1,0 +1,114 @@
+"""Minima found while the grid goes by: those of the grid itself, wherever tiles, strips and spans begin and end."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from marey.compare import Clouds, frame_weights, local_minima, sweep
+from marey.compare.pairing import Pairing
+from marey.compare.sweep import even_runs, span_minima
+from tests.compare.clips import wandering
+from tests.twins import compare as twin
+
+EVERY = float(np.finfo(np.float64).max)
+
+
+def held(pairing, span, limit=EVERY, min_lag=None):
+    """The same from a grid that is held as a whole, of whole windows only."""
+    half = pairing.half
+    values = np.empty((len(pairing.a), len(pairing.b)))
+    pairing.fill(values, (0, len(pairing.a), 0, len(pairing.b)), 1)
+    inner = values[half : len(pairing.a) - half, half : len(pairing.b) - half]
+    cells = local_minima(inner.copy(), limit**0.5) + half
+    rows, columns = cells.T
+    inside = (rows >= span[0]) & (rows < span[1]) & (columns >= span[2]) & (columns < span[3])
+    if min_lag is not None:
+        inside &= columns - rows >= min_lag
+    return cells[inside]
+
+
+def test_minima_are_those_of_the_definition():
+    a, b = wandering(90, 4, seed=1), wandering(80, 4, seed=2)
+    weights = frame_weights(0.3, 30.0, "triangle")
+    half = len(weights) // 2
+    assert Pairing(a, b, weights).is_triangle(80)
+    values = twin.grid(a.points, b.points, a.weights, weights)
+    cells = twin.minima(values[half:-half, half:-half]) + half
+    assert len(cells) > 3
+    np.testing.assert_array_equal(span_minima(Pairing(a, b, weights), (0, 90, 0, 80), EVERY), cells)
+
+
+@pytest.mark.parametrize("seconds", [0.25, 0.5, 1.1, 4.0])
+@pytest.mark.parametrize("span", [(0, 700, 0, 640), (3, 290, 100, 633), (200, 201, 0, 640), (400, 700, 17, 40)])
+def test_two_clips(seconds, span):
+    a, b = wandering(700, 6, seed=1), wandering(640, 6, seed=2, far=(3000.0, 0.0, -800.0))
+    pairing = Pairing(a, b, frame_weights(seconds, 30.0, "triangle"))
+    for limit in (EVERY, 0.02):
+        np.testing.assert_array_equal(span_minima(pairing, span, limit), held(pairing, span, limit))
+
+
+@pytest.mark.parametrize("span", [(0, 600, 0, 600), (100, 420, 100, 420), (100, 500, 300, 420), (300, 500, 0, 200)])
+def test_a_clip_with_itself_right_of_the_lag(span):
+    a = wandering(600, 6, seed=3)
+    pairing = Pairing(a, a, frame_weights(0.5, 30.0, "triangle"))
+    np.testing.assert_array_equal(span_minima(pairing, span, EVERY, 15), held(pairing, span, min_lag=15))
+
+
+@pytest.mark.parametrize(("seconds", "shape"), [(0.5, "box"), (0.5, "gaussian"), (0.1, "triangle"), (0.0, "triangle")])
+def test_other_windows(seconds, shape):
+    a, b = wandering(150, 5, seed=1), wandering(120, 5, seed=2)
+    pairing = Pairing(a, b, frame_weights(seconds, 30.0, shape))
+    span = (10, 140, 5, 110)
+    np.testing.assert_array_equal(span_minima(pairing, span, EVERY), held(pairing, span))
+
+
+def test_markers_without_weight_change_nothing():
+    a, b = wandering(200, 5, seed=1), wandering(220, 5, seed=2)
+    weights, rng = frame_weights(0.5, 30.0, "triangle"), np.random.default_rng(0)
+    more = [
+        Clouds(np.concatenate([c.points, rng.normal(size=(len(c), 2, 3))], axis=1), np.append(c.weights, [0, 0]), 30.0)
+        for c in (a, b)
+    ]
+    wanted = span_minima(Pairing(a, b, weights), (0, 200, 0, 220), EVERY)
+    np.testing.assert_array_equal(span_minima(Pairing(*more, weights), (0, 200, 0, 220), EVERY), wanted)
+
+
+def test_tiles_of_any_size_give_the_same(monkeypatch):
+    a, b = wandering(300, 6, seed=1), wandering(310, 6, seed=2)
+    pairing = Pairing(a, b, frame_weights(0.5, 30.0, "triangle"))
+    wanted = span_minima(pairing, (0, 300, 0, 310), EVERY)
+    for rows, columns, strip in ((16, 20, 8), (100, 1000, 64), (1000, 33, 48)):
+        monkeypatch.setattr(sweep, "TILE_ROWS", rows)
+        monkeypatch.setattr(sweep, "TILE_COLUMNS", columns)
+        monkeypatch.setattr(sweep, "_STRIP", strip)
+        np.testing.assert_array_equal(span_minima(pairing, (0, 300, 0, 310), EVERY), wanted)
+
+
+def test_a_clip_that_stands_still_has_one_minimum_at_most_in_each_place():
+    still = Clouds(np.tile(wandering(1, 5).points, (60, 1, 1)), np.full(5, 0.2), 30.0)
+    pairing = Pairing(still, still, frame_weights(0.5, 30.0, "triangle"))
+    cells = span_minima(pairing, (0, 60, 0, 60), EVERY)
+    apart = np.abs(cells[:, None] - cells[None]).max(axis=2)
+    assert (apart[~np.eye(len(cells), dtype=bool)] > 1).all()
+
+
+def test_spans_without_cells_have_none():
+    a, b = wandering(30, 5, seed=1), wandering(9, 5, seed=2)
+    pairing = Pairing(a, b, frame_weights(0.5, 30.0, "triangle"))
+    assert span_minima(pairing, (0, 30, 0, 9), EVERY).shape == (0, 2)
+    own = Pairing(a, a, pairing.frame_weights)
+    assert span_minima(own, (20, 30, 0, 12), EVERY, 15).shape == (0, 2)
+
+
+@pytest.mark.parametrize(("start", "stop", "largest"), [(0, 10, 3), (7, 1031, 1024), (7, 1032, 1024), (5, 6, 9)])
+def test_even_runs_cover_all_and_differ_by_one(start, stop, largest):
+    runs = even_runs(start, stop, largest)
+    assert runs[0][0] == start
+    assert runs[-1][1] == stop
+    assert all(before[1] == after[0] for before, after in pairwise(runs))
+    sizes = [last - first for first, last in runs]
+    assert max(sizes) <= largest
+    assert max(sizes) - min(sizes) <= 1

@@ -1,0 +1,133 @@
+"""Work on a cluster: the same results, also when a worker is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marey
+from marey.errors import InvalidValue, MareyError
+from marey.graph import MotionGraph
+from marey.store import cluster
+from tests.graph.clips import walks
+from tests.store.folders import failing, process_number, slow_square, summed
+
+pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+
+ROOT = Path(marey.__file__).parents[2]
+CALM = {"DASK_DISTRIBUTED__WORKER__DAEMON": "False", "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s"}
+
+
+def started(*words: str, folder: Path) -> subprocess.Popen[bytes]:
+    """A program of Dask's, with no nanny to bring it back to life."""
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    return subprocess.Popen(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env={**os.environ, **CALM, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def worker(address: str, folder: Path) -> subprocess.Popen[bytes]:
+    return started(
+        "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
+        "--local-directory", str(folder), folder=folder,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """Of a scheduler with two workers, each a process of its own."""
+    import json
+
+    folder = tmp_path_factory.mktemp("cluster")
+    note = folder / "scheduler.json"
+    running = [
+        started(
+            "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+            "--scheduler-file", str(note), folder=folder,
+        )
+    ]  # fmt: skip
+    try:
+        until(lambda: note.exists() and note.stat().st_size > 0)
+        at = json.loads(note.read_text())["address"]
+        running += [worker(at, folder) for _ in range(2)]
+        until(lambda: n_workers(at) == 2)
+        yield at
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def until(is_so, patience: float = 60.0) -> None:
+    end = time.monotonic() + patience
+    while not is_so():
+        assert time.monotonic() < end, "the cluster did not come up"
+        time.sleep(0.1)
+
+
+def n_workers(at: str) -> int:
+    from distributed import Client
+
+    with Client(at, timeout=60, set_as_default=False) as client:
+        return len(client.scheduler_info(n_workers=-1)["workers"])
+
+
+def test_results_are_those_of_map_in_its_order(address):
+    offset = np.random.default_rng(0).normal(size=20_000)
+    run = cluster(address)
+    got = list(run(partial(summed, offset), range(101)))
+    np.testing.assert_array_equal(got, [summed(offset, k) for k in range(101)])
+    assert list(run(process_number, [])) == []
+    assert os.getpid() not in set(run(process_number, range(20)))
+
+
+def test_an_error_comes_through_after_the_results_before_it(address):
+    results = iter(cluster(address)(failing, range(6)))
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ValueError, match="three is not to be had"):
+        next(results)
+
+
+def test_a_graph_is_the_same_as_built_here(address):
+    here, there = (MotionGraph.build(walks(), 0.06, run=run) for run in (map, cluster(address)))
+    np.testing.assert_array_equal(here.nodes, there.nodes)
+    for name in ("tails", "heads", "clips", "starts", "distances", "moves"):
+        np.testing.assert_array_equal(getattr(here.edges, name), getattr(there.edges, name))
+
+
+def test_a_worker_that_is_killed_costs_only_its_share(address, tmp_path):
+    extra = worker(address, tmp_path)
+    try:
+        until(lambda: n_workers(address) == 3)
+        results = cluster(address)(partial(slow_square, str(tmp_path)), range(60))
+        got = [next(results) for _ in range(6)]
+        os.kill(extra.pid, signal.SIGKILL)
+        got += list(results)
+    finally:
+        extra.kill()
+        extra.wait()
+    assert got == [k * k for k in range(60)]
+    at_work = [line for path in tmp_path.glob("*.done") for line in path.read_text().split()]
+    assert len({path.stem for path in tmp_path.glob("*.done")} - {str(extra.pid)}) == 2
+    assert 60 <= len(at_work) < 60 + 30, "what the others had done was done again"
+
+
+def test_what_is_wrong_is_said():
+    with pytest.raises(InvalidValue, match=r"address of a Dask scheduler, such as tcp://10.0.0.5:8786, got ''"):
+        cluster("")
+    with pytest.raises(InvalidValue, match="patience above 0 seconds"):
+        cluster("tcp://127.0.0.1:1", patience=0.0)
+    with pytest.raises(MareyError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'.*check address and port"):
+        list(cluster("tcp://127.0.0.1:9", patience=0.5)(abs, [1]))
