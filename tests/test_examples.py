@@ -5,6 +5,7 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import marey
@@ -57,3 +58,21 @@ def test_walk_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert float(capsys.readouterr().out.split(" s, ")[1].split()[0]) < 15.0
     end = marey.load(tmp_path / "p.bvh").travel[-1]
     assert end[2] == pytest.approx(10.0, abs=0.5)
+
+
+def test_aim_a_kick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("aim_a_kick.py", str(tmp_path / "k.bvh"), "1.1", monkeypatch=monkeypatch) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("11 kicks like the one at")
+    assert float(out.split(": ")[-1].split(" mm")[0]) < 5.0
+    kick = marey.load(tmp_path / "k.bvh")
+    ball = kick.world().positions[:, kick.skeleton.roles["right_ball"]]
+    assert ball[np.argmax(np.linalg.norm(ball - ball[0], axis=1)), 1] == pytest.approx(1.1, abs=0.04)
+
+
+def test_carry_on_a_curve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("carry_on_a_curve.py", str(tmp_path / "c.bvh"), monkeypatch=monkeypatch) == 0
+    spliced, copied = (float(part.split()[0]) for part in capsys.readouterr().out.split("joints ")[1:])
+    assert spliced < 2.0
+    assert copied > 2.0 * spliced
+    assert len(marey.load(tmp_path / "c.bvh")) == 361

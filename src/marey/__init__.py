@@ -21,9 +21,11 @@ _WHERE = {
     "Label": "marey.core",
     "Labels": "marey.core",
     "Markers": "marey.core",
+    "MatchWeb": "marey.find",
     "Motion": "marey.core",
     "MotionGraph": "marey.graph",
     "MotionSet": "marey.store",
+    "ParametricMotion": "marey.parametric",
     "Roles": "marey.core",
     "Skeleton": "marey.core",
     "blend": "marey.blend",
@@ -39,7 +41,9 @@ _WHERE = {
     "measure": "marey.measure",
     "register": "marey.register",
     "save": "marey.io",
+    "splice": "marey.layer",
     "transition": "marey.blend",
+    "transplant": "marey.layer",
 }
 
 __all__ = ["__version__", *_WHERE]
@@ -60,13 +64,17 @@ if TYPE_CHECKING:
     from marey.core import Motion as Motion
     from marey.core import Roles as Roles
     from marey.core import Skeleton as Skeleton
+    from marey.find import MatchWeb as MatchWeb
     from marey.graph import MotionGraph as MotionGraph
     from marey.io import clip_names as clip_names
     from marey.io import load as load
     from marey.io import load_markers as load_markers
     from marey.io import load_motion as load_motion
     from marey.io import save as save
+    from marey.layer import splice as splice
+    from marey.layer import transplant as transplant
     from marey.measure import measure as measure
+    from marey.parametric import ParametricMotion as ParametricMotion
     from marey.register import register as register
     from marey.store import MotionSet as MotionSet
 

@@ -13,8 +13,11 @@ from marey.bench.cleanup import bench_clean, bench_stream
 from marey.bench.clips import bench_bvh
 from marey.bench.figures import Figure
 from marey.bench.files import bench_growth, bench_load, bench_save, bench_startup
+from marey.bench.find import bench_find
 from marey.bench.graphs import bench_graph
 from marey.bench.grids import bench_grid
+from marey.bench.layer import bench_splice
+from marey.bench.parametric import bench_parametric
 from marey.bench.quality import bench_contacts, bench_fk, bench_measure, bench_samples
 from marey.bench.registration import bench_register
 from marey.bench.warps import bench_timewarp
@@ -35,6 +38,9 @@ BENCHES: dict[str, Callable[[str], Iterator[Figure]]] = {
     "register": bench_register,
     "blend": bench_blend,
     "graph": bench_graph,
+    "find": bench_find,
+    "parametric": bench_parametric,
+    "splice": bench_splice,
     "growth": bench_growth,
     "startup": bench_startup,
 }

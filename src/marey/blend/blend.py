@@ -14,7 +14,7 @@ from marey.blend.contacts import blended_contacts, blended_labels
 from marey.blend.pose import average_pose, root_under, strips
 from marey.blend.root import mean_origin, vote
 from marey.blend.weights import WeightFunction, Weighting
-from marey.core._arrays import Floats, checked_fps, frozen, settle
+from marey.core._arrays import Floats, Ints, checked_fps, frozen, settle
 from marey.core.motion import Motion
 from marey.edit._figure import check_same_body, place
 from marey.errors import InvalidValue
@@ -97,13 +97,13 @@ def compose(
     track: Track,
     fps: float,
     *,
-    chosen: slice = slice(None),
+    chosen: slice | Ints = slice(None),
 ) -> tuple[Motion, Floats]:
     """The frames of a track, which begins where the motion of largest weight is.
 
     Parameters
     ----------
-    chosen : the frames to be made of the track. The path is added up over all of them.
+    chosen : the frames to be made of the track, as a slice or by their numbers. The path is added up over all of them.
 
     Returns
     -------

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 if TYPE_CHECKING:
-    from marey.core import Motion
+    from marey.core import Label, Motion
+    from marey.core._arrays import Floats
+    from marey.find.found import Match
+    from marey.parametric import ParametricMotion
 
 # How far a joint may be from where it was after a file was written and read back, in metres.
 TOLERANCE = {".bvh": 1e-6, ".glb": 1e-5, ".npz": 0.0}
@@ -20,6 +23,8 @@ DRIFT, SINK = (0.08, 0.1), 0.012
 SLIDE_GONE = 0.95
 # Frames up to this far apart, in metres, are joined in the demo's graph, and how far from a path it may walk.
 PLACES, OFF_PATH = 0.08, 0.15
+# Kicks within this distance of one another, in metres, are found; a new one may miss its target by so much.
+KICKS, MISS = 0.07, 0.005
 # Detected contacts agree with the truth in at least this share, as F1.
 CONTACT_F1 = 0.97
 
@@ -48,6 +53,8 @@ FILES = (
         "along.marey.json",
         "along.png",
     ),
+    *("web.npz", "kicks.npz", "found.png", "aimed.png", "reach.png"),
+    *(f"aimed_{k}{suffix}" for k in (1, 2, 3) for suffix in (".bvh", ".marey.json")),
 )
 
 
@@ -64,7 +71,7 @@ class Made(NamedTuple):
 @click.command("demo")
 @click.argument("outdir", default="demo_out")
 def command(outdir: str) -> int:
-    """Generate motion; write, read, measure, clean, blend and draw it, and walk a path with it, in OUTDIR.
+    """Generate motion; write, read, measure, clean, blend and draw it, walk a path, find and aim kicks, in OUTDIR.
 
     \b
     Example:
@@ -120,6 +127,7 @@ def _make(folder: Path) -> Iterator[Made]:
     yield from _clean(folder, walk)
     yield from _blend(folder, clips)
     yield from _graph(folder, clips)
+    yield from _find(folder)
     yield from _draw(folder, clips)
 
 
@@ -303,6 +311,72 @@ def _graph(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
     yield Made(folder / "along.bvh", "a walk along a new path", told, "Blender", found.mean_distance <= OFF_PATH)
     followed(found, folder / "along.png")
     yield Made(folder / "along.png", "the path and the way gone", "", "any image viewer")
+
+
+def _find(folder: Path) -> Iterator[Made]:
+    """All kicks in long takes from one example, and three new ones that hit where they are told to."""
+    from dataclasses import replace
+
+    from marey.find import MatchWeb
+    from marey.io import save
+    from marey.parametric import ParametricMotion, position
+    from marey.plot.find import matches
+    from marey.plot.parametric import aimed, reachable, told_size
+    from marey.samples import sample
+
+    takes = [sample("medley", rng=k, fps=30.0, kicks=6, punches=2, reaches=2) for k in range(2)]
+    clips = [replace(take.motion, name=f"take{k}") for k, take in enumerate(takes, 1)]
+    web = MatchWeb.build(clips)
+    web.save(folder / "web.npz")
+    yield Made(folder / "web.npz", "two long takes, compared", f"{web.nbytes / 1e6:.1f} MB", "marey find info web.npz")
+    kicks = [(clip.name, label) for clip in clips for label in clip.labels if label.name == "kick"]
+    name, one = kicks[0]
+    found = web.search(name, one.start, one.stop, KICKS)
+    right = [any(_same(match, where, label) for where, label in kicks) for match in found]
+    told = f"{sum(right)} of {len(kicks)} kicks, {len(found) - sum(right)} others"
+    matches(found, folder / "found.png", most=8)
+    yield Made(folder / "found.png", "a kick, and what is like it", told, "any image viewer", sum(right) == len(kicks))
+    space = ParametricMotion.build(found, position("right_ball"))
+    space.save(folder / "kicks.npz")
+    yield Made(folder / "kicks.npz", "kicks to anywhere between", f"{len(space.samples)} samples",
+               "marey parametric range kicks.npz")  # fmt: skip
+    targets = _kick_targets(space)
+    misses = []
+    for k, target in enumerate(targets, 1):
+        path = folder / f"aimed_{k}.bvh"
+        save(space(target, refine=True, name=f"aimed_{k}"), path)
+        misses.append(space.error(target, refine=True).distances()["m"])
+        yield Made(path, f"a new kick, {target[1]:.2f} m high", f"{told_size(misses[-1], 'm')} off", "Blender",
+                   misses[-1] <= MISS)  # fmt: skip
+    seconds = sum(len(clip) for clip in clips) / web.fps
+    click.echo(
+        f"From one kick, {told} found in {seconds:.0f} s of long takes; three new ones hit targets that nobody kicked"
+        f" at, {told_size(max(misses), 'm')} off at most.\n"
+    )
+    aimed(space, targets, folder / "aimed.png", refine=True)
+    yield Made(folder / "aimed.png", "the three with their targets", "", "any image viewer")
+    reachable(space, folder / "reach.png", targets=targets, refine=True)
+    yield Made(folder / "reach.png", "where kicks can be aimed", "", "any image viewer")
+
+
+def _kick_targets(space: ParametricMotion) -> list[Floats]:
+    """Three places one above the other, straight ahead, as far away as kicks of that height go."""
+    import numpy as np
+
+    x = float(space.parameters[:, 0].mean())
+    low, high = float(space.parameters[:, 1].min()), float(space.parameters[:, 1].max())
+    targets = []
+    for share in (0.25, 0.5, 0.75):
+        y = low + share * (high - low)
+        near = np.argsort(np.linalg.norm(space.samples[:, :2] - [x, y], axis=1))[:4]
+        targets.append(np.array([x, y, float(space.samples[near, 2].mean())]))
+    return targets
+
+
+def _same(match: Match, where: str, label: Label) -> bool:
+    """Whether a match and a labelled stretch share most of their frames."""
+    shared = min(match.stop, label.stop) - max(match.start, label.start)
+    return match.clip == where and shared > 0.7 * max(len(match), label.stop - label.start)
 
 
 def _draw(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:

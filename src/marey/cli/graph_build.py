@@ -11,8 +11,7 @@ import click
 
 from marey.cli.graph_params import Limit, Pair, check_name
 from marey.cli.graph_report import JSON, SEED, tell
-from marey.cli.options import running, running_options
-from marey.cli.params import NameOrIndex
+from marey.cli.options import of_folder, opened_folder, running, running_options
 
 if TYPE_CHECKING:
     from marey.graph import MotionGraph
@@ -47,14 +46,7 @@ _DISTANCES_ONLY = (
     "--variations", type=click.IntRange(min=0), default=0, metavar="N",
     help="Add N blends by chance of each action that there are several takes of.",
 )  # fmt: skip
-@click.option("--fps", type=float, default=30.0, show_default=True, help="Frames per second of the graph.")
-@click.option("--mirrored", is_flag=True, help="Take each clip's mirror image too.")
-@click.option(
-    "--labels", default="sidecar", show_default=True, help="Where labels come from: sidecar, folders, or a CSV file."
-)
-@click.option("--cache", metavar="DIR", help="Where what was computed is kept.  [default: .marey-cache in FOLDER]")
-@click.option("--group", type=NameOrIndex(), help="Which skeleton of several: its number, or a clip that has it.")
-@click.option("--file-fps", type=float, help="Frames per second of the files, where they say a wrong one.")
+@of_folder
 @running
 @click.option("--coarse", type=int, default=1, show_default=True, help="Look at every n-th frame first.")
 @SEED
@@ -74,20 +66,11 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
       marey graph build clips/ -o g.npz --similarity 0.7
     """
     from marey.cli.progress import bar
-    from marey.store import MotionSet
 
     _check(ctx, options)
     check_name(output, (".npz",), "a graph")
     began = time.monotonic()
-    clips = MotionSet.open(
-        folder,
-        fps=options["fps"],
-        labels=options["labels"],
-        mirrored=options["mirrored"],
-        cache=options["cache"],
-        file_fps=options["file_fps"],
-        group=options["group"],
-    )
+    clips = opened_folder(folder, options)
     here, run = running_options(options)
     with bar("reading") as progress:
         clips.build(run=here, progress=progress)

@@ -10,10 +10,20 @@ import click
 from marey.cli.files import counted
 from marey.cli.params import Moment, NameOrIndex
 
-__all__ = ["Moment", "frames_between", "reading", "reading_options", "running", "running_options"]
+__all__ = [
+    "Moment",
+    "frames_between",
+    "of_folder",
+    "opened_folder",
+    "reading",
+    "reading_options",
+    "running",
+    "running_options",
+]
 
 if TYPE_CHECKING:
     from marey.core import Motion
+    from marey.store import MotionSet
 
 Command = Callable[..., Any]
 
@@ -60,6 +70,36 @@ def reading_options(values: dict[str, Any]) -> dict[str, Any]:
     names = ("unit", "up", "fps", "root", "clip", "skeleton", "roles")
     taken = {name: values.pop(name) for name in names}
     return {name: value for name, value in taken.items() if value is not None}
+
+
+def of_folder(function: Command) -> Command:
+    """How to take the clips of a folder; see `opened_folder`."""
+    options = [
+        click.option("--fps", type=float, default=30.0, show_default=True, help="Frames per second to work at."),
+        click.option("--mirrored", is_flag=True, help="Take each clip's mirror image too."),
+        click.option(
+            "--labels", default="sidecar", show_default=True,
+            help="Where labels come from: sidecar, folders, or a CSV file.",
+        ),
+        click.option(
+            "--cache", metavar="DIR", help="Where what was computed is kept.  [default: .marey-cache in FOLDER]"
+        ),
+        click.option(
+            "--group", type=NameOrIndex(), help="Which skeleton of several: its number, or a clip that has it."
+        ),
+        click.option("--file-fps", type=float, help="Frames per second of the files, where they say a wrong one."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def opened_folder(folder: str, values: dict[str, Any]) -> MotionSet:
+    """The set of a folder, by the options of `of_folder`, which are taken out of a command's arguments."""
+    from marey.store import MotionSet
+
+    names = ("fps", "mirrored", "labels", "cache", "group", "file_fps")
+    return MotionSet.open(folder, **{name: values.pop(name) for name in names})
 
 
 def running(function: Command) -> Command:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from marey.cli.files import check_output, counted, warn_of_rate
 from marey.cli.options import Moment, frames_between, reading, reading_options
+
+if TYPE_CHECKING:
+    from marey.core.motion import Motion
 
 # Each kind with what it shows and an example.
 KINDS = {
@@ -35,6 +38,10 @@ KINDS = {
         "a window of frames as a point cloud from the side and from above, coloured by time",
         "marey plot cloud walk.bvh -o cloud.png --from 36f --to 66f",
     ),
+    "correlations": (
+        "joints of the upper body that move in time with the legs, in phase or in counter-phase",
+        "marey plot correlations walk.bvh -o correlations.png",
+    ),
 }
 _SEVERAL = ("path", "parameters")
 # Which kind takes which option; anything else is refused rather than ignored.
@@ -44,7 +51,7 @@ _OPTIONS = {"poses": "filmstrip", "front": "filmstrip", "joints": "joints", "ali
 def _listed() -> str:
     lines = []
     for kind, (what, example) in KINDS.items():
-        lines += [f"{kind:<11} {what}", f"{'':<11} {example}"]
+        lines += [f"{kind:<12} {what}", f"{'':<12} {example}"]
     return "\n".join(lines)
 
 
@@ -101,6 +108,7 @@ def command(
     check_suffix(output)
     motions = [load_motion(path, trim_rest=trim_rest, **how) for path in files]
     cuts = [frames_between(motion, begin, end) for motion in motions]
+    named: list[str] = []
     if kind == "path":
         starts, stops = [a for a, _ in cuts], [b for _, b in cuts]
         plot.path(motions, output, start=starts, stop=stops, align=options["align"])
@@ -118,6 +126,8 @@ def command(
                 None if options["joints"] is None else [n.strip() for n in options["joints"].split(",") if n.strip()]
             )
             plot.joints(motion, output, names=names, start=start, stop=stop)
+        elif kind == "correlations":
+            named = _correlations(motion[start:stop], output)
         else:
             if begin is None and end is None:  # a cloud has a window of its own
                 start, stop = cuts[0] = cloud_window(motion)
@@ -125,10 +135,26 @@ def command(
     shown = ", ".join(
         f"{counted(b - a, 'frame')} of {motion.name!r}" for motion, (a, b) in zip(motions, cuts, strict=True)
     )
-    click.echo(f"{output}: {kind} of {shown}")
+    click.echo("\n".join([f"{output}: {kind} of {shown}", *named]))
     for path, motion in zip(files, motions, strict=True):
         if starts_with_rest_pose(motion):
             click.echo(f"{path}: frame 0 is a rest pose put before the motion; --trim-rest leaves it out", err=True)
+
+
+def _correlations(motion: Motion, output: str) -> list[str]:
+    """Draw the figure; lines that name the joints."""
+    from marey.layer import correlations
+    from marey.plot.layer import correlation
+
+    found = correlations(motion)
+    correlation(found, output)
+    lines = []
+    for kind in ("global", "local"):
+        for relation in ("in phase", "counter-phase", "with each step"):
+            names = [f"{trend.joint} {trend.axis}" for trend in found.named(relation, kind)]
+            told = "" if relation == "with each step" else "left hip, "
+            lines.append(f"  {relation}, {told}{kind}: {', '.join(names) or 'none'}")
+    return lines
 
 
 def _check(kind: str, files: tuple[str, ...], output: str | None, options: dict[str, Any]) -> None:

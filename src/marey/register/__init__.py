@@ -7,6 +7,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from marey.register.along import Along, register_along
 from marey.register.curves import AlignmentCurve, TimewarpCurve, alignment_curve, merged_timewarp, pair_timewarp
 from marey.register.dtw import TimeAlignment, dtw, dtw_around, dtw_cyclic, dtw_incremental
 from marey.register.matches import ConstraintMatch, match_contacts
@@ -14,6 +15,7 @@ from marey.register.registration import RegistrationCurve, register
 
 __all__ = [
     "AlignmentCurve",
+    "Along",
     "ConstraintMatch",
     "RegistrationCurve",
     "TimeAlignment",
@@ -27,6 +29,7 @@ __all__ = [
     "merged_timewarp",
     "pair_timewarp",
     "register",
+    "register_along",
 ]
 
 

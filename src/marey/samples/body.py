@@ -54,6 +54,23 @@ class Target(NamedTuple):
     position: Triple
 
 
+class Action(NamedTuple):
+    """One action of a longer sample: from `start` to `stop`, at its goal at `apex`, all in seconds.
+
+    target, position : (x, y, z) metres of `joint` at the apex; `target` as seen from where the figure stands before
+        the action (left, up, ahead), `position` in the world.
+    """
+
+    name: str
+    side: str
+    joint: str
+    start: float
+    stop: float
+    apex: float
+    target: Triple
+    position: Triple
+
+
 @dataclass(slots=True, eq=False)
 class Plan:
     """A performance that can be sampled at any times: plants of both feet and controls.
@@ -74,6 +91,7 @@ class Plan:
     targets: tuple[Target, ...] = ()
     aims: dict[str, list[tuple[float, Floats | None]]] = field(default_factory=dict)
     holds: dict[str, Floats] = field(default_factory=dict)
+    actions: tuple[Action, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

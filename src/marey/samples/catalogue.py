@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from marey.errors import InvalidValue, UnknownName, similar
-from marey.samples import actions, jumps, moves, steps, strikes
+from marey.samples import actions, jumps, medley, moves, steps, strikes
 from marey.samples.body import Plan
 
 Maker = Callable[[dict[str, Any], np.random.Generator], Plan]
@@ -231,6 +231,15 @@ CATALOGUE: dict[str, Entry] = {
         jumps.leap,
         Parameter("distance", 1.0, 0.4, 1.6, "m", "from foot to foot"),
         Parameter("height", 0.22, 0.1, 0.35, "m", "rise of the body in the air"),
+    ),
+    "medley": _entry(
+        "a long clip: kicks, punches and reaches to many targets, walks and standing in between",
+        medley.medley,
+        Parameter("kicks", 2, 0, 100, "", "number of kicks", whole=True),
+        Parameter("punches", 2, 0, 100, "", "number of punches", whole=True),
+        Parameter("reaches", 2, 0, 100, "", "number of reaches", whole=True),
+        _SIDE,
+        Parameter("spread", 1.0, 0.0, 1.0, "", "how far apart the targets lie; 0 for the same one every time"),
     ),
 }
 

@@ -15,7 +15,7 @@ from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.source import Source
 from marey.errors import InvalidValue
-from marey.samples.body import Plan, Target, perform
+from marey.samples.body import Action, Plan, Target, perform
 from marey.samples.catalogue import entry
 from marey.samples.figure import SIDES, figure, sole_points
 
@@ -32,12 +32,15 @@ class Sample:
     phase : (F,) gait phase in strides, the left heel striking at whole numbers; NaN where there is no gait.
     parameters : those used, defaults included.
     targets : what it is made to meet: name, joint, seconds, position.
+    actions : of a clip that strings several together, what each is: name, side, joint, start, stop, apex (seconds),
+        target (from where the figure stands), position (world). The provenance has them too, in frames.
     """
 
     motion: Motion
     phase: Floats
     parameters: Mapping[str, Any]
     targets: tuple[Target, ...] = ()
+    actions: tuple[Action, ...] = ()
 
     def markers(self, *, rng: Rng = 0, noise: float = 0.0005, gaps: float = 0.0) -> Markers:
         """The same motion as a capture of 41 markers would record it, before any skeleton.
@@ -108,6 +111,8 @@ def _record(name: str, plan: Plan, fps: float, values: dict[str, Any], seed: int
     step: dict[str, Any] = {"op": "sample", "name": name, **values}
     if seed is not None:
         step["rng"] = seed
+    if plan.actions:
+        step["actions"] = [_in_frames(action, fps) for action in plan.actions]
     motion = Motion(
         skeleton=skeleton,
         root_positions=settle(done.root),
@@ -119,7 +124,14 @@ def _record(name: str, plan: Plan, fps: float, values: dict[str, Any], seed: int
         source=Source(floor=0.0, provenance=(step,)),
     )
     phase = np.full(n, np.nan) if plan.phase is None else plan.phase(t)
-    return Sample(motion, settle(phase), dict(values), plan.targets)
+    return Sample(motion, settle(phase), dict(values), plan.targets, plan.actions)
+
+
+def _in_frames(action: Action, fps: float) -> dict[str, Any]:
+    """An action for the provenance: half-open interval and apex as whole frames."""
+    start, stop = (int(np.ceil(edge * fps - 1e-6)) for edge in (action.start, action.stop))
+    frames = {"start": start, "stop": stop, "apex": round(action.apex * fps)}
+    return {**action._asdict(), **frames, "target": list(action.target), "position": list(action.position)}
 
 
 def straight_walk(speed: float = 1.3, seconds: float = 3.0, fps: float = 60.0) -> Motion:

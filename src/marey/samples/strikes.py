@@ -18,6 +18,19 @@ from marey.samples.posture import Arm, Pose, Script, sign_of, still_points, with
 Values = dict[str, Any]
 GUARD_LEFT: Arm = (0.75, 0.22, 0.55, 2.0)
 GUARD_RIGHT: Arm = (0.55, 0.20, 0.60, 2.25)
+GUARD = Pose(
+    shift=(0.0, -0.055, 0.0),
+    pelvis=(-0.35, 0.0, 0.08),
+    spine=(-0.10, 0.0, 0.10),
+    gaze=(0.0, -0.05),
+    left=GUARD_LEFT,
+    right=GUARD_RIGHT,
+)
+GUARD_FEET: dict[str, tuple[Triple, float]] = {
+    "left": ((0.07, 0.0, 0.17), -0.15),
+    "right": ((-0.15, 0.0, -0.17), -0.75),
+}
+REAR_HEEL = 0.16  # radians by which the rear foot's heel is raised in the guard
 _ARM_USE = 0.93  # share of the arm's length to which the body brings a target
 
 
@@ -25,7 +38,7 @@ def reach(values: Values, rng: np.random.Generator) -> Plan:
     """Touch a target with one wrist, and come back."""
     script = Script(rng, values["variation"])
     script.key(0.4)
-    _reach(script, values["side"], (values["x"], values["y"], values["z"]), "reach")
+    reach_to(script, values["side"], (values["x"], values["y"], values["z"]), "reach")
     return script.plan()
 
 
@@ -36,7 +49,7 @@ def reach_grid(values: Values, rng: np.random.Generator) -> Plan:
     side = values["side"]
     for y in _spread(1.55, 0.55, values["rows"]):
         for x in _spread(-0.1, 0.4, values["columns"]):
-            _reach(script, side, (sign_of(side) * x, y, 0.45), "reach")
+            reach_to(script, side, (sign_of(side) * x, y, 0.45), "reach")
     return script.plan()
 
 
@@ -45,7 +58,8 @@ def _spread(first: float, last: float, count: float) -> list[float]:
     return [0.5 * (first + last)] if n == 1 else [float(v) for v in np.linspace(first, last, n)]
 
 
-def _reach(script: Script, side: str, target: Triple, name: str) -> None:
+def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
+    """Bring one wrist to a target, stay for a moment, and come back to the pose it left."""
     rest = script.pose
     sign = sign_of(side)
     x, y, z = target
@@ -106,25 +120,16 @@ def _nearest(at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
     return poses[int(fits[0])]
 
 
-def guard_script(rng: np.random.Generator, variation: float, rear_heel: float = 0.16) -> Script:
+def guard_script(rng: np.random.Generator, variation: float, rear_heel: float = REAR_HEEL) -> Script:
     """A fighting stance: left foot and hand in front, heel of the rear foot raised."""
-    pose = Pose(
-        shift=(0.0, -0.055, 0.0),
-        pelvis=(-0.35, 0.0, 0.08),
-        spine=(-0.10, 0.0, 0.10),
-        gaze=(0.0, -0.05),
-        left=GUARD_LEFT,
-        right=GUARD_RIGHT,
-    )
-    feet = {"left": ((0.07, 0.0, 0.17), -0.15), "right": ((-0.15, 0.0, -0.17), -0.75)}
-    return Script(rng, variation, pose, feet, {"left": 0.0, "right": rear_heel})
+    return Script(rng, variation, GUARD, dict(GUARD_FEET), {"left": 0.0, "right": rear_heel})
 
 
 def punch(values: Values, rng: np.random.Generator) -> Plan:
     """From a guard, one straight punch at a target."""
     script = guard_script(rng, values["variation"])
     script.key(0.4)
-    _punch(script, values["side"], (values["x"], values["y"], values["z"]))
+    punch_at(script, values["side"], (values["x"], values["y"], values["z"]))
     return script.plan()
 
 
@@ -135,12 +140,13 @@ def punch_grid(values: Values, rng: np.random.Generator) -> Plan:
     number = 0
     for y in _spread(1.60, 1.15, values["rows"]):
         for x in _spread(0.2, -0.2, values["columns"]):
-            _punch(script, ("left", "right")[number % 2], (x, y, 0.68))
+            punch_at(script, ("left", "right")[number % 2], (x, y, 0.68))
             number += 1
     return script.plan()
 
 
-def _punch(script: Script, side: str, target: Triple) -> None:
+def punch_at(script: Script, side: str, target: Triple) -> None:
+    """From the guard that the script is in, one straight punch, and back into it."""
     guard = script.pose
     sign = sign_of(side)
     x, y, _ = target
@@ -188,7 +194,7 @@ def kick(values: Values, rng: np.random.Generator) -> Plan:
     """A front kick whose ball reaches a height."""
     script = Script(rng, values["variation"])
     script.key(0.35)
-    _kick(script, values["side"], values["height"], values["sideways"])
+    kick_at(script, values["side"], values["height"], values["sideways"])
     return script.plan()
 
 
@@ -198,11 +204,12 @@ def kick_grid(values: Values, rng: np.random.Generator) -> Plan:
     script.key(0.35)
     for height in _spread(1.25, 0.45, values["rows"]):
         for aside in _spread(0.15, -0.15, values["columns"]):
-            _kick(script, "right", height, aside)
+            kick_at(script, "right", height, aside)
     return script.plan()
 
 
-def _kick(script: Script, side: str, height: float, aside: float) -> None:
+def kick_at(script: Script, side: str, height: float, aside: float) -> None:
+    """Onto the other leg, a front kick to a height, and back to the pose it left."""
     _, build = figure()
     rest = script.pose
     sign, other = sign_of(side), "right" if side == "left" else "left"

@@ -1,0 +1,74 @@
+"""Benches of match webs: building one beside the matrix products that it needs, and its size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from marey.bench.figures import Figure, against_floor, at_most
+from marey.bench.timing import best_of
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.find import MatchWeb
+from marey.find.build import web_clouds
+from marey.samples import sample
+
+# The set that Kovar 6.2.4 reports on, whose web had this many times the size of its motion at most.
+FRAMES, MOST_SIZE = 37_000, 3.0
+TILE = 512
+
+
+def clips() -> list[Motion]:
+    """100 s of kicks, punches and reaches with walks and standing between them, at 60 Hz."""
+    return [replace(sample("medley", rng=k, fps=60).motion, name=f"medley{k}") for k in range(3)]
+
+
+def bench_find(path: str) -> Iterator[Figure]:
+    """A web of sample clips, whatever `path` holds."""
+    motions = clips()
+    built = MatchWeb.build(motions)
+    flat = [_factors(motion, built) for motion in built.clips]
+    tile = np.empty((TILE, max(len(motion) for motion in motions)))
+    floor, ours = best_of([lambda: _products(flat, tile), lambda: MatchWeb.build(built.clips)], rounds=3)
+    n_frames = sum(len(motion) for motion in motions)
+    told = f"match web of {n_frames:,} frames at 60 Hz, one thread"
+    yield against_floor("find", told, "s", "the matrix products of the same grids", (ours, floor), 12.0)
+    told = f"its size beside the motion's, if there were {FRAMES:,} frames of such clips"
+    yield at_most("find", told, _size_ratio(built), "x", MOST_SIZE)
+
+
+def _size_ratio(web: MatchWeb) -> float:
+    """Bytes of the web beside those of the motion for `FRAMES` frames: pairs of clips grow with the square of these."""
+    n = len(web)
+    own = [web.cells(p, p) for p in range(n)]
+    others = [web.cells(p, q) for p in range(n) for q in range(p + 1, n)]
+    each, between = (
+        sum(cells.nbytes for cells in part) / sum(cells.shape[0] * cells.shape[1] for cells in part)
+        for part in (own, others)
+    )
+    length = sum(len(clip) for clip in web.clips) / n
+    total = each * FRAMES * length + between * 0.5 * FRAMES * (FRAMES - length)
+    return total / (web.motion_nbytes / (n * length) * FRAMES)
+
+
+def _factors(motion: Motion, web: MatchWeb) -> tuple[Floats, Floats, Floats]:
+    """Matrices (F, n) whose products are the sums of Kovar 4.8."""
+    clouds = web_clouds(motion, web.options)
+    x, y, z = ((clouds.points[..., c] - clouds.points[..., c].mean()) * np.sqrt(clouds.weights) for c in range(3))
+    return np.concatenate([x, z], axis=1), np.concatenate([z, -x], axis=1), y
+
+
+def _products(flat: list[tuple[Floats, Floats, Floats]], out: Floats) -> None:
+    """The three products for each pair of clips, into an array that is there."""
+    for p, ours in enumerate(flat):
+        for q in range(p, len(flat)):
+            theirs = flat[q]
+            for start in range(0, len(ours[0]), TILE):
+                stop = min(start + TILE, len(ours[0]))
+                first = start if p == q else 0
+                part = out[: stop - start, : len(theirs[0]) - first]
+                np.matmul(ours[0][start:stop], theirs[0][first:].T, out=part)
+                np.matmul(ours[0][start:stop], theirs[1][first:].T, out=part)
+                np.matmul(ours[2][start:stop], theirs[2][first:].T, out=part)

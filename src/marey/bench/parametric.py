@@ -1,0 +1,79 @@
+"""Bench of parameterised motion: sampling a space, and making motions of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from marey.bench.figures import Figure, against_floor, at_most
+from marey.bench.timing import best_of
+from marey.blend.blend import blend
+from marey.core.motion import Motion
+from marey.parametric import ParametricMotion, position
+from marey.samples import sample
+
+_SAMPLES, _MOST_SECONDS = 1000, 5.0
+_FEW, _MANY = 10, 100
+# A motion is made of some examples around its target: a few more where there are more to choose from, but not all.
+_GROWTH = 2.0
+_TARGETS = 12
+# Times as long as the blends of the samples would take one by one.
+_ONE_BY_ONE = 0.6
+_MOST_MS = 33.0
+
+
+def bench_parametric(path: str) -> Iterator[Figure]:
+    """1,000 samples of a space of 40 reaches, and motions from spaces of 10 and 100, whatever `path` holds."""
+    motions = reaches(_MANY)
+    feature = position("right_hand")
+    built = motions[:40]
+    space = ParametricMotion.build(built, feature, samples=_SAMPLES)
+    reg = space.registration
+    rng = np.random.default_rng(0)
+    weights = np.zeros(reg.n_motions)
+    weights[rng.permutation(reg.n_motions)[:4]] = 0.25
+    whole, one = best_of(
+        [
+            lambda: ParametricMotion.build(built, feature, samples=_SAMPLES),
+            lambda: blend(reg, weights, enforce=False),
+        ],
+        rounds=3,
+    )
+    what = f"build from {len(built)} reaches with {_SAMPLES:,} samples"
+    yield at_most("parametric", what, whole, "s", _MOST_SECONDS)
+    yield against_floor("parametric", what, "s", "as many blends one by one", (whole, one * _SAMPLES), _ONE_BY_ONE)
+    few, many = (ParametricMotion.build(motions[:n], feature, samples=_SAMPLES) for n in (_FEW, _MANY))
+    # The same places for both, beside samples of either: a sample itself needs fewer examples.
+    reach = many.reachable()
+    beside = few.samples + 0.4 * few.scale * rng.uniform(-1.0, 1.0, few.samples.shape)
+    targets = [target for target in beside if target in reach][:_TARGETS]
+
+    def make(made: ParametricMotion) -> None:
+        for target in targets:
+            made(target)
+
+    slow, quick = best_of([lambda: make(many), lambda: make(few)], rounds=5)
+    scale = 1e3 / len(targets)
+    yield at_most("parametric", f"motion from a space of {_MANY} reaches, contacts held", scale * slow, "ms", _MOST_MS)
+    yield against_floor(
+        "parametric",
+        f"motion from a space of {_MANY} reaches",
+        "ms",
+        f"the same from {_FEW}",
+        (scale * slow, scale * quick),
+        _GROWTH,
+    )
+
+
+def reaches(n: int) -> tuple[Motion, ...]:
+    """n generated reaches to different places, from their first frame to their last."""
+    rng = np.random.default_rng(0)
+    out = []
+    for k in range(n):
+        x, y, z = rng.uniform((-0.35, 0.6, 0.35), (0.05, 1.5, 0.5))
+        motion = sample("reach", rng=k, x=float(x), y=float(y), z=float(z)).motion
+        label = next(label for label in motion.labels if label.name == "reach")
+        out.append(replace(motion[label.start : label.stop], name=f"reach {k}"))
+    return tuple(out)

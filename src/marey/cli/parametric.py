@@ -1,0 +1,304 @@
+"""`marey parametric`: make a space of motions from examples of one action, and ask it for new ones."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.files import check_folder, check_output, counted
+from marey.cli.find import Numbers, Shares, query_of
+from marey.cli.params import Moment
+
+if TYPE_CHECKING:
+    from marey.parametric import ParametricMotion, Reached
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+_NOTES = 4  # in the text; --json has all
+_NUMBERS_TOO = {"ignore_unknown_options": True}  # so that a target may be negative
+
+
+@click.group("parametric")
+def command() -> None:
+    """A kick that hits where you want: motions between examples, asked for by what they should do.
+
+    Angles are in degrees. Places are metres to the left of where the figure stands at the start, above the floor, and
+    ahead.
+
+    \b
+    Example:
+      marey parametric build web.npz take1 12.0 13.5 --threshold 0.08 --feature position:right_ball -o kick.npz
+      marey parametric range kick.npz
+      marey parametric make kick.npz 0.0 1.1 0.95 -o high.bvh
+    """
+
+
+@command.command("build")
+@click.argument("sources", nargs=-1, required=True, metavar="WEB CLIP START STOP | FILE FILE...")
+@click.option(
+    "--feature", required=True, help="What it is asked by, such as position:right_hand@farthest or turn,speed."
+)
+@click.option("-o", "--output", required=True, metavar="SPACE", help="The space to write, an .npz file.")
+@click.option("--threshold", type=float, metavar="METRES", help="How unlike a match in WEB may be.")
+@click.option("--label", "labels", multiple=True, help="Only matches with this label; may be given several times.")
+@click.option("--drop", type=Numbers(), multiple=True, help="Leave out these matches, by their numbers in the list.")
+@click.option("--overlap", type=Shares(), default="0.8,0.2", show_default=True, help="As for marey find search.")
+@click.option("--samples", type=int, default=1000, show_default=True, help="Blends that are tried out.")
+@click.option("--delta", type=float, default=0.1, show_default=True, help="How far weights may leave 0 to 1.")
+@click.option("--redundant", type=float, help="Leave out examples that others can be blended to, to within this.")
+@click.option("--max-distance", type=float, default=0.3, show_default=True, help="Metres from which on motions differ.")
+@click.option("--force", is_flag=True, help="Take motions that are further apart all the same.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same space.")
+@_JSON
+def build(
+    sources: tuple[str, ...],
+    feature: str,
+    output: str,
+    threshold: float | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Build a space from what is like CLIP from START to STOP in a match web, or from motion files.
+
+    \b
+    Features: position:JOINT[:AXES][@MOMENT], orientation:JOINT[@MOMENT], speed[:JOINT[:mean|min|max]],
+    angular_speed:JOINT, travelled, turn, curvature, step_height, duration; several with commas between them.
+    JOINT is a role such as right_hand, a joint, or centre_of_mass; MOMENT is farthest, highest, lowest, fastest,
+    slowest, start, end, or seconds into the query.
+
+    \b
+    Example:
+      marey parametric build web.npz take1 12.0 13.5 --threshold 0.08 --feature position:right_ball -o kick.npz
+      marey parametric build walk_*.bvh --feature turn,speed -o walk.npz
+    """
+    from marey.cli.progress import bar
+    from marey.errors import UnknownFormat
+    from marey.parametric import ParametricMotion, parse_features
+
+    if Path(output).suffix.lower() != ".npz":
+        raise UnknownFormat(f"a space is written as .npz, got {Path(output).suffix or 'no suffix'}", path=output)
+    check_folder(output)
+    check_output(output, sources)
+    features = parse_features(feature)
+    examples = _files(sources) if threshold is None else _searched(sources, threshold, options)
+    with bar("building") as progress:
+        space = ParametricMotion.build(
+            examples,
+            features,
+            samples=options["samples"],
+            delta=options["delta"],
+            redundant=options["redundant"],
+            max_distance=options["max_distance"],
+            force=options["force"],
+            rng=options["seed"],
+            progress=progress,
+        )
+    space.save(output)
+    _tell_space(space, as_json, written=[output])
+
+
+def _searched(sources: tuple[str, ...], threshold: float, options: dict[str, Any]) -> Any:
+    """What a search of a web finds."""
+    from marey.find import MatchWeb
+
+    if len(sources) not in (2, 4):
+        raise click.UsageError("with --threshold give WEB CLIP START STOP, such as web.npz take1 12.0 13.5")
+    times = [Moment().convert(text, None, None) for text in sources[2:]]
+    web = MatchWeb.load(sources[0])
+    query, first, last = query_of(web, sources[1], *(times or (None, None)))
+    found = web.search(
+        query, first, last, threshold, overlap=options["overlap"], labels=list(options["labels"]) or None
+    )
+    dropped = {number for numbers in options["drop"] for number in numbers}
+    return found.without(*sorted(dropped)) if dropped else found
+
+
+def _files(sources: tuple[str, ...]) -> Any:
+    """Motions from files."""
+    from marey.io import load_motion
+
+    for source in sources:
+        if not Path(source).exists():
+            raise click.UsageError(
+                f"{source!r} is not a file; give motion files, or WEB CLIP START STOP together with --threshold"
+            )
+    return [load_motion(source) for source in sources]
+
+
+@command.command("make", context_settings=_NUMBERS_TOO)
+@click.argument("file", metavar="SPACE")
+@click.argument("target", nargs=-1, required=True, metavar="TARGET...")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+@click.option(
+    "--refine", type=int, default=0, show_default=True, help="Steps that bring the motion nearer; 4 are many."
+)
+@click.option("--no-cleanup", is_flag=True, help="Leave feet as they are blended, without holding them in place.")
+@click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
+@click.option("--plot", "picture", metavar="PNG", help="Draw the motion with its target: PNG or SVG.")
+@_JSON
+def make(
+    file: str, target: tuple[str, ...], output: str, refine: int, no_cleanup: bool, rigid: bool, picture: str | None,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Make the motion that does TARGET: one number for each parameter, as `range` lists them.
+
+    Exits with 1 where the target is out of reach; the nearest motion is written all the same.
+
+    \b
+    Example:
+      marey parametric make kick.npz 0.0 1.1 0.95 -o high.bvh --refine 4 --plot high.png
+      marey parametric make walk.npz -30 1.4 -o turn.bvh
+    """
+    import warnings
+
+    from marey.errors import MareyWarning
+    from marey.io import save
+    from marey.parametric import ParametricMotion
+
+    check_output(output, [file])
+    check_folder(output)
+    if picture is not None:
+        from marey.plot.style import check_suffix
+
+        check_suffix(picture)
+        check_folder(picture)
+    numbers = [_number(text) for text in target]
+    space = ParametricMotion.load(file)
+    if len(numbers) == space.n_dims:
+        numbers = [value / _shown(unit)[1] for value, unit in zip(numbers, space.units, strict=True)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MareyWarning)  # told below
+        motion = space(numbers, clean=not no_cleanup, refine=refine, name=Path(output).stem)
+    reached = None
+    if not any(feature.kind == "given" for feature in space.features):
+        reached = space.error(numbers, clean=not no_cleanup, refine=refine)
+    save(motion, output, rigid=rigid)
+    written = [output]
+    if picture is not None:
+        from marey.plot.parametric import aimed
+
+        aimed(space, [numbers], picture, refine=refine, clean=not no_cleanup)
+        written.append(picture)
+    _, projected = space.aim(numbers)
+    _tell_made(space, numbers, len(motion), reached, projected, written, as_json)
+    return int(projected)
+
+
+@command.command("range")
+@click.argument("file", metavar="SPACE")
+@click.option("--plot", "picture", metavar="OUT", help="Draw examples and samples: PNG or SVG.")
+@_JSON
+def reach(file: str, picture: str | None, as_json: bool) -> None:
+    """What a space can be asked for.
+
+    \b
+    Example:
+      marey parametric range kick.npz --plot kick.png
+    """
+    from marey.parametric import ParametricMotion
+
+    if picture is not None:
+        from marey.plot.style import check_suffix
+
+        check_suffix(picture)
+        check_output(picture, [file])
+        check_folder(picture)
+    space = ParametricMotion.load(file)
+    written = []
+    if picture is not None:
+        from marey.plot.parametric import reachable
+
+        reachable(space, picture)
+        written.append(picture)
+    _tell_space(space, as_json, written=written)
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise click.UsageError(f"a target is numbers, got {text!r}")
+    return value
+
+
+def _shown(unit: str) -> tuple[str, float]:
+    """The unit in which people are told, and how many of it are one of ours."""
+    return (unit.replace("rad", "degrees"), math.degrees(1.0)) if unit.startswith("rad") else (unit, 1.0)
+
+
+def _tell_space(space: ParametricMotion, as_json: bool, written: list[str]) -> None:
+    region = space.reachable()
+    rows = []
+    for k, (name, unit) in enumerate(zip(region.names, region.units, strict=True)):
+        told, factor = _shown(unit)
+        low, high = (factor * float(values[k]) for values in (region.low, region.high))
+        rows.append({"name": name, "unit": told, "low": low, "high": high})
+    if as_json:
+        report = {
+            "parameters": rows,
+            "examples": [motion.name for motion in space.registration.motions],
+            "example_parameters": region.examples.tolist(),
+            "samples": len(region.samples),
+            "notes": list(space.notes),
+            "written": written,
+        }
+        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        return
+    click.echo(f"{counted(len(region.examples), 'example')}, {counted(len(region.samples), 'sample')}")
+    width = max(len(str(row["name"])) for row in rows)
+    for row in rows:
+        click.echo(f"  {row['name']:<{width}}  {row['low']:8.3f} to {row['high']:8.3f} {row['unit']}".rstrip())
+    for note in space.notes[:_NOTES]:
+        click.echo(f"  ! {note}")
+    if len(space.notes) > _NOTES:
+        click.echo(f"  ! and {counted(len(space.notes) - _NOTES, 'note')} more; --json has all")
+    for path in written:
+        click.echo(f"wrote {path}")
+
+
+def _tell_made(
+    space: ParametricMotion,
+    target: list[float],
+    n_frames: int,
+    reached: Reached | None,
+    projected: bool,
+    written: list[str],
+    as_json: bool,
+) -> None:
+    factors = [_shown(unit)[1] for unit in space.units]
+    aimed, _ = space.aim(target)
+
+    def told(values: Any) -> list[float]:
+        return [factor * float(value) for factor, value in zip(factors, values, strict=True)]
+
+    report: dict[str, Any] = {
+        "written": written,
+        "frames": n_frames,
+        "parameters": list(space.names),
+        "units": [_shown(unit)[0] for unit in space.units],
+        "target": told(target),
+        "aimed": told(aimed),
+        "projected": projected,
+    }
+    if reached is not None:
+        report |= {"reached": told(reached.reached), "error": told(reached.error)}
+        report["error_by_unit"] = {
+            _shown(unit)[0]: _shown(unit)[1] * size for unit, size in reached.distances().items()
+        }
+    if as_json:
+        click.echo(json.dumps(report, indent=1, ensure_ascii=False).replace("NaN", "null"))
+        return
+    click.echo(f"wrote {written[0]}: {counted(n_frames, 'frame')}, {n_frames / space.registration.fps:.2f} s")
+    for k, name in enumerate(space.names):
+        got = "" if reached is None else f", reached {report['reached'][k]:.3f}"
+        click.echo(f"  {name}: asked for {report['target'][k]:.3f}{got} {report['units'][k]}".rstrip())
+    if projected:
+        near = ", ".join(f"{value:.3f}" for value in report["aimed"])
+        click.echo(f"  ! out of reach; aimed at ({near}) instead")
+    for path in written[1:]:
+        click.echo(f"wrote {path}")

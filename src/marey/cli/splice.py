@@ -1,0 +1,167 @@
+"""`marey splice`: the upper body of one motion on the lower body of another."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.blend import Clock, make_folder, save_as, write_report, written
+from marey.cli.files import check_output, counted
+from marey.cli.options import Moment, frames_between, reading, reading_options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from marey.core.motion import Motion
+    from marey.layer.phase import TimeMap
+
+
+@click.command("splice")
+@click.argument("lower", metavar="LOWER")
+@click.argument("upper", metavar="UPPER")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+@click.option(
+    "--align", type=click.Choice(["loop", "first_minimum"]), default="loop", show_default=True,
+    help="Let UPPER begin anywhere in its first cycle and loop it, or crop it to the first frame like LOWER's first.",
+)  # fmt: skip
+@click.option(
+    "--posture", type=click.Choice(["pitch", "full", "none"]), default="pitch", show_default=True,
+    help="What to keep of how UPPER holds itself: leaning forwards or back, all of it, or nothing.",
+)  # fmt: skip
+@click.option("--slope-limit", type=int, default=2, show_default=True, help="How many times faster gait may pass by.")
+@click.option("--lower-from", type=Moment(), help="Take LOWER from here: seconds (1.2) or a frame (36f).")
+@click.option("--lower-to", type=Moment(), help="Take LOWER up to here.")
+@click.option("--upper-from", type=Moment(), help="Take UPPER from here, such as where it carries something.")
+@click.option("--upper-to", type=Moment(), help="Take UPPER up to here.")
+@click.option("--naive", is_flag=True, help="Copy UPPER's angles as they are, frame for frame, for comparison.")
+@reading
+@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
+@click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
+@click.option(
+    "--report", "folder", metavar="DIR", help="Write a picture of the neck's path, and report.json, to there."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def command(lower: str, upper: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
+    """Put the upper body of UPPER on the lower body of LOWER, and write it to OUT.
+
+    Both have to walk, run or climb. UPPER is brought in step with LOWER and looped where it is too short; its trunk
+    follows LOWER's steps and keeps its own posture.
+
+    \b
+    Example:
+      marey splice walk.bvh carry.bvh -o carry_walk.bvh
+      marey splice stairs.bvh carry.bvh -o up.bvh --upper-from 2 --upper-to 6 --report up/
+    """
+    from marey.io import load_motion
+
+    check_output(output, [lower, upper])
+    into = None if folder is None else make_folder(folder)
+    how = reading_options(options)
+    clock = Clock()
+    with clock("load"):
+        legs, arms = (load_motion(path, trim_rest=options["trim_rest"], **how) for path in (lower, upper))
+    spans = [
+        frames_between(motion, options[f"{which}_from"], options[f"{which}_to"])
+        for motion, which in ((legs, "lower"), (arms, "upper"))
+    ]
+    legs, arms = (motion[start:stop] for motion, (start, stop) in zip((legs, arms), spans, strict=True))
+    with clock("splice"):
+        made, times = _made(legs, arms, options)
+    with clock("save"):
+        saved = save_as(made, output, options["rigid"])
+    step = made.source.provenance[-1]
+    report: dict[str, Any] = {
+        "op": step["op"],
+        "written": output,
+        "frames": len(saved),
+        "fps": saved.fps,
+        "seconds": saved.duration,
+        "inputs": [
+            {"file": path, "name": motion.name, "frames": list(span), "fps": motion.fps}
+            for path, motion, span in zip((lower, upper), (legs, arms), spans, strict=True)
+        ],
+        **{key: value for key, value in step.items() if key not in ("op", "lower", "upper")},
+        "figures": _figures(legs, arms, made, times),
+        "timings_s": clock.times,
+    }
+    if folder is not None and into is not None:
+        report["pictures"] = _pictures(legs, arms, made, into)
+        write_report(report, folder)
+    click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+
+
+def _made(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion, TimeMap]:
+    from marey.layer import align_motions, splice, splice_naive
+
+    times = align_motions(legs, arms, align=options["align"], slope_limit=options["slope_limit"])
+    if options["naive"]:
+        return splice_naive(legs, arms), times
+    posture = None if options["posture"] == "none" else options["posture"]
+    return splice(legs, arms, posture=posture, times=times), times
+
+
+def _figures(legs: Motion, arms: Motion, made: Motion, times: TimeMap) -> dict[str, float]:
+    """How steady and how well in step the result is."""
+    import numpy as np
+
+    from marey.layer import neck_deviation, phase_errors, splice_naive, wobble
+    from marey.layer.gait import gait_of
+
+    stride = legs.fps / gait_of(legs, "the lower clip").cycle
+    legs = legs[: len(made)]
+    naive = splice_naive(legs, arms)
+    out = {
+        "wobble_mm": 1e3 * wobble(made, stride) ** 0.5,
+        "wobble_lower_mm": 1e3 * wobble(legs, stride) ** 0.5,
+        "wobble_naive_mm": 1e3 * wobble(naive, stride) ** 0.5,
+        "neck_deviation_mm": 1e3 * neck_deviation(made, legs),
+    }
+    errors = np.abs(phase_errors(legs, arms, times))
+    if len(errors):
+        out["phase_error_p95_cycles"] = float(np.quantile(errors, 0.95))
+    return out
+
+
+def _pictures(legs: Motion, arms: Motion, made: Motion, into: Path) -> list[str]:
+    from marey.layer import splice_naive
+    from marey.plot.layer import neck
+
+    legs = legs[: len(made)]
+    neck({"spliced": made, "lower clip": legs, "copied angles": splice_naive(legs, arms)}, into / "neck.png")
+    return ["neck.png"]
+
+
+def _text(report: dict[str, Any]) -> str:
+    """A report for people."""
+    import math
+
+    legs, arms = (each["name"] for each in report["inputs"])
+    lines = [written(report)]
+    if report["op"] == "splice":
+        lines.append(
+            f"  {arms!r} from {report['start']:.2f} to {report['stop']:.2f} s on {legs!r}, hips and knees "
+            f"{report['distance']:.3f} m apart"
+        )
+        loop = report["loop"]
+        if loop is not None:
+            times = counted(loop["passes"], "time")
+            lines.append(f"  looped {times} from {loop['start']:.2f} to {loop['stop']:.2f} s")
+        if report["seams"] is not None:
+            changed = f"{math.degrees(report['seams']['angle']):.1f} degrees"
+            hands = report["seams"].get("hands")
+            changed += "" if hands is None else f", the hands' distance by {100 * hands:.1f} cm"
+            lines.append(f"  in the seams joints are turned by up to {changed}")
+        turn = math.degrees(math.hypot(*report["posture_turn"]))
+        lines.append(f"  posture {report['posture'] or 'none'}: turned by {turn:.1f} degrees")
+    figures = report["figures"]
+    lines.append(
+        f"  wobble {figures['wobble_mm']:.1f} mm; of {legs!r} {figures['wobble_lower_mm']:.1f}, of copied angles "
+        f"{figures['wobble_naive_mm']:.1f}"
+    )
+    if "phase_error_p95_cycles" in figures:
+        lines.append(f"  in step to {figures['phase_error_p95_cycles']:.3f} cycles on 95 % of the frames")
+    if "pictures" in report:
+        lines.append(f"pictures: {', '.join(report['pictures'])}")
+    return "\n".join(lines)

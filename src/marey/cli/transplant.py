@@ -1,0 +1,75 @@
+"""`marey transplant`: some joints of one motion on another."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from marey.cli.blend import save_as, written
+from marey.cli.files import check_output
+from marey.cli.options import Moment, frames_between, reading, reading_options
+
+
+@click.command("transplant")
+@click.argument("base", metavar="BASE")
+@click.argument("donor", metavar="DONOR")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+@click.option(
+    "--joints", required=True, metavar="NAMES",
+    help="Limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles or joints, with "
+    "commas between; each with all that hangs from it.",
+)  # fmt: skip
+@click.option("--falloff", type=int, help="Over how many joints towards the hips it fades.  [default: all of them]")
+@click.option("--at", type=Moment(), default=0.0, help="Where in BASE DONOR begins: seconds (1.2) or a frame (36f).")
+@click.option("--ease", type=float, default=0.3, show_default=True, help="Seconds to come in and go out.")
+@click.option("--donor-from", type=Moment(), help="Take DONOR from here.")
+@click.option("--donor-to", type=Moment(), help="Take DONOR up to here.")
+@reading
+@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
+@click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -> None:
+    """Put some joints of DONOR on BASE, such as an arm that waves while the rest walks, and write it to OUT.
+
+    The joints between these and the hips move by a share of both. Neither motion has to walk.
+
+    \b
+    Example:
+      marey transplant walk.bvh wave.bvh -o walk_wave.bvh --joints right_arm
+      marey transplant run.bvh catch.bvh -o both.bvh --joints arms,head --falloff 2 --at 1.5
+    """
+    from marey.io import load_motion
+    from marey.layer import transplant
+
+    check_output(output, [base, donor])
+    how = reading_options(options)
+    body, limb = (load_motion(path, trim_rest=options["trim_rest"], **how) for path in (base, donor))
+    start, stop = frames_between(limb, options["donor_from"], options["donor_to"])
+    at = options["at"] / body.fps if isinstance(options["at"], int) else options["at"]
+    names = [name.strip() for name in options["joints"].split(",") if name.strip()]
+    made = transplant(body, limb[start:stop], joints=names, falloff=options["falloff"], at=at, ease=options["ease"])
+    step = made.source.provenance[-1]
+    saved = save_as(made, output, options["rigid"])
+    report = {
+        "op": "transplant",
+        "written": output,
+        "frames": len(saved),
+        "fps": saved.fps,
+        "seconds": saved.duration,
+        "transplanted_frames": step["frames"],
+        "weights": step["weights"],
+    }
+    click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+
+
+def _text(report: dict[str, Any]) -> str:
+    """A report for people."""
+    whole = [name for name, weight in report["weights"].items() if weight == 1.0]
+    graded = [f"{name} {weight:.2f}" for name, weight in report["weights"].items() if weight < 1.0]
+    first, stop = report["transplanted_frames"]
+    lines = [written(report), f"  frames {first} to {stop}: {', '.join(whole) or 'no joint'} of the donor"]
+    if graded:
+        lines.append(f"  in between: {', '.join(graded)}")
+    return "\n".join(lines)

@@ -1,0 +1,118 @@
+"""A part of a grid with all that decides what a web keeps of it, and its chains and bridges as paths (Kovar 6.2.2).
+
+A web holds neither the grid nor the paths: for a picture, or to count them, they are worked out again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marey.compare import frame_weights
+from marey.compare.pairing import Pairing
+from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.errors import InvalidValue
+from marey.find.build import rules_of, web_clouds
+from marey.find.cells import STEP, Units
+from marey.find.region import kept_cells, region_marks
+from marey.find.tiles import fill_units
+
+if TYPE_CHECKING:
+    from marey.find.match_web import MatchWeb
+
+# Cells that are looked at together at most.
+_MOST_CELLS = 50_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GridPart:
+    """Cells of the grid of two clips, and what they are.
+
+    rows, columns : the frames, half-open.
+    values : (R, C) root of D in metres.
+    horizontal, vertical : (R, C) 1D minima.
+    valid : (R, C) cells near minima.
+    on_chain : (R, C) minima on chains that are long enough.
+    kept : (R, C) what the web keeps.
+    chains : each (N, 2) row and column, disjoint, the longest first.
+    bridges : each (N, 2), from the last cell of a chain to a cell of another.
+    """
+
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    values: Floats = field(repr=False)
+    horizontal: Bools = field(repr=False)
+    vertical: Bools = field(repr=False)
+    valid: Bools = field(repr=False)
+    on_chain: Bools = field(repr=False)
+    kept: Bools = field(repr=False)
+    chains: tuple[Ints, ...] = field(repr=False)
+    bridges: tuple[Ints, ...] = field(repr=False)
+
+
+def grid_part(
+    web: MatchWeb, p: int | str, q: int | str, rows: slice = slice(None), columns: slice = slice(None)
+) -> GridPart:
+    """The grid of clips p and q of a web, or some of its rows and columns, looked at by the web's rules.
+
+    A minimum belongs to one chain: the longest that it can be part of, as far as longer ones have left it. Of the
+    bridges from a chain's end to each other chain the one with the least mean D is shown.
+    """
+    from marey.find import chains_kernels, region_kernels
+
+    clips = web.clips[web.index(p)], web.clips[web.index(q)]
+    (top, bottom, _), (left, right, _) = (
+        part.indices(len(clip)) for part, clip in zip((rows, columns), clips, strict=True)
+    )
+    if bottom <= top or right <= left:
+        raise InvalidValue(f"rows {top} to {bottom} and columns {left} to {right} hold no cell")
+    rules = rules_of(web.options, web.fps)
+    halo = rules.halo
+    span = (
+        max(top - halo, 0),
+        min(bottom + halo, len(clips[0])),
+        max(left - halo, 0),
+        min(right + halo, len(clips[1])),
+    )
+    shape = (span[1] - span[0], span[3] - span[2])
+    if shape[0] * shape[1] > _MOST_CELLS:
+        raise InvalidValue(
+            f"{shape[0]} x {shape[1]} cells are too many to be looked at together; give rows and columns of fewer"
+        )
+    weights = frame_weights(web.options.window, web.fps, "triangle")
+    units: Units = np.empty(shape, dtype=np.uint16)
+    clouds = web_clouds(clips[0], web.options), web_clouds(clips[1], web.options)
+    fill_units(Pairing(*clouds, weights), span, units)
+    if web.index(p) == web.index(q):
+        same = np.arange(max(span[0], span[2]), min(span[1], span[3]))
+        units[same - span[0], same - span[2]] = 0
+    inner = (slice(top - span[0], bottom - span[0]), slice(left - span[2], right - span[2]))
+    marks, kept = region_marks(units, rules)[inner], kept_cells(units, rules)[inner]
+    units, marks = np.ascontiguousarray(units[inner]), np.ascontiguousarray(marks)
+    owner, paths, ends = chains_kernels.chains(marks, rules.chain)
+    chains = _paths(paths, ends)
+    bridges = _paths(*chains_kernels.bridges(units, marks, owner, paths, ends, rules.bridge))
+    shift = np.array([top, left])
+    horizontal, vertical, valid, on_chain = (
+        settle(np.asarray((marks & bit) != 0))
+        for bit in (region_kernels.HORIZONTAL, region_kernels.VERTICAL, region_kernels.VALID, region_kernels.CHAIN)
+    )
+    return GridPart(
+        (top, bottom),
+        (left, right),
+        settle(units * STEP),
+        horizontal,
+        vertical,
+        valid,
+        on_chain,
+        settle(kept.copy()),
+        tuple(settle(path + shift) for path in chains),
+        tuple(settle(path + shift) for path in bridges),
+    )
+
+
+def _paths(cells: Ints, ends: Ints) -> list[Ints]:
+    """Paths of cells (N, 2) that follow one another, each up to one of the ends."""
+    return np.split(cells, ends[:-1]) if len(ends) else []

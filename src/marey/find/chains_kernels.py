@@ -1,0 +1,150 @@
+"""Compiled loops that turn marked cells into paths; see `chains`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marey.core.compiled import kernel
+from marey.find.region_kernels import CHAIN, VALID
+
+Array = Any
+
+# How a path came to a cell: it began there, diagonally, from above, from the left.
+BEGIN, DIAGONAL, DOWN, RIGHT = 0, 1, 2, 3
+
+
+@kernel
+def _lengths(marks: Array, length: Array, come: Array) -> None:
+    """Manhattan length (2, R, C) of the longest chain that ends at a cell, by a diagonal step or none, or by a straight
+    one (-1 where there is none), and how it came; a straight one comes behind a diagonal one.
+    """
+    n_rows, n_columns = marks.shape
+    for i in range(n_rows):
+        for j in range(n_columns):
+            length[0, i, j], length[1, i, j], come[0, i, j], come[1, i, j] = -1, -1, BEGIN, BEGIN
+            if marks[i, j] & CHAIN == 0:
+                continue
+            length[0, i, j] = 0
+            if i > 0 and j > 0 and length[0, i - 1, j - 1] >= 0:
+                length[0, i, j] = max(length[0, i - 1, j - 1], length[1, i - 1, j - 1]) + 2
+                come[0, i, j] = DIAGONAL
+            if i > 0 and length[0, i - 1, j] >= 0:
+                length[1, i, j], come[1, i, j] = length[0, i - 1, j] + 1, DOWN
+            if j > 0 and length[0, i, j - 1] >= length[1, i, j]:
+                length[1, i, j], come[1, i, j] = length[0, i, j - 1] + 1, RIGHT
+
+
+@kernel
+def chains(marks: Array, least: int) -> Any:
+    """Disjoint chains of at least the Manhattan length `least`, the longest first.
+
+    Returns
+    -------
+    owner : (R, C) int32 the chain that a cell is on, or -1.
+    cells, ends : (N, 2) the cells of one chain after another, and where each ends.
+    """
+    n_rows, n_columns = marks.shape
+    length, come = np.empty((2, n_rows, n_columns), np.int32), np.empty((2, n_rows, n_columns), np.uint8)
+    _lengths(marks, length, come)
+    owner = np.full((n_rows, n_columns), -1, np.int32)
+    at = np.flatnonzero(np.maximum(length[0], length[1]).ravel() >= 0)
+    order = at[np.argsort(-np.maximum(length[0], length[1]).ravel()[at], kind="mergesort")]
+    cells, ends = np.empty((len(at), 2), np.int64), np.empty(len(at), np.int64)
+    n = m = 0
+    for place in order:
+        i, j = place // n_columns, place % n_columns
+        state = 1 if length[1, i, j] > length[0, i, j] else 0
+        begin = m
+        i0, j0 = i, j
+        while owner[i, j] < 0:
+            owner[i, j] = n
+            cells[m, 0], cells[m, 1] = i, j
+            m += 1
+            i0, j0 = i, j
+            step = come[state, i, j]
+            if step == BEGIN:
+                break
+            i, j = i - (step != RIGHT), j - (step != DOWN)
+            # Behind a straight step comes a diagonal one; behind a diagonal one whichever is longer.
+            state = 0 if step != DIAGONAL or length[0, i, j] >= length[1, i, j] else 1
+        if m == begin:
+            continue
+        if cells[begin, 0] + cells[begin, 1] - i0 - j0 < least:
+            for k in range(begin, m):
+                owner[cells[k, 0], cells[k, 1]] = -1
+            m = begin
+            continue
+        cells[begin:m] = cells[begin:m][::-1].copy()
+        ends[n] = m
+        n += 1
+    return owner, cells[:m].copy(), ends[:n].copy()
+
+
+@kernel
+def bridges(values: Array, marks: Array, owner: Array, cells: Array, ends: Array, most: int) -> Any:
+    """From each chain's last cell to each other chain a path of at most `most` steps: of those with the least sum of D
+    to each of the other's cells, the one with the least mean.
+
+    Paths keep to the valid region, and end where they meet a chain. Returns cells (N, 2) and where each path ends.
+    """
+    n_rows, n_columns = values.shape
+    size = most + 1
+    cost, steps = np.empty((2, size, size)), np.empty((2, size, size), np.int64)
+    come = np.empty((2, size, size), np.uint8)
+    best, where = np.full(len(ends), np.inf), np.zeros((len(ends), 3), np.int64)
+    out, out_ends = [(0, 0)], [0]
+    for c in range(len(ends)):
+        i0, j0 = cells[ends[c] - 1, 0], cells[ends[c] - 1, 1]
+        found = [c]
+        cost[:] = np.inf
+        cost[0, 0, 0], steps[0, 0, 0] = float(values[i0, j0]) ** 2, 0
+        for a in range(min(size, n_rows - i0)):
+            for b in range(a // 2, min(size, n_columns - j0, 2 * a + 2)):
+                if a + b == 0 or marks[i0 + a, j0 + b] & VALID == 0:
+                    continue
+                d = float(values[i0 + a, j0 + b]) ** 2
+                _reach(cost, steps, come, a, b, d, most)
+                target = owner[i0 + a, j0 + b]
+                for state in range(2):
+                    if target < 0 or not cost[state, a, b] < np.inf:
+                        continue
+                    mean = cost[state, a, b] / (steps[state, a, b] + 1)
+                    if target != c and mean < best[target]:
+                        if best[target] == np.inf:
+                            found.append(target)
+                        best[target] = mean
+                        where[target, 0], where[target, 1], where[target, 2] = state, a, b
+                    # A bridge ends where it meets a chain.
+                    cost[state, a, b] = np.inf
+        for target in found[1:]:
+            state, a, b = where[target, 0], where[target, 1], where[target, 2]
+            begin = len(out)
+            while a + b > 0:
+                out.append((i0 + a, j0 + b))
+                step, state = int(come[state, a, b]) % 4, int(come[state, a, b]) // 4
+                a, b = a - (step != RIGHT), b - (step != DOWN)
+            out.append((i0, j0))
+            out[begin:] = out[begin:][::-1]
+            out_ends.append(len(out) - 1)
+            best[target] = np.inf
+    made = np.empty((len(out) - 1, 2), np.int64)
+    for k in range(1, len(out)):
+        made[k - 1, 0], made[k - 1, 1] = out[k]
+    return made, np.array(out_ends[1:], dtype=np.int64)
+
+
+@kernel
+def _reach(cost: Array, steps: Array, come: Array, a: int, b: int, d: float, most: int) -> None:
+    """The least sums of D to a cell, by a diagonal step and by a straight one; come holds the step and, times 4, the
+    state that it came from."""
+    if a > 0 and b > 0:
+        before = 0 if cost[0, a - 1, b - 1] <= cost[1, a - 1, b - 1] else 1
+        if steps[before, a - 1, b - 1] < most and cost[before, a - 1, b - 1] < np.inf:
+            cost[0, a, b], steps[0, a, b] = cost[before, a - 1, b - 1] + d, steps[before, a - 1, b - 1] + 1
+            come[0, a, b] = DIAGONAL + 4 * before
+    if a > 0 and cost[0, a - 1, b] < np.inf and steps[0, a - 1, b] < most:
+        cost[1, a, b], steps[1, a, b], come[1, a, b] = cost[0, a - 1, b] + d, steps[0, a - 1, b] + 1, DOWN
+    if b > 0 and cost[0, a, b - 1] + d < cost[1, a, b] and steps[0, a, b - 1] < most:
+        cost[1, a, b], steps[1, a, b], come[1, a, b] = cost[0, a, b - 1] + d, steps[0, a, b - 1] + 1, RIGHT

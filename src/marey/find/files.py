@@ -1,0 +1,105 @@
+"""Match webs in files: the clips, the options and the cells, and nothing that would have to be built again."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.errors import MareyError, ParseError
+from marey.find.cells import Cells
+from marey.find.match_web import MatchWeb, WebOptions
+from marey.io import archive, clip_arrays
+from marey.io.files import read_bytes, write_bytes
+
+FORMAT = "marey.web"
+VERSION = 1
+
+_NUMBERS = ("window", "alpha", "reach", "chain", "near", "bridge", "limit")
+_OWN = (
+    "markers", "is_marker_set", "remove_height", "numbers", "coarse", "web_labels", "has_labels", "row_counts",
+    "run_first", "run_lengths", "values",
+)  # fmt: skip
+
+
+def save_web(web: MatchWeb, path: str | os.PathLike[str]) -> None:
+    """Write the web to an .npz file; of a clip's own grid, the half that the other follows from."""
+    options = web.options
+    is_set = isinstance(options.markers, str)
+    markers = [options.markers] if isinstance(options.markers, str) else list(options.markers)
+    n = len(web.clips)
+    halves = [web.cells(p, q).upper() if p == q else web.cells(p, q) for p in range(n) for q in range(p, n)]
+    arrays = {
+        "markers": archive.text_array(markers, "markers"),
+        "is_marker_set": np.array(is_set),
+        "remove_height": np.array(options.remove_height),
+        "numbers": np.array([getattr(options, name) for name in _NUMBERS]),
+        "coarse": np.array(options.coarse),
+        "web_labels": archive.text_array(list(options.labels or ()), "labels"),
+        "has_labels": np.array(options.labels is not None),
+        "row_counts": np.concatenate([np.diff(cells.row_runs).astype(np.int32) for cells in halves]),
+        "run_first": np.concatenate([cells.run_first for cells in halves]),
+        "run_lengths": np.concatenate([np.diff(cells.run_values).astype(np.int32) for cells in halves]),
+        "values": np.concatenate([cells.values for cells in halves]),
+    }
+    write_bytes(path, [archive.pack(FORMAT, VERSION, clip_arrays.clip_arrays(web.clips) | arrays)])
+
+
+def load_web(path: str | os.PathLike[str]) -> MatchWeb:
+    """A web from a file that `save_web` wrote."""
+    name = os.fspath(path)
+    required = (*clip_arrays.REQUIRED, *_OWN)
+    arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, clip_arrays.OPTIONAL)
+    clips = clip_arrays.clips_from(arrays, name)
+    try:
+        return MatchWeb(clips, _options(arrays), _pairs(arrays, [len(clip) for clip in clips]))
+    except (MareyError, ValueError, IndexError, TypeError, OverflowError) as error:
+        raise ParseError(f"the web in it does not fit together ({error})", path=name) from None
+
+
+def _options(arrays: dict[str, NDArray[Any]]) -> WebOptions:
+    markers = arrays["markers"].tolist()
+    numbers = dict(zip(_NUMBERS, arrays["numbers"].tolist(), strict=True))
+    return WebOptions(
+        markers[0] if bool(arrays["is_marker_set"]) else tuple(markers),
+        bool(arrays["remove_height"]),
+        **numbers,
+        coarse=int(arrays["coarse"]),
+        labels=tuple(arrays["web_labels"].tolist()) if bool(arrays["has_labels"]) else None,
+    )
+
+
+def _pairs(arrays: dict[str, NDArray[Any]], lengths: list[int]) -> tuple[Cells, ...]:
+    """The cells of each pair, cut from the arrays of all."""
+    counts, first, run_lengths, values = (arrays[name] for name in _OWN[-4:])
+    if (counts < 0).any() or (run_lengths < 1).any():
+        raise ValueError("runs of cells have lengths below 1")
+    row = run = value = 0
+    out = []
+    for p, n_rows in enumerate(lengths):
+        for q in range(p, len(lengths)):
+            row_runs = _from_counts(counts[row : row + n_rows], n_rows, np.int64)
+            n_runs = int(row_runs[-1])
+            run_values = _from_counts(run_lengths[run : run + n_runs], n_runs, np.int64)
+            n_values = int(run_values[-1])
+            cells = Cells(
+                (n_rows, lengths[q]),
+                row_runs,
+                first[run : run + n_runs],
+                run_values,
+                values[value : value + n_values],
+            )
+            out.append(cells.mirrored() if p == q else cells)
+            row, run, value = row + n_rows, run + n_runs, value + n_values
+    if (row, run, value) != (len(counts), len(first), len(values)):
+        raise ValueError(f"{len(counts)} rows, {len(first)} runs and {len(values)} values for {(row, run, value)}")
+    return tuple(out)
+
+
+def _from_counts(counts: NDArray[Any], n: int, dtype: Any) -> NDArray[Any]:
+    """(n + 1,) rising from 0 by the counts."""
+    out = np.zeros(n + 1, dtype=dtype)
+    out[1:] = np.cumsum(counts, dtype=dtype)
+    return out

@@ -1,0 +1,273 @@
+"""The match web: all that is alike in a set of clips, frame against frame, ready to be searched (Kovar 6.2.2)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Ints, rebuilt
+from marey.core.motion import Motion
+from marey.core.protocols import Cache, Clips
+from marey.core.skeleton import Skeleton
+from marey.errors import InvalidValue, UnknownName, similar
+from marey.find.cells import Cells
+
+if TYPE_CHECKING:
+    from marey.find.found import Found
+    from marey.find.suggest import Suggestion
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class WebOptions:
+    """How a web was built; durations in seconds, `near` and `limit` in metres.
+
+    markers, remove_height : what is compared; see `MatchWeb.build`.
+    window : of each comparison.
+    alpha, reach, chain, near, bridge, limit : the rules of `marey.find.region`.
+    coarse : 1, or every which frame was looked at first.
+    labels : the web is of frames with one of these, or of all for None.
+    """
+
+    markers: str | tuple[str, ...] = "body"
+    remove_height: bool = False
+    window: float = 0.1
+    alpha: float = 0.15
+    reach: float = 0.13
+    chain: float = 0.25
+    near: float = 0.15
+    bridge: float = 2.0
+    limit: float = 0.4
+    coarse: int = 1
+    labels: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MatchWeb:
+    """Clips of one skeleton and rate, and for each pair of them where they are alike. `build` makes one.
+
+    Attributes
+    ----------
+    clips : the motions, with different names.
+    options : how the web was built.
+    pairs : the kept cells of each pair p <= q of clips: rows are frames of p, columns of q. They are in the order
+        (0, 0), (0, 1) ... (0, n - 1), (1, 1) ...; `cells` looks one up. A clip's own grid is kept as a whole, both
+        sides of the diagonal and the diagonal itself.
+    """
+
+    clips: tuple[Motion, ...]
+    options: WebOptions
+    pairs: tuple[Cells, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "clips", tuple(self.clips))
+        put(self, "pairs", tuple(self.pairs))
+        n = len(self.clips)
+        if n == 0:
+            raise InvalidValue("a match web needs at least one clip, got none")
+        if len(self.pairs) != n * (n + 1) // 2:
+            raise InvalidValue(f"a web of {n} clips has {n * (n + 1) // 2} pairs of them, got {len(self.pairs)}")
+        for p in range(n):
+            for q in range(p, n):
+                wanted = (len(self.clips[p]), len(self.clips[q]))
+                if self.pairs[self._place(p, q)].shape != wanted:
+                    raise InvalidValue(
+                        f"cells of {self.names[p]!r} and {self.names[q]!r} must have shape {wanted}, got "
+                        f"{self.pairs[self._place(p, q)].shape}"
+                    )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def __repr__(self) -> str:
+        frames = sum(len(clip) for clip in self.clips)
+        return f"<MatchWeb: {len(self.clips)} clips, {frames} frames at {self.fps:g} Hz, {self.n_cells} cells>"
+
+    def __len__(self) -> int:
+        return len(self.clips)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the clips."""
+        return tuple(clip.name for clip in self.clips)
+
+    @property
+    def skeleton(self) -> Skeleton:
+        """The figure of all clips."""
+        return self.clips[0].skeleton
+
+    @property
+    def fps(self) -> float:
+        """Frames per second of all clips."""
+        return self.clips[0].fps
+
+    @property
+    def n_cells(self) -> int:
+        """Kept cells of all pairs."""
+        return sum(len(cells) for cells in self.pairs)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the cells as they are saved, before compression: of a clip's own grid, which is symmetric, half."""
+        n = len(self.clips)
+        own = {self._place(p, p) for p in range(n)}
+        return sum(cells.upper().nbytes if k in own else cells.nbytes for k, cells in enumerate(self.pairs))
+
+    @property
+    def motion_nbytes(self) -> int:
+        """Bytes of the clips: for each frame a position and a rotation for each joint, in float64."""
+        return sum(len(clip) * (4 * len(clip.skeleton) + 3) * 8 for clip in self.clips)
+
+    def index(self, clip: int | str) -> int:
+        """Which clip an index or a name means."""
+        names = self.names
+        if isinstance(clip, str):
+            if clip not in names:
+                raise UnknownName(f"no clip {clip!r} in this web{similar(clip, names)}")
+            return names.index(clip)
+        try:
+            k = int(np.asarray(clip).item()) if not isinstance(clip, bool) else None
+        except (TypeError, ValueError):
+            k = None
+        if k is None or k != clip or not -len(names) <= k < len(names):
+            raise UnknownName(f"expected a clip's name or an index below {len(names)}, got {clip!r}")
+        return k % len(names)
+
+    def cells(self, p: int, q: int) -> Cells:
+        """The kept cells of clips p <= q, with frames of p for rows; for q < p read (q, p) transposed."""
+        n = len(self.clips)
+        if not 0 <= p <= q < n:
+            raise InvalidValue(f"expected clips p <= q below {n}, got {p} and {q}")
+        return self.pairs[self._place(p, q)]
+
+    def _place(self, p: int, q: int) -> int:
+        return p * len(self.clips) - p * (p - 1) // 2 + q - p
+
+    @classmethod
+    def build(
+        cls,
+        clips: Clips | Sequence[Motion],
+        *,
+        markers: str | Sequence[str] = "body",
+        remove_height: bool = False,
+        window: float = 0.1,
+        fps: float | None = None,
+        alpha: float = 0.15,
+        reach: float = 0.13,
+        chain: float = 0.25,
+        near: float = 0.15,
+        bridge: float = 2.0,
+        limit: float = 0.4,
+        coarse: int | None = None,
+        labels: str | Sequence[str] | None = None,
+        run: Callable[..., Any] = map,
+        cache: Cache | None = None,
+        progress: Progress | None = None,
+    ) -> MatchWeb:
+        """The web of a set of clips.
+
+        Parameters
+        ----------
+        markers : which joints are compared; see `marey.compare.point_clouds`.
+        remove_height : take each frame's mean marker height out first, so that a reach to the floor is still a reach.
+        window : seconds, the whole of it, over which two frames are compared.
+        fps : the rate to work at; the lowest of the clips' own by default.
+        alpha, reach, chain, near, bridge, limit : which cells are kept; see `marey.find.region`.
+        coarse : look at every n-th frame first, and closely only where that promises something, which finds nearly all
+            and pays where most clips have nothing in common (see `marey.find.coarse`); None looks everywhere.
+        labels : one or several; the web then is of the frames that have one of them.
+        run : how to map work over tiles of the grids, such as `marey.store.processes()`; results do not depend on it.
+        cache : keeps what is found in each tile, so that a set with one more clip costs that clip's pairs alone.
+        progress : called with the share that is done, up to 1.
+        """
+        from marey.find.build import build_web
+
+        return build_web(
+            clips, markers=markers, remove_height=remove_height, window=window, fps=fps, alpha=alpha, reach=reach,
+            chain=chain, near=near, bridge=bridge, limit=limit, coarse=coarse, labels=labels, run=run, cache=cache,
+            progress=progress,
+        )  # fmt: skip
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the web and its clips to an .npz file."""
+        from marey.find.files import save_web
+
+        save_web(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> MatchWeb:
+        """A web from a file that `save` wrote."""
+        from marey.find.files import load_web
+
+        return load_web(path)
+
+    def info(self) -> dict[str, Any]:
+        """Figures of the web: how much there is, and its size beside that of the motion."""
+        frames = sum(len(clip) for clip in self.clips)
+        grid = sum(cells.shape[0] * cells.shape[1] for cells in self.pairs)
+        return {
+            "clips": len(self.clips),
+            "frames": frames,
+            "fps": self.fps,
+            "seconds": frames / self.fps,
+            "cells": self.n_cells,
+            "cells_share": self.n_cells / grid,
+            "bytes": self.nbytes,
+            "motion_bytes": self.motion_nbytes,
+            "size_ratio": self.nbytes / self.motion_nbytes,
+        }
+
+    def search(
+        self,
+        clip: int | str | Motion,
+        start: int | None,
+        stop: int | None,
+        threshold: float,
+        *,
+        overlap: tuple[float, float] = (0.8, 0.2),
+        labels: str | Sequence[str] | None = None,
+        most: int = 500,
+        tiers: int | None = None,
+    ) -> Found:
+        """All that is like frames start .. stop of a clip, and like what is like it; see `marey.find.search`."""
+        from marey.find.search import search
+
+        return search(self, clip, start, stop, threshold, overlap=overlap, labels=labels, most=most, tiers=tiers)
+
+    def suggest(
+        self,
+        clip: int | str | Motion,
+        start: int | None = None,
+        stop: int | None = None,
+        *,
+        overlap: tuple[float, float] = (0.8, 0.2),
+        labels: str | Sequence[str] | None = None,
+        most: int = 200,
+    ) -> Suggestion:
+        """A threshold for a search, to be judged and given by a person; see `marey.find.suggest`."""
+        from marey.find.suggest import suggest
+
+        return suggest(self, clip, start, stop, overlap=overlap, labels=labels, most=most)
+
+    def counts(
+        self,
+        clip: int | str | Motion,
+        start: int | None,
+        stop: int | None,
+        thresholds: ArrayLike,
+        *,
+        overlap: tuple[float, float] = (0.8, 0.2),
+        labels: str | Sequence[str] | None = None,
+        most: int = 500,
+    ) -> Ints:
+        """How many matches each of several thresholds gives; see `marey.find.suggest.counts`."""
+        from marey.find.suggest import counts
+
+        return counts(self, clip, start, stop, thresholds, overlap=overlap, labels=labels, most=most)

@@ -1,0 +1,72 @@
+"""A query from outside the set: the same cells as a web keeps, of one motion with each clip."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from marey.compare import Clouds
+from marey.core.motion import Motion
+from marey.edit import resample
+from marey.edit._figure import check_same_body, rooted
+from marey.find.build import masks_of, web_clouds, work_of
+from marey.find.cells import Cells
+from marey.find.search import checked_stretch
+from marey.find.tiles import Tile, assembled, tiles_of, unpacked
+
+if TYPE_CHECKING:
+    from marey.find.match_web import MatchWeb
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outside:
+    """A motion that is not in the web, at its rate.
+
+    clouds : its markers.
+    pairs : (clip, kept cells, True) for each clip: the query's frames are the rows.
+    """
+
+    motion: Motion
+    clouds: Clouds
+    pairs: tuple[tuple[int, Cells, bool], ...]
+
+    @classmethod
+    def of(cls, web: MatchWeb, motion: Motion, start: Any, stop: Any, least: int) -> tuple[Outside, int, int]:
+        """A motion against every clip of a web, and its query's frames at the web's rate.
+
+        Parameters
+        ----------
+        start, stop : frames of the motion at its own rate; None for its ends.
+        least : frames of a query at the web's rate.
+        """
+        check_same_body(web.skeleton, motion.skeleton, f"a search for {motion.name!r}")
+        step = web.fps / motion.fps
+        first, last = checked_stretch(
+            0 if start is None else start, len(motion) if stop is None else stop, len(motion), motion.fps,
+            motion.name, math.ceil((least - 1) / step) + 1,
+        )  # fmt: skip
+        if motion.name in web.names:
+            motion = replace(motion, name=f"{motion.name} (outside)")
+        at_rate = motion if motion.fps == web.fps else resample(motion, web.fps)
+        at_rate = rooted(at_rate, web.skeleton)
+        # The last frames of a motion may fall between two of the web's.
+        stop_at = min(max(round(last * step), round(first * step) + least), len(at_rate))
+        start_at = min(round(first * step), stop_at - least)
+        clouds = web_clouds(at_rate, web.options)
+        return cls(at_rate, clouds, _pairs(web, clouds, start_at, stop_at)), start_at, stop_at
+
+
+def _pairs(web: MatchWeb, clouds: Clouds, start: int, stop: int) -> tuple[tuple[int, Cells, bool], ...]:
+    """The cells of rows `start` to `stop`, as a build would keep them with the motion among the clips."""
+    inside = work_of(web.clips, web.options)
+    work = replace(inside, clouds=[clouds, *inside.clouds], masks=[None, *masks_of(web.clips, web.options.labels)])
+    out = []
+    for k, clip in enumerate(web.clips):
+        tiles = [
+            Tile(0, k + 1, (top + start, bottom + start, left, right))
+            for top, bottom, left, right in (tile.span for tile in tiles_of(0, 1, stop - start, len(clip)))
+        ]
+        parts = [unpacked(work(tile)) for tile in tiles]
+        out.append((k, assembled(tiles, parts, (stop - start, len(clip))), True))
+    return tuple(out)

@@ -1,0 +1,100 @@
+"""The slow definition of a search: timewarping inside the valid region of whole grids (Kovar 6.2.1).
+
+A web keeps less than the valid region. What it finds is measured against this.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marey.compare import frame_weights
+from marey.compare.pairing import Pairing
+from marey.core._arrays import Bools, Floats, Ints
+from marey.find.build import rules_of, web_clouds
+from marey.find.cells import STEP
+from marey.find.found import Found
+from marey.find.region import quantise, valid_region
+from marey.find.search import STRAIGHT, Query, checked_overlap, checked_threshold
+from marey.find.tiers import Candidates, Find, grow
+
+if TYPE_CHECKING:
+    from marey.find.match_web import MatchWeb
+
+
+def reference_search(
+    web: MatchWeb,
+    clip: int | str,
+    start: int,
+    stop: int,
+    threshold: float,
+    *,
+    overlap: tuple[float, float] = (0.8, 0.2),
+    most: int = 500,
+    tiers: int | None = None,
+) -> Found:
+    """As `search`, on whole grids: of the web only clips and options are used. For small sets."""
+    limit, shares = checked_threshold(threshold), checked_overlap(overlap)
+    query = Query.of(web, clip, start, stop, None)
+    graph = grow(query.place, _finder(web, limit), limit, overlap=shares, most=most, tiers=tiers)
+    return query.found(graph, limit, [])
+
+
+def _finder(web: MatchWeb, limit: float) -> Find:
+    clouds = [web_clouds(motion, web.options) for motion in web.clips]
+    weights = frame_weights(web.options.window, web.fps, "triangle")
+    rules = rules_of(web.options, web.fps)
+    grids: dict[int, list[tuple[Floats, Bools]]] = {}
+
+    def find(clip: int, start: int, stop: int) -> Candidates:
+        if clip not in grids:
+            grids[clip] = []
+            for other in clouds:
+                values = np.empty((len(clouds[clip]), len(other)))
+                Pairing(clouds[clip], other, weights).fill(values, (0, values.shape[0], 0, values.shape[1]))
+                units = quantise(np.maximum(values, 0.0))
+                grids[clip].append((np.square(units * STEP, dtype=np.float64), valid_region(units, rules)))
+        parts = []
+        for k, (values, valid) in enumerate(grids[clip]):
+            totals, counts, firsts = best_ends(np.where(valid, values, np.inf)[start:stop])
+            ends = np.flatnonzero(np.isfinite(totals))
+            straight = 2 * (counts[ends] - 1) - (stop - start - 1) - (ends - firsts[ends])
+            distances = np.sqrt(np.maximum(totals[ends] - STRAIGHT * straight, 0.0) / counts[ends])
+            near = distances <= limit
+            ends = ends[near]
+            parts.append((np.full(len(ends), k), firsts[ends], ends + 1, distances[near], totals[ends]))
+        return Candidates(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    return find
+
+
+def best_ends(values: Floats, straight: float = STRAIGHT) -> tuple[Floats, Ints, Ints]:
+    """For each column of a grid (R, C) the best path from the first row that ends there in the last row.
+
+    Row by row, all columns at once: a step in both, and at most one straight step behind it, which costs `straight`
+    more. Infinite cells are closed.
+
+    Returns
+    -------
+    What it costs (C,), inf where there is none; how many cells it has (C,); the column where it begins (C,).
+    """
+    n_rows, n_columns = values.shape
+    best = np.full((n_rows, n_columns), np.inf)
+    many, begun = np.zeros((n_rows, n_columns), dtype=np.int64), np.zeros((n_rows, n_columns), dtype=np.int64)
+    best[0], many[0], begun[0] = values[0], 1, np.arange(n_columns)
+    for i in range(1, n_rows):
+        # Rows and columns back, cells gone, and what is paid on the way.
+        ways = [(1, 1, 1, np.zeros(n_columns))]
+        if i > 1:
+            ways.append((2, 1, 2, values[i - 1] + straight))
+        ways.append((1, 2, 2, np.concatenate([[np.inf], values[i, :-1]]) + straight))
+        for up, back, steps, paid in ways:
+            came = np.full(n_columns, np.inf)
+            came[back:] = best[i - up, :-back]
+            total = came + paid + values[i]
+            better = np.flatnonzero(total < best[i])
+            best[i, better] = total[better]
+            many[i, better] = many[i - up, better - back] + steps
+            begun[i, better] = begun[i - up, better - back]
+    return best[-1], many[-1], begun[-1]

@@ -1,0 +1,131 @@
+"""Which cells of a grid a match may use: near minima, within reach of a chain of them (Kovar 6.2.1 and 6.2.2).
+
+- A cell is a *minimum* if it is no more than its neighbours to left and right, or above and below.
+- The *valid region* is each minimum with the cells along its own direction, or both, up to one that is less, or whose D
+  is 1 + alpha times the minimum's or more, or that is further than `reach`. Kovar goes on through lower cells, where
+  whole valleys fill, and however far, where one figure standing still fills all there is of the other.
+- A minimum is *on a chain* if the longest sequence of minima through it, each the next one's neighbour to the left,
+  above or both, with no two straight steps in succession, lasts as long as `chain` on average in both clips. Only
+  minima up to `near` count: what is alike has a stretch that is closely so, while chains of unlike frames are chance.
+- A valid cell is *kept* if some path of that kind inside the valid region leads from it to a chain, or from a chain to
+  it, over at most `bridge`, each step counted as the two frames that a diagonal one takes. These are the cells that
+  bridges between chains can take, where Kovar keeps the best bridge for each two chains: a search then finds the best
+  way by itself. Matches may begin and end off the chains, too.
+
+Cells beyond `limit` are none of these. Each rule looks a bounded way around a cell, so a part of a grid with enough
+cells around it gives what the whole grid gives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats
+from marey.errors import InvalidValue
+from marey.find.cells import STEP, TOO_FAR, Units
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules in cells and units of `cells.STEP`.
+
+    cap : values from this on are out.
+    near : values from this on are not on chains.
+    ratio : of the root of D, from which on an extension ends.
+    reach : cells of an extension.
+    chain : Manhattan length of a chain at least.
+    bridge : steps of a bridge at most.
+    """
+
+    cap: int
+    near: int
+    ratio: float
+    reach: int
+    chain: int
+    bridge: int
+
+    @classmethod
+    def of(
+        cls, fps: float, alpha: float, reach: float, chain: float, near: float, bridge: float, limit: float
+    ) -> Rules:
+        """For grids of clips with `fps` frames a second; durations in seconds, `near` and `limit` in metres."""
+        _check_number("alpha", alpha, 0.0, 10.0, "a share such as 0.15")
+        _check_number("reach", reach, 0.0, 60.0, "seconds")
+        _check_number("chain", chain, 0.0, 60.0, "seconds")
+        _check_number("bridge", bridge, 0.0, 60.0, "seconds")
+        _check_number("near", near, STEP, TOO_FAR * STEP, "metres")
+        _check_number("limit", limit, STEP, TOO_FAR * STEP, "metres")
+        length = max(round(2 * chain * fps), 0)
+        if length > 250:
+            raise InvalidValue(f"a chain of {chain:g} s has {length} cells at {fps:g} Hz, at most 250 will do")
+        return cls(
+            _beyond(limit),
+            _beyond(near),
+            float(np.sqrt(1.0 + alpha)),
+            max(round(reach * fps), 1),
+            length,
+            round(0.5 * bridge * fps),
+        )
+
+    @property
+    def halo(self) -> int:
+        """Cells around a part of a grid that decide on those in it."""
+        # Of a Manhattan length m at most (2 m + 1) / 3 go one way; a minimum takes one more cell to tell.
+        chain = (2 * (self.chain + 2) + 1) // 3 + 1
+        return self.bridge + max(chain, self.reach) + 2
+
+
+def quantise(distances: Floats) -> Units:
+    """D (R, C) in m^2 as roots in units of `cells.STEP`."""
+    from marey.find import region_kernels
+
+    out = np.empty(distances.shape, dtype=np.uint16)
+    region_kernels.quantised(np.ascontiguousarray(distances, dtype=np.float64), STEP, TOO_FAR, out)
+    return out
+
+
+def region_marks(values: Units, rules: Rules) -> Any:
+    """(R, C) uint8, for each cell the bits `region_kernels.HORIZONTAL`, VERTICAL, VALID and CHAIN."""
+    from marey.find import region_kernels
+
+    values = np.ascontiguousarray(values)
+    marks = np.empty(values.shape, dtype=np.uint8)
+    region_kernels.mark_minima(values, rules.cap, marks)
+    region_kernels.mark_valid(values, rules.cap, rules.ratio, rules.reach, marks)
+    free, bound = np.empty_like(marks), np.empty_like(marks)
+    region_kernels.mark_chains(values, rules.near, marks, rules.chain, free, bound)
+    return marks
+
+
+def valid_region(values: Units, rules: Rules) -> Bools:
+    """(R, C) the cells near minima."""
+    from marey.find import region_kernels
+
+    return np.asarray((region_marks(values, rules) & region_kernels.VALID) != 0)
+
+
+def kept_cells(values: Units, rules: Rules) -> Bools:
+    """(R, C) the cells that a match web keeps."""
+    from marey.find import region_kernels
+
+    marks = region_marks(values, rules)
+    kept = np.empty(values.shape, dtype=np.uint8)
+    region_kernels.mark_kept(marks, rules.bridge, kept)
+    return kept.view(np.bool_)
+
+
+def _beyond(metres: float) -> int:
+    """The first value that is more."""
+    return min(int(np.floor(metres / STEP + 0.5)) + 1, TOO_FAR)
+
+
+def _check_number(name: str, value: Any, low: float, high: float, what: str) -> None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not low <= number <= high:
+        raise InvalidValue(f"{name} must be {what} from {low:g} to {high:g}, got {value!r}")

@@ -1,0 +1,138 @@
+"""The grid of two gaits, and the way through it, a piece at a time so that clips of any length fit into memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.compare import distance_grid
+from marey.core._arrays import Bools, Floats, Ints
+from marey.layer.gait import Gait
+
+# Seconds that are compared around a frame: knees pass one another alike forwards and backwards, but not for so long.
+WINDOW = 0.2
+# Hz at which frames are compared at the most; what lies between is interpolated.
+CELL_RATE = 60.0
+# m^2 that a step off the diagonal costs, so that nothing is warped where nothing is gained.
+_STRAY = 1e-5
+# m^2 that a cycle out of step counts, by the square: a tenth counts as being 5 cm apart.
+_OUT_OF_STEP = 0.25
+# Rows that are looked at together, and how many of them are looked at again with the next, as a way's end is unsure.
+_PIECE, _AGAIN = 1500, 240
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Frames of a lower gait (rows) against frames of an upper one (columns).
+
+    rows, columns : (R,) and (C,) frames of either clip, between two where need be, at even steps.
+    fps : at which the rows follow one another; the columns are taken as if they did so too.
+    """
+
+    lower: Gait
+    upper: Gait
+    rows: Floats
+    columns: Floats
+    fps: float
+
+    def distances(self, rows: slice, columns: slice) -> tuple[Floats, Floats]:
+        """D of hips and knees in a rectangle, m^2, and what its frames count for being out of step."""
+        reach = math.ceil(0.5 * WINDOW * self.fps)
+        wide = [slice(max(0, part.start - reach), part.stop + reach) for part in (rows, columns)]
+        a = self.lower.compared(self.rows[wide[0]], self.fps)
+        b = self.upper.compared(self.columns[wide[1]], self.fps)
+        inner = [
+            slice(part.start - more.start, part.stop - more.start)
+            for part, more in zip((rows, columns), wide, strict=True)
+        ]
+        apart = distance_grid(a, b, window=WINDOW).values[inner[0], inner[1]]
+        below, above = self.lower.phase_at(self.rows[rows]), self.upper.phase_at(self.columns[columns])
+        return apart, _out_of_step(below, above)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Way:
+    """A way through all rows.
+
+    columns : (R,) the column of each row, between cells; they count on where columns come again.
+    cost : m^2, mean of D and of what counts for being out of step.
+    distance : metres, root of the mean D.
+    """
+
+    columns: Floats
+    cost: float
+    distance: float
+
+
+def best_way(cells: Cells, source: Callable[[Ints], Ints], n_starts: int, limit: int, held: Bools) -> Way | None:
+    """The cheapest way through all rows, from any of the first `n_starts` columns on; None where there is none.
+
+    Parameters
+    ----------
+    source : from columns as they count on to columns of the cells; -1 where there are no more.
+    limit : the slope limit.
+    held : (R,) True where the lower clip stands, so that the upper one may wait for it.
+    """
+    n_rows = len(cells.rows)
+    columns = np.empty(n_rows)
+    costs, apart = np.empty(n_rows), np.empty(n_rows)
+    first, start = 0, 0
+    while True:
+        stop = min(first + _PIECE, n_rows)
+        taken = source(np.arange(start, start + n_starts + limit * (stop - first)))
+        taken = taken[taken >= 0]
+        if not len(taken):
+            return None
+        low, high = int(taken.min()), int(taken.max()) + 1
+        near, late = (part[:, taken - low] for part in cells.distances(slice(first, stop), slice(low, high)))
+        found = _best_columns(near + late, n_starts, limit, held[first:stop])
+        if found is None:
+            return None
+        path, moves = found
+        kept = stop - first if stop == n_rows else stop - first - _AGAIN
+        i, j = np.arange(kept), np.rint(path[:kept]).astype(np.int64)
+        columns[first : first + kept] = start + (path + moves)[:kept]
+        costs[first : first + kept] = (near + late)[i, j]
+        apart[first : first + kept] = near[i, j]
+        if stop == n_rows:
+            return Way(columns, float(costs.mean()), float(np.sqrt(max(apart.mean(), 0.0))))
+        start += math.floor(path[kept])
+        first += kept
+        n_starts = 2
+
+
+def _out_of_step(lower: Floats, upper: Floats) -> Floats:
+    """(R, C) m^2 that frames count for being at other points of the cycle; 0 where either has none."""
+    apart = upper[None, :] - lower[:, None]
+    apart -= np.rint(apart)
+    return np.where(np.isnan(apart), 0.0, _OUT_OF_STEP * apart * apart)
+
+
+def _best_columns(grid: Floats, n_starts: int, limit: int, held: Bools) -> tuple[Floats, Floats] | None:
+    """(R,) column of each row, and how far from there the minimum between cells is; None where there is no path."""
+    from marey.layer import phase_kernels
+
+    columns = np.empty(len(grid))
+    cost = phase_kernels.best_path(np.ascontiguousarray(grid), n_starts, limit, _STRAY, held, columns)
+    return (columns, moves_across(grid, columns)) if np.isfinite(cost) else None
+
+
+def moves_across(grid: Floats, columns: Floats) -> Floats:
+    """(R,) columns from the path to the minimum across it, by the parabola through the cells beside it.
+
+    Across is both a row back and a column on: on a clip's own grid neither side is favoured.
+    """
+    n_rows, n_columns = grid.shape
+    i, j = np.arange(n_rows), np.rint(columns).astype(np.int64)
+    inside = (i > 0) & (i < n_rows - 1) & (j > 0) & (j < n_columns - 1)
+    before, after = np.clip(i - 1, 0, n_rows - 1), np.clip(i + 1, 0, n_rows - 1)
+    left, right = np.clip(j - 1, 0, n_columns - 1), np.clip(j + 1, 0, n_columns - 1)
+    here, ahead, behind = grid[i, j], grid[before, right], grid[after, left]
+    bend = (ahead - here) + (behind - here)
+    usable = inside & (bend > 0.0)
+    move = np.divide(0.5 * (behind - ahead), bend, where=usable, out=np.zeros(n_rows))
+    # Cells on stairs are off the path by up to half a cell already.
+    return np.asarray(np.clip(2.0 * np.clip(move, -0.5, 0.5) + (j - columns), -1.0, 1.0))

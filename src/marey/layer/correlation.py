@@ -1,0 +1,172 @@
+"""Which joints move in time with the legs: the correlation study of Heck 4.1, done by the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core._arrays import Floats, rebuilt, settle
+from marey.core.motion import Motion
+from marey.layer.gait import gait_of
+from marey.layer.halves import SIDES, halves_of
+from marey.maths import filters, quat, rigid2d
+
+AXES = ("pitch", "twist", "roll")
+"""Turning about the figure's left, about the vertical, and about the way ahead."""
+
+# A polynomial's degree for each cycle of gait: enough for two waves in it, as trunks bob with every step.
+_DEGREE = 8
+_MOST_DEGREE = 150
+# Likewise of the polynomial that takes turns and other slow changes out before curves are compared.
+_DRIFT = 0.8
+# Curves that swing less than this many radians, half from peak to peak, are noise.
+_LEAST = np.radians(0.5)
+# Correlation of two trends from which on they are in phase, or below its negative in counter-phase.
+_ALIKE = 0.7
+_HEADING = 0.25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trend:
+    """How a joint turns about one axis over time.
+
+    joint : its name.
+    axis : "pitch", "twist" or "roll".
+    kind : "global", as the figure's heading sees it, or "local", as its parent does.
+    values : (F,) radians from its mean.
+    curve : (F,) the polynomial fitted to it.
+    hips : correlation of the curve with the swing of the left hip against the right one, -1 to 1.
+    steps : share, 0 to 1, of the curve that a wave of two periods in a cycle explains.
+    swing : radians, half from peak to peak of the curve in gait.
+    """
+
+    joint: str
+    axis: str
+    kind: str
+    values: Floats
+    curve: Floats
+    hips: float
+    steps: float
+    swing: float
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    @property
+    def relation(self) -> str:
+        """ "in phase" or "counter-phase" with the left hip, "with each step", or "" where it is none of these."""
+        if self.swing < _LEAST:
+            return ""
+        if abs(self.hips) >= _ALIKE:
+            return "in phase" if self.hips > 0.0 else "counter-phase"
+        return "with each step" if self.steps >= _ALIKE else ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Correlations:
+    """The trends of a motion's hips and of its upper body.
+
+    motion : what was studied.
+    hips : left and right, the swing of the upper legs seen from the figure's heading.
+    trends : of every joint of the upper body about every axis, global first.
+    """
+
+    motion: Motion
+    hips: tuple[Trend, Trend]
+    trends: tuple[Trend, ...]
+
+    def named(self, relation: str, kind: str) -> list[Trend]:
+        """Those of a relation ("in phase", "counter-phase", "with each step") and kind, the strongest first."""
+        found = [trend for trend in self.trends if trend.kind == kind and trend.relation == relation]
+        return sorted(found, key=lambda trend: -trend.swing)
+
+
+def correlations(motion: Motion) -> Correlations:
+    """Find the joints of the upper body that move in time with the legs.
+
+    The orientation of each joint is taken from its mean as a rotation vector, its three parts along the figure's left,
+    up and ahead. A polynomial is fitted to each, and compared with the one fitted to the swing of the hips. Left and
+    right hip are in counter-phase with one another, so that what is in phase with the one is not with the other.
+    """
+    gait = gait_of(motion, "the clip")
+    halves = halves_of(motion.skeleton)
+    world = motion.world()
+    roles = motion.skeleton.roles
+    across = world.positions[:, roles["left_upper_leg"]] - world.positions[:, roles["right_upper_leg"]]
+    heading = filters.gaussian(np.unwrap(np.arctan2(-across[:, 2], across[:, 0])), _HEADING * motion.fps)
+    facing = rigid2d.to_quat(np.stack([heading, np.zeros_like(heading), np.zeros_like(heading)], axis=-1))
+    seen = quat.inv_mul(facing[:, None], world.rotations)
+    study = _Study(gait.phase, len(motion) / gait.cycle)
+    swings = [_turning(seen[:, roles[f"{side}_upper_leg"]])[:, 0] for side in SIDES]
+    study.compare_with(swings[0] - swings[1])
+    hips = [study.trend(f"{side} hip", 0, "global", swing) for side, swing in zip(SIDES, swings, strict=True)]
+    trends = []
+    for kind in ("global", "local"):
+        for joint in (halves.attachment, *np.flatnonzero(halves.upper)):
+            if motion.skeleton.is_end_site[joint]:
+                continue
+            parent = int(motion.skeleton.parents[joint])
+            if kind == "global":
+                turning = _turning(seen[:, joint])
+            else:
+                # As the parent sees it, told along the axes of the heading.
+                standing = quat.average(seen[:, parent], axis=0)
+                turning = quat.rotate(standing, _turning(motion.rotations[:, joint]))
+            for axis in range(3):
+                trends.append(study.trend(motion.skeleton.names[joint], axis, kind, turning[:, axis]))
+    return Correlations(motion, (hips[0], hips[1]), tuple(trends))
+
+
+def _turning(orientations: Floats) -> Floats:
+    """(F, 3) rotation vectors from the mean orientation, in the frame that the orientations are seen from."""
+    mean = quat.average(orientations, axis=0)
+    return quat.log(quat.mul_inv(orientations, mean))
+
+
+class _Study:
+    """Fits polynomials to curves of a gait, and compares them with the hips'."""
+
+    def __init__(self, phase: Floats, cycles: float) -> None:
+        self._curve, self._slow = (_basis(len(phase), degree * cycles) for degree in (_DEGREE, _DRIFT))
+        known = np.isfinite(phase)
+        self._known = known
+        waves = np.stack([np.cos(4.0 * np.pi * phase[known]), np.sin(4.0 * np.pi * phase[known])], axis=1)
+        self._waves = np.linalg.qr(waves - waves.mean(axis=0))[0]
+        self._hips = np.zeros(int(known.sum()))
+
+    def compare_with(self, hips: Floats) -> None:
+        """Take these values (F,) for the swing of the hips."""
+        self._hips = self._lively(self._fitted(hips))
+
+    def trend(self, joint: str, axis: int, kind: str, values: Floats) -> Trend:
+        """The trend of a joint's turning (F,) about an axis."""
+        curve = self._fitted(values)
+        lively = self._lively(curve)
+        size = float(np.linalg.norm(lively))
+        hips = steps = 0.0
+        if size > 0.0:
+            hips = float(lively @ self._hips) / (size * float(np.linalg.norm(self._hips)))
+            steps = float(np.linalg.norm(self._waves.T @ lively)) / size
+        low, high = np.quantile(lively, [0.02, 0.98])  # the first frames of a capture are often off
+        swing = 0.5 * float(high - low)
+        return Trend(joint, AXES[axis], kind, settle(values.copy()), curve, hips, steps, swing)
+
+    def _fitted(self, values: Floats) -> Floats:
+        return settle(_projected(self._curve, values))
+
+    def _lively(self, curve: Floats) -> Floats:
+        """The curve on frames of gait, slow changes taken out."""
+        rest = (curve - _projected(self._slow, curve))[self._known]
+        return np.asarray(rest - rest.mean())
+
+
+def _basis(n_frames: int, degree: float) -> Floats:
+    """(F, d + 1) orthonormal: the polynomials up to about `degree`."""
+    whole = int(min(max(1.0, np.ceil(degree)), _MOST_DEGREE, n_frames // 3))
+    t = np.linspace(-1.0, 1.0, n_frames)
+    return np.asarray(np.linalg.qr(np.polynomial.chebyshev.chebvander(t, whole))[0])
+
+
+def _projected(basis: Floats, values: Floats) -> Floats:
+    return np.asarray(basis @ (basis.T @ values))

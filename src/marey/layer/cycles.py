@@ -1,0 +1,42 @@
+"""A clip's gait told by a base clip: how many of the base clip's cycles have passed at each frame (Heck 4.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marey.core._arrays import Floats, settle
+from marey.core.motion import Motion
+from marey.errors import NotBlendable
+from marey.layer.cells import CELL_RATE, Cells, best_way
+from marey.layer.gait import Gait
+from marey.layer.halves import Halves
+from marey.layer.phase import increasing, interpolated
+from marey.layer.timeline import Timeline, looped
+
+
+def base_cycle(motion: Motion, gait: Gait, halves: Halves) -> Timeline:
+    """One cycle of a base clip, the one that closes best."""
+    found = looped(motion, halves, gait, most=1)
+    if found is None:
+        raise NotBlendable(
+            f"the base clip {motion.name!r} has no whole cycle of gait, which is what other clips are aligned to; "
+            "choose one with at least 3 steps in a row"
+        )
+    return found
+
+
+def cycles_of(clip: Gait, base: Gait, cycle: Timeline, slope_limit: int) -> Floats:
+    """(F,) cycles of the base clip at each frame of a clip, from 0 to 1 on, strictly increasing."""
+    fps = clip.clouds.fps
+    every = max(1, round(fps / CELL_RATE))
+    rows = np.arange(0, len(clip.clouds), every, dtype=np.float64)
+    # As many cells in the base clip's cycle as in the clip's own.
+    n_cells = max(4, round(clip.cycle / every))
+    at = cycle.start + (cycle.stop - cycle.start) * np.arange(n_cells) / n_cells
+    cells = Cells(clip, base, rows, at, fps / every)
+    held = clip.standing()[rows.astype(np.int64)]
+    found = best_way(cells, lambda k: k % n_cells, n_cells, slope_limit, held)
+    if found is None:
+        raise NotBlendable(f"{clip.clouds.name!r} finds no way through the base clip's cycle")
+    passed = interpolated(found.columns, np.arange(len(clip.clouds)) / every)
+    return settle(increasing(passed, fps, 1.0 / every) / n_cells)

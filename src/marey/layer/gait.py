@@ -1,0 +1,136 @@
+"""The gait of a clip: when the feet pass one another, and what point of the cycle each frame is at."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.compare import Clouds, point_clouds
+from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.motion import Motion
+from marey.errors import NotBlendable
+from marey.measure.gait import ankle_passes, leg_length
+
+# What gait is read off, hips and knees first: these three are what time alignment compares (Heck 4.2.2).
+_ROLES = (
+    *("hips", "left_lower_leg", "right_lower_leg", "left_foot", "right_foot", "left_upper_leg", "right_upper_leg"),
+)
+N_COMPARED = 3
+# Passings of the feet, one foot after the other, that make a gait.
+_LEAST_STEPS = 2
+# Seconds to either side of a passing over which the feet's speeds are compared.
+_NEAR = 0.03
+# Of the usual half cycle: feet that take longer from one passing to the next have paused.
+_LONGEST = 1.8
+# A figure stands where hips and ankles move slower than this, m/s, for at least so many seconds.
+_STILL, _PAUSE = 0.12, 0.25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gait:
+    """What time alignment needs to know of a clip.
+
+    clouds : hips, knees, ankles and hip joints in the world, frame by frame.
+    phase : (F,) in cycles: whole where the left foot passes the right one, halves where the right foot passes. Within a
+        run of steps it counts on; NaN where the feet do not take turns.
+    cycle : frames of a cycle, twice the median half cycle.
+    run : first and last frame of the longest run of steps.
+    """
+
+    clouds: Clouds
+    phase: Floats
+    cycle: float
+    run: tuple[float, float]
+
+    def run_phase(self) -> tuple[Floats, int, int]:
+        """The longest run of steps as (F,) phase, NaN elsewhere, with its first and last frame.
+
+        It is taken on by up to half a cycle at both ends, where the feet are on their way to a passing that the clip
+        does not have.
+        """
+        first, last = math.ceil(self.run[0]), math.floor(self.run[1])
+        start, stop = (max(0, math.ceil(first - 0.5 * self.cycle)), math.floor(last + 0.5 * self.cycle))
+        stop = min(len(self.phase) - 1, stop)
+        frames = np.arange(start, stop + 1)
+        inside = np.clip(frames, first, last)
+        phase = np.full(len(self.phase), np.nan)
+        phase[frames] = self.phase[inside] + (frames - inside) / self.cycle
+        return phase, start, stop
+
+    def compared(self, frames: Floats, fps: float) -> Clouds:
+        """Hips and knees at frames (N,), which may lie between two, as if recorded at `fps`."""
+        points = self.clouds.points[:, :N_COMPARED]
+        before = np.clip(frames.astype(np.int64), 0, len(points) - 1)
+        after = np.minimum(before + 1, len(points) - 1)
+        share = (frames - before)[:, None, None]
+        mixed = points[before] * (1.0 - share) + points[after] * share
+        return Clouds(settle(mixed), np.full(N_COMPARED, 1.0 / N_COMPARED), fps, self.clouds.name)
+
+    def phase_at(self, frames: Floats) -> Floats:
+        """(N,) phase at frames between two; NaN where it is not known."""
+        return np.interp(frames, np.arange(len(self.phase)), self.phase)
+
+    def standing(self) -> Bools:
+        """(F,) True in pauses."""
+        speed = np.linalg.norm(np.diff(self.clouds.points[:, [0, 3, 4]], axis=0), axis=-1).max(axis=1)
+        still = np.append(speed, speed[-1:]) * self.clouds.fps < _STILL
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], still, [False]])))
+        for start, stop in edges.reshape(-1, 2).tolist():
+            if stop - start < _PAUSE * self.clouds.fps:
+                still[start:stop] = False
+        return settle(still)
+
+
+def gait_of(motion: Motion, what: str) -> Gait:
+    """The gait of `what`, a motion; one without gait is refused."""
+    roles = motion.skeleton.roles
+    for role in _ROLES:
+        roles[role]  # raises where it is missing, and says how to map it
+    clouds = point_clouds(motion, _ROLES)
+    frames, feet = _passings(clouds, leg_length(motion.skeleton))
+    runs = _runs(frames, feet)
+    longest = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
+    if longest[1] - longest[0] < _LEAST_STEPS:
+        found = "no step was" if not len(frames) else "only one step at a time was"
+        raise NotBlendable(
+            f"{what} {motion.name!r} has no locomotion to align to: {found} found in its {motion.duration:.1f} s, "
+            "where at least 2 in a row are needed; transplant the joints that matter instead (marey.transplant, or "
+            "`marey transplant`)"
+        )
+    phase = np.full(len(motion), np.nan)
+    for start, stop in runs:
+        if stop - start < _LEAST_STEPS:
+            continue
+        knots = 0.5 * (np.arange(stop - start) + float(feet[start]))
+        inside = np.arange(math.ceil(frames[start]), math.floor(frames[stop - 1]) + 1)
+        phase[inside] = np.interp(inside, frames[start:stop], knots)
+    cycle = 2.0 * float(np.median(np.diff(frames[longest[0] : longest[1]])))
+    ends = float(frames[longest[0]]), float(frames[longest[1] - 1])
+    return Gait(clouds, settle(phase), cycle, ends)
+
+
+def _passings(clouds: Clouds, leg: float) -> tuple[Floats, Ints]:
+    """Frames at which the feet pass one another, and the foot that is on its way: 0 left, 1 right."""
+    points = clouds.points
+    if len(points) < 3 or leg <= 0.0:
+        return np.zeros(0), np.zeros(0, dtype=np.int64)
+    floor = points[..., [0, 2]]
+    feet = floor[:, 3:5]
+    frames = np.array(ankle_passes(floor[:, 0], floor[:, 5] - floor[:, 6], feet, leg)[1])
+    reach = max(1, round(_NEAR * clouds.fps))
+    before, after = (np.clip(np.rint(frames + d).astype(np.int64), 0, len(points) - 1) for d in (-reach, reach))
+    moving: Ints = np.argmax(np.linalg.norm(feet[after] - feet[before], axis=-1), axis=1).reshape(-1)
+    return frames, moving
+
+
+def _runs(frames: Floats, feet: Ints) -> list[tuple[int, int]]:
+    """Stretches (start, stop) of passings in which the feet take turns without pausing."""
+    if not len(frames):
+        return []
+    gaps = np.diff(frames)
+    pause = gaps > _LONGEST * np.median(gaps) if len(gaps) else np.zeros(0, dtype=bool)
+    cuts = [0, *(np.flatnonzero((feet[1:] == feet[:-1]) | pause) + 1).tolist(), len(frames)]
+    return list(itertools.pairwise(cuts))

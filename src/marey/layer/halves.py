@@ -1,0 +1,70 @@
+"""Where a figure is cut: the lower body with the hips, the upper body, and the joint that carries it (Heck 4.2.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.edit._figure import check_same_body
+
+SIDES = ("left", "right")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Halves:
+    """A skeleton cut at its first spine joint.
+
+    skeleton : of J joints.
+    attachment : the first spine joint. It is the one joint whose rotation a splice works out.
+    upper : (J,) True for the joints that hang from the attachment; it is not among them, nor is anything else.
+    below : joints that say how the attachment and the hip line stand in the world, parents first.
+    above : joints from the attachment, which is the first, up to those whose places are compared, parents first.
+    points : joints that are compared to align the trunk: the spine above the attachment, and both arms.
+    arms, legs : left and right upper arm, left and right upper leg.
+    """
+
+    skeleton: Skeleton
+    attachment: int
+    upper: Bools
+    below: Ints
+    above: Ints
+    points: Ints
+    arms: Ints
+    legs: Ints
+
+    @property
+    def numbers(self) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
+        """What kernels need: parents, below, above, points, arms and legs."""
+        return self.skeleton.parents, self.below, self.above, self.points, self.arms, self.legs
+
+
+def halves_of(skeleton: Skeleton) -> Halves:
+    """The cut of a skeleton; a role that it lacks is a `JointNotFound` that says how to map it."""
+    roles = skeleton.roles
+    attachment = roles["spine"]
+    # The joints at the arms, not those of the shoulders: in many files these sit on the spine and show no twist.
+    arms = [roles[f"{side}_upper_arm"] for side in SIDES]
+    legs = [roles[f"{side}_upper_leg"] for side in SIDES]
+    upper = np.zeros(len(skeleton), dtype=bool)
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        upper[joint] = parent >= 0 and (parent == attachment or bool(upper[parent]))
+    points = [joint for joint in roles.spine if upper[joint]] + arms
+    below = sorted({joint for end in (attachment, *legs) for joint in skeleton.chain(end)})
+    above = sorted({attachment, *(joint for end in points for joint in skeleton.chain(end) if upper[joint])})
+    made = (np.array(part, dtype=np.int64) for part in (below, above, points, arms, legs))
+    return Halves(skeleton, attachment, settle(upper), *(settle(part) for part in made))
+
+
+def check_pair(lower: Motion, upper: Motion, where: str) -> Halves:
+    """The cut of two motions' one skeleton, refused where they are not of one."""
+    check_same_body(lower.skeleton, upper.skeleton, where)
+    return halves_of(lower.skeleton)
+
+
+def offsets_of(motion: Motion) -> Floats:
+    """(1 or F, J, 3) metres: the bones, frame by frame where they move."""
+    return motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets

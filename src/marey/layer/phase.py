@@ -1,0 +1,171 @@
+"""Time alignment: which moment of the upper clip belongs to each frame of the lower one (Heck 4.2.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from marey.compare import distance_grid
+from marey.core._arrays import Bools, Floats, checked_index, frozen, rebuilt, settle
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, NotBlendable
+from marey.layer.cells import CELL_RATE, WINDOW, Cells, best_way, moves_across
+from marey.layer.gait import Gait
+from marey.layer.halves import Halves
+from marey.layer.smoothing import smoothed
+from marey.layer.timeline import Timeline, looped, with_seam
+from marey.register.dtw import SLOPE_LIMIT, dtw
+
+Align = Literal["loop", "first_minimum"]
+
+# Standard deviation in seconds of the Gaussian that takes the stairs off the path.
+_SMOOTH = 0.06
+# Slope, against even speed, below which a smoothed curve may nowhere fall.
+_LEAST_SLOPE = 0.02
+# How much further apart, m^2 and as a factor, frames may be for the upper clip to be played without a seam.
+_SEAMLESS = (1e-5, 1.15)
+_MOST_SLOPE = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimeMap:
+    """The moments of an upper clip that belong to the frames of a lower one.
+
+    Parameters
+    ----------
+    times : (F,) in frames of the upper clip, strictly increasing; beyond its loop they count on.
+    timeline : what these times mean in the clip.
+    distance : metres, root of the mean D of hips and knees along the path.
+    how : a sentence on how it was found.
+    """
+
+    times: Floats
+    timeline: Timeline
+    distance: float
+    how: str
+
+    def __post_init__(self) -> None:
+        times = frozen(self.times, "times of an upper clip", (None,))
+        if not len(times):
+            raise InvalidValue("a time map needs at least one frame")
+        object.__setattr__(self, "times", times)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    def frames(self) -> tuple[Floats, Floats, Floats]:
+        """(F,) frames of the upper clip, those of the pass that follows, and the latter's share; see `Timeline`."""
+        return self.timeline.frames(self.times)
+
+    @property
+    def in_seam(self) -> Bools:
+        """(F,) True where two passes of the loop are averaged."""
+        return settle(self.frames()[2] > 0.0)
+
+
+def align_times(
+    lower: Gait,
+    upper: Gait,
+    upper_motion: Motion,
+    halves: Halves,
+    *,
+    align: Align = "loop",
+    slope_limit: int = SLOPE_LIMIT,
+) -> TimeMap:
+    """Align an upper clip with a lower one; see `marey.layer.splice`."""
+    limit = checked_index(slope_limit, "slope_limit")
+    if not 1 <= limit <= _MOST_SLOPE:
+        raise InvalidValue(f"expected a slope limit from 1 to {_MOST_SLOPE}, got {limit}")
+    if align == "first_minimum":
+        return _from_first_minimum(lower, upper, limit)
+    if align != "loop":
+        raise InvalidValue(f'expected align as "loop" or "first_minimum", got {align!r}')
+    return _looped(lower, upper, upper_motion, halves, limit)
+
+
+def _looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: Halves, limit: int) -> TimeMap:
+    """Through all of the lower clip, from anywhere in the upper one's first cycle on, around its loop as need be."""
+    fps = lower.clouds.fps
+    every = max(1, round(fps / CELL_RATE))
+    rows = np.arange(0.0, len(lower.clouds), every)
+    # Both cycles take equally many cells, so that the slope limit is about changes of speed within them.
+    step = every * upper.cycle / lower.cycle
+    n_frames = len(upper.clouds)
+    at: Floats = step * np.arange(int((n_frames - 1) / step + 1e-9) + 1.0)
+    cells = Cells(lower, upper, rows, at, fps / every)
+    held = lower.standing()[rows.astype(np.int64)]
+    n_starts = math.ceil((upper.run[0] + upper.cycle) / step) + 1
+    found = best_way(cells, lambda k: np.where(k < len(at), k, -1), n_starts, limit, held)
+    timeline = Timeline(n_frames)
+    loop = looped(upper_motion, halves, upper)
+    if loop is not None:
+        loop = _on_cells(loop, step, upper.clouds.fps)
+        start, stop = round(loop.start / step), round(loop.stop / step)
+        around = best_way(
+            cells, lambda k: np.where(k < stop, k, start + (k - start) % (stop - start)), n_starts, limit, held
+        )
+        if around is not None and (found is None or found.cost > _SEAMLESS[1] * around.cost + _SEAMLESS[0]):
+            # A path that never comes to the seam is one through the clip as it is.
+            found, timeline = around, loop
+    if found is None:
+        have, need = (gait.clouds.points.shape[0] / gait.clouds.fps for gait in (upper, lower))
+        raise NotBlendable(
+            f"the upper clip {upper.clouds.name!r} lasts {have:.2f} s and has no whole cycle of gait to loop, too "
+            f"little for the {need:.2f} s of the lower one; take a longer stretch of it, or make some rounds "
+            "of it first (marey.edit.cycle)"
+        )
+    times = step * interpolated(found.columns, np.arange(len(lower.clouds)) / every)
+    times = increasing(times, fps, step / every)
+    how = f"{len(rows)} frames compared at {fps / every:g} Hz, a free start within the upper clip's first cycle"
+    return TimeMap(settle(times), timeline, found.distance, how)
+
+
+def _on_cells(loop: Timeline, step: float, fps: float) -> Timeline:
+    """The loop with its seam on cells, so that each pass is the same ones again."""
+    start, stop = step * round(loop.start / step), step * round(loop.stop / step)
+    if stop > loop.n_frames - 1:
+        stop -= step
+    return with_seam(replace(loop, start=start, stop=stop), fps)
+
+
+def interpolated(path: Floats, cells: Floats) -> Floats:
+    """The path at cells (N,) between rows; beyond the last it goes on as it did."""
+    rows = np.arange(len(path))
+    beyond = np.maximum(cells - rows[-1], 0.0)
+    slope = float(path[-1] - path[-2]) if len(path) > 1 else 1.0
+    return np.asarray(np.interp(cells, rows, path) + beyond * max(slope, 0.0))
+
+
+def increasing(times: Floats, fps: float, slope: float) -> Floats:
+    """Times (F,) without stairs, and strictly increasing; `slope` per frame is what is usual."""
+    smooth = smoothed(times, _SMOOTH * fps)
+    steps, least = np.diff(smooth), _LEAST_SLOPE * slope
+    if (steps < least).any():
+        smooth = smooth[0] + np.concatenate([[0.0], np.cumsum(np.maximum(steps, least))])
+    return np.asarray(smooth - min(float(smooth[0]), 0.0))
+
+
+def _from_first_minimum(lower: Gait, upper: Gait, limit: int) -> TimeMap:
+    """As the source does: the upper clip cropped where it first is like the lower one's start, then to either end."""
+    fps = lower.clouds.fps
+    step = upper.clouds.fps / fps
+    n_frames = len(upper.clouds)
+    at: Floats = step * np.arange(int((n_frames - 1) / step + 1e-9) + 1.0)
+    clouds = lower.compared(np.arange(len(lower.clouds), dtype=np.float64), fps)
+    grid = distance_grid(clouds, upper.compared(at, fps), window=WINDOW).values
+    row = grid[0]
+    falling = np.append(row[1:] < row[:-1], False)
+    start = int(np.argmin(falling))  # frame 0 is a minimum where the row rises from there
+    path = dtw(grid[:, start:], end="border", slope_limit=limit)
+    cells = path.cells
+    last = int(cells[-1, 0])
+    sums = np.bincount(cells[:, 0], weights=cells[:, 1], minlength=last + 1)
+    columns = start + sums / np.bincount(cells[:, 0], minlength=last + 1)
+    times = step * (columns + (moves_across(grid[: last + 1], columns) if last > 1 else 0.0))
+    times = np.clip(increasing(times, fps, step), 0.0, n_frames - 1.0)
+    reached = f"{last + 1} of {len(lower.clouds)} frames reached"
+    how = f"the upper clip cropped by {start / fps:.2f} s to its first minimum; {reached}"
+    return TimeMap(settle(times), Timeline(n_frames), path.distance, how)

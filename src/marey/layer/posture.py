@@ -1,0 +1,71 @@
+"""Posture: how the shoulders stand over the hips, on the whole (Heck 4.2.4)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+from marey.layer.halves import Halves, offsets_of
+from marey.layer.smoothing import smoothed
+from marey.maths import quat
+
+Transfer = Literal["pitch", "full"] | None
+# Standard deviation in seconds of the Gaussian that steadies the hip line.
+_STEADY = 0.25
+
+
+def checked_transfer(transfer: Any) -> Transfer:
+    """How posture is transferred, refused where it is none of the ways."""
+    if transfer not in ("pitch", "full", None):
+        raise InvalidValue(f'expected posture as "pitch", "full" or None, got {transfer!r}')
+    chosen: Transfer = transfer
+    return chosen
+
+
+def shoulders_of(halves: Halves, offsets: Floats, rotations: Floats) -> Floats:
+    """(F, 2, 3) metres: left and right arm, from the attachment, as each frame's hip frame sees them."""
+    from marey.layer import trunk_kernels
+
+    out = np.empty((len(rotations), 2, 3))
+    trunk_kernels.postures(*halves.numbers, np.ascontiguousarray(offsets), np.ascontiguousarray(rotations), out)
+    return settle(out)
+
+
+def posture_of(motion: Motion, halves: Halves) -> Floats:
+    """(2, 3) metres, the posture of a whole clip: the mean of its shoulders in the hip frame."""
+    return settle(shoulders_of(halves, offsets_of(motion), motion.rotations).mean(axis=0))
+
+
+def posture_turn(mean: Floats, wanted: Floats, transfer: Transfer) -> Floats:
+    """(4,) the rotation in the hip frame that gives a posture `mean` (2, 3) the posture `wanted` (2, 3).
+
+    "pitch" turns about the hip line alone, so that a figure that leans into a turn goes on leaning; "full" is the
+    source's best rotation of all three axes; None is no rotation.
+    """
+    from marey.layer import trunk_kernels
+
+    if transfer is None:
+        return quat.identity()
+    if transfer == "pitch":
+        return quat.from_axis_angle([1.0, 0.0, 0.0], trunk_kernels.pitch_between(mean, wanted))
+    out = np.empty(4)
+    trunk_kernels.best_rotation(np.ascontiguousarray(mean), np.ascontiguousarray(wanted), out)
+    return out
+
+
+def steady_hips(hip: Floats, fps: float) -> Floats:
+    """(F, 4) hip frames without what they do within a step, for the posture to be turned in.
+
+    The hip line swings with every step. A trunk that is leant back about the swinging line itself would be thrown from
+    side to side, the more the further it leans.
+    """
+    return quat.normalize(smoothed(quat.unroll(hip), _STEADY * fps))
+
+
+def checked_posture(posture: Any, what: str) -> Floats:
+    """A posture (2, 3) that somebody gives."""
+    return frozen(posture, what, (2, 3))

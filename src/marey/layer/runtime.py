@@ -1,0 +1,273 @@
+"""Splicing while it plays: a set's alignments and postures worked out before, any pair frame by frame (Heck 4.3)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from marey.core._arrays import Floats, checked_index, rebuilt, settle
+from marey.core.motion import Motion
+from marey.core.protocols import Clips
+from marey.edit._figure import check_same_body, rooted
+from marey.edit._notes import recorded
+from marey.errors import InvalidValue, UnknownName, similar
+from marey.layer.cycles import base_cycle, cycles_of
+from marey.layer.gait import gait_of
+from marey.layer.halves import Halves, halves_of, offsets_of
+from marey.layer.phase import TimeMap
+from marey.layer.player import Splicer
+from marey.layer.posture import Transfer, posture_of, steady_hips
+from marey.layer.splicing import Taken, joined, splice
+from marey.layer.timeline import Timeline, looped
+from marey.maths import quat
+from marey.register.dtw import SLOPE_LIMIT
+
+Average = Literal["running", "stored"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What is kept of one clip, beside the clip.
+
+    cycles : (F,) of the base clip at each frame, strictly increasing.
+    hips : (F, 4) hip frames, steadied.
+    posture : (2, 3) metres, mean of the shoulders in the hip frame.
+    loop : (4,) frames: start, stop, before and after of its `Timeline`; zeros where it cannot be looped.
+    begin : frame of its first step.
+    """
+
+    cycles: Floats
+    hips: Floats
+    posture: Floats
+    loop: Floats
+    begin: float
+
+    @property
+    def timeline(self) -> Timeline:
+        start, stop, before, after = self.loop.tolist()
+        return Timeline(len(self.cycles), start, stop, before, after)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpliceSet:
+    """Clips that can be spliced with one another while they play.
+
+    For n clips as lower and m as upper bodies, n + m alignments are kept, one of each clip to a base clip, and none of
+    the n m pairs: what belongs to a frame of the lower clip is looked up by way of the base clip, in constant time.
+
+    Parameters
+    ----------
+    clips : of one skeleton and rate, their bones of fixed length.
+    base : number of the clip that all are aligned to.
+    prepared : for each clip what was worked out.
+    """
+
+    clips: tuple[Motion, ...]
+    base: int
+    prepared: tuple[Prepared, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.clips) != len(self.prepared) or not 0 <= self.base < len(self.clips):
+            raise InvalidValue(
+                f"a splice set needs one preparation for each clip and a base among them, got {len(self.clips)} clips, "
+                f"{len(self.prepared)} preparations and base {self.base}"
+            )
+        for clip, kept in zip(self.clips, self.prepared, strict=True):
+            n = len(clip)
+            if kept.cycles.shape != (n,) or kept.hips.shape != (n, 4) or not (np.diff(kept.cycles) > 0.0).all():
+                raise InvalidValue(f"the preparation of {clip.name!r} does not fit its {n} frames")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return rebuilt(self)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(clip.name for clip in self.clips)
+
+    @classmethod
+    def build(
+        cls, clips: Sequence[Motion] | Clips, *, base: int | str = 0, slope_limit: int = SLOPE_LIMIT
+    ) -> SpliceSet:
+        """Align every clip to a base clip, and work out its posture.
+
+        Parameters
+        ----------
+        clips : motions with steps, of one skeleton and rate.
+        base : number or name of the clip that the others are aligned to: a plain walk, with a whole cycle in it.
+        slope_limit : as for `splice`.
+        """
+        taken = tuple(rooted(clip) for clip in _listed(clips))
+        _check_set(taken)
+        number = _number([clip.name for clip in taken], base, "base")
+        halves = halves_of(taken[0].skeleton)
+        gaits = [gait_of(clip, "the clip") for clip in taken]
+        cycle = base_cycle(taken[number], gaits[number], halves)
+        prepared = []
+        for clip, gait in zip(taken, gaits, strict=True):
+            line = looped(clip, halves, gait)
+            loop = np.zeros(4) if line is None else np.array([line.start, line.stop, line.before, line.after])
+            prepared.append(
+                Prepared(
+                    cycles_of(gait, gaits[number], cycle, checked_index(slope_limit, "slope_limit")),
+                    settle(steady_hips(hip_frames(halves, clip), clip.fps)),
+                    posture_of(clip, halves),
+                    settle(loop),
+                    gait.run[0],
+                )
+            )
+        return cls(taken, number, tuple(prepared))
+
+    def splicer(
+        self,
+        lower: int | str,
+        upper: int | str,
+        *,
+        posture: Transfer = "pitch",
+        average: Average = "running",
+        times: TimeMap | None = None,
+        postures: tuple[Any, Any] | None = None,
+    ) -> Splicer:
+        """What gives the frames of a splice, one at a time.
+
+        Parameters
+        ----------
+        lower, upper : numbers or names of clips.
+        posture : as for `splice`.
+        average : the posture before transfer, which the splice of a whole clip knows beforehand: "running", averaged
+            over the frames so far, from the lower clip's on; or "stored", the lower clip's.
+        times : moments of the upper clip to take, as found by `align_motions`, not those by way of the base clip.
+        postures : two postures (2, 3), before transfer and wanted, to be used as they are.
+        """
+        first, second = (_number(self.names, clip, what) for clip, what in ((lower, "lower"), (upper, "upper")))
+        if average not in ("running", "stored"):
+            raise InvalidValue(f'expected average as "running" or "stored", got {average!r}')
+        below, above = self.prepared[first], self.prepared[second]
+        moments = _by_base(below, above) if times is None else _by_times(times)
+        given = (below.posture, above.posture) if postures is None else postures
+        return Splicer(
+            self.clips[first],
+            self.clips[second],
+            below.hips,
+            moments,
+            given,
+            posture=posture,
+            running=average == "running" and postures is None,
+        )
+
+    def splice(self, lower: int | str, upper: int | str, **options: Any) -> Motion:
+        """The splice of two whole clips, made frame by frame; options as for `splicer`."""
+        player = self.splicer(lower, upper, **options)
+        made = np.empty(player.lower.rotations.shape)
+        for f in range(len(player.lower)):
+            made[f] = player.frame(f)[1]
+        halves = halves_of(player.lower.skeleton)
+        rotations = settle(quat.unroll(made))
+        taken = Taken(rotations, offsets_of(player.lower))
+        whole = joined(halves, player.lower, player.upper, taken, rotations[:, halves.attachment], player.time_map())
+        return recorded(whole, "splice", lower=player.lower.name, upper=player.upper.name, align="base")
+
+    def difference(self, lower: int | str, upper: int | str) -> dict[str, float]:
+        """How far the run-time splice is from the one of whole clips, median and 95th percentile of all frames.
+
+        ``position_median`` and ``position_p95`` in metres, of the joints of the upper body; ``angle_median`` and
+        ``angle_p95`` in radians, of the first spine joint.
+        """
+        first, second = (self.clips[_number(self.names, clip, "clip")] for clip in (lower, upper))
+        ours, whole = self.splice(lower, upper), splice(first, second)
+        halves = halves_of(first.skeleton)
+        apart = np.linalg.norm((ours.world().positions - whole.world().positions)[:, halves.upper], axis=-1)
+        turned = quat.angle_between(ours.rotations[:, halves.attachment], whole.rotations[:, halves.attachment])
+        return {
+            "position_median": float(np.median(apart)),
+            "position_p95": float(np.quantile(apart, 0.95)),
+            "angle_median": float(np.median(turned)),
+            "angle_p95": float(np.quantile(turned, 0.95)),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write clips, alignments and postures to an .npz file."""
+        from marey.layer.files import save_set
+
+        save_set(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SpliceSet:
+        """A set from a file that `save` wrote; it plays without the clips' own files."""
+        from marey.layer.files import load_set
+
+        return load_set(path)
+
+
+def hip_frames(halves: Halves, motion: Motion) -> Floats:
+    """(F, 4) hip frames of a clip."""
+    from marey.layer.splicing import aligned_trunk
+
+    return aligned_trunk(halves, motion, Taken(motion.rotations, offsets_of(motion))).hip
+
+
+def _by_base(below: Prepared, above: Prepared) -> tuple[Floats, Timeline, Floats, Floats]:
+    """Moments in cycles of the base clip, the upper clip's timeline in them, its frames at even steps, and these."""
+    cycles = above.cycles
+    n_steps = max(2, 2 * len(cycles))
+    even = np.linspace(float(cycles[0]), float(cycles[-1]), n_steps)
+    table = np.interp(even, cycles, np.arange(len(cycles)))
+    # Whole cycles later, such that the upper clip begins within its first cycle of gait.
+    begin = float(np.interp(min(above.begin, len(cycles) - 1), np.arange(len(cycles)), cycles))
+    first = float(cycles[0]) if begin - cycles[0] < 1.0 else begin
+    moments = below.cycles + np.ceil(first - float(below.cycles[0]))
+    line = above.timeline
+    if line.loops:
+        start, stop, before, after = (
+            float(np.interp(frame, np.arange(len(cycles)), cycles))
+            for frame in (line.start, line.stop, line.start - line.before, line.stop + line.after)
+        )
+        whole = max(1.0, np.rint(stop - start))
+        before, after = max(0.0, start - before), max(0.0, after - stop)
+        line = Timeline(len(cycles), stop - whole, stop, min(before, 0.49 * whole), min(after, 0.49 * whole))
+    return moments, line, table, np.array([even[0], (n_steps - 1) / (even[-1] - even[0])])
+
+
+def _by_times(times: TimeMap) -> tuple[Floats, Timeline, Floats, Floats]:
+    last = times.timeline.n_frames - 1.0
+    return times.times, times.timeline, np.array([0.0, last]), np.array([0.0, 1.0 / max(last, 1.0)])
+
+
+def _listed(clips: Sequence[Motion] | Clips) -> list[Motion]:
+    if isinstance(clips, Clips):
+        return [clips.motion(i) for i in range(len(clips.names))]
+    return list(clips)
+
+
+def _check_set(clips: Sequence[Motion]) -> None:
+    if not clips or not all(isinstance(clip, Motion) for clip in clips):
+        raise InvalidValue("a splice set needs at least one motion, and nothing else")
+    for clip in clips:
+        check_same_body(clips[0].skeleton, clip.skeleton, "a splice set")
+        if clip.fps != clips[0].fps:
+            raise InvalidValue(
+                f"a splice set needs clips of one rate, but {clip.name!r} has {clip.fps:g} Hz and {clips[0].name!r} "
+                f"{clips[0].fps:g}; bring them to one with marey.edit.resample"
+            )
+        if clip.bone_offsets is not None:
+            raise InvalidValue(
+                f"bones of {clip.name!r} change their length, which a splice set does not play; drop them"
+            )
+    names = [clip.name for clip in clips]
+    if len(set(names)) != len(names):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise InvalidValue(f"clips of a splice set need different names, but {twice!r} occurs twice")
+
+
+def _number(names: Sequence[str], clip: int | str, what: str) -> int:
+    if isinstance(clip, str):
+        if clip not in names:
+            raise UnknownName(f"{what}: no clip is called {clip!r} here{similar(clip, names)}")
+        return list(names).index(clip)
+    number = checked_index(clip, what)
+    if not -len(names) <= number < len(names):
+        raise InvalidValue(f"{what} must be a clip from 0 to {len(names) - 1}, got {number}")
+    return number % len(names)

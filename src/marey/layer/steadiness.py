@@ -1,0 +1,88 @@
+"""How steadily a trunk is carried, and how well a splice is in step: what tells a good splice from a bad one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marey.core._arrays import Floats, settle
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+from marey.layer.gait import gait_of
+from marey.layer.phase import TimeMap
+from marey.maths import filters, quat, rigid2d
+from marey.measure.gait import stride_rate
+
+# Of the stride frequency: below it lie the stride itself and its second harmonic, which every trunk follows.
+ABOVE = 2.5
+# Standard deviation in seconds of the Gaussian that takes the pelvis's own twist out of the heading.
+_HEADING = 0.25
+
+
+def neck_path(motion: Motion) -> Floats:
+    """(F, 3) metres: the neck as seen from the hips, x to the left, y upwards, z ahead (Heck figure 4.5).
+
+    It is seen along the hips' heading, smoothed over half a second, not in the frame that turns and lists with them: in
+    that one a trunk that is thrown about by the hips would seem to be still.
+    """
+    roles = motion.skeleton.roles
+    at = motion.world().positions
+    across = at[:, roles["left_upper_leg"]] - at[:, roles["right_upper_leg"]]
+    heading = np.unwrap(np.arctan2(-across[:, 2], across[:, 0]))
+    if len(motion) > 2:
+        heading = filters.gaussian(heading, _HEADING * motion.fps)
+    turns = np.stack([heading, np.zeros(len(motion)), np.zeros(len(motion))], axis=-1)
+    relative = at[:, _neck(motion)] - at[:, roles["hips"]]
+    return settle(rigid2d.apply_vector(rigid2d.invert(turns), relative))
+
+
+def wobble(motion: Motion, stride: float | None = None) -> float:
+    """Mean square, in m^2, of what the neck's path has above 2.5 times the stride frequency.
+
+    Parameters
+    ----------
+    stride : strides per second; the motion's own by default.
+    """
+    rate = stride_rate(motion) if stride is None else stride
+    if rate is None or not rate > 0.0:
+        raise InvalidValue(f"{motion.name!r} has no strides to compare its wobble with; give stride= in Hz")
+    path = neck_path(motion)
+    n = len(path)
+    t = np.linspace(-1.0, 1.0, n)
+    # A parabola goes first, and the ends are faded, or their steps would look like wobble.
+    rest = path - np.polynomial.polynomial.polyval(t, np.polynomial.polynomial.polyfit(t, path, 2)).T
+    fade = np.hanning(n + 2)[1:-1]
+    spectrum = np.fft.rfft(rest * fade[:, None], axis=0)
+    high = np.fft.rfftfreq(n, 1.0 / motion.fps) >= ABOVE * rate
+    power = np.abs(spectrum[high]) ** 2
+    doubled = 2.0 * power.sum()
+    return float(doubled / (n * np.sum(fade**2)))
+
+
+def neck_deviation(motion: Motion, lower: Motion) -> float:
+    """Root mean square in metres by which the neck's path differs from the lower clip's, beyond posture.
+
+    Posture is one turn and one place for a whole clip, so the path is first turned about the hips until its mean lies
+    in the direction of the lower clip's, and then moved onto it.
+    """
+    n = min(len(motion), len(lower))
+    path, wanted = neck_path(motion)[:n], neck_path(lower)[:n]
+    middle, aim = path.mean(axis=0), wanted.mean(axis=0)
+    apart = quat.rotate(quat.between(middle, aim), path - middle) - (wanted - aim)
+    return float(np.sqrt(np.mean(np.sum(apart**2, axis=1))))
+
+
+def phase_errors(lower: Motion, upper: Motion, found: TimeMap) -> Floats:
+    """(N,) cycles, from -0.5 to 0.5, by which the upper clip's gait is ahead of the lower clip's.
+
+    Both phases are read off the passings of the ankles, on frames between passings in both clips and outside of seams.
+    """
+    below, above = gait_of(lower, "the lower clip"), gait_of(upper, "the upper clip")
+    first, _, share = found.frames()
+    ahead = above.phase_at(first) - below.phase[: len(first)]
+    ahead -= np.rint(ahead)
+    return settle(ahead[np.isfinite(ahead) & (share == 0.0)])
+
+
+def _neck(motion: Motion) -> int:
+    roles = motion.skeleton.roles
+    return int(roles["neck"] if "neck" in roles else roles["head"])

@@ -1,0 +1,229 @@
+"""Transplanting: some joints of one motion on another, the joints between them graded from one to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, checked_index, settle
+from marey.core.contacts import Contacts
+from marey.core.labels import Label, Labels
+from marey.core.motion import Motion
+from marey.core.roles import ROLE_NAMES
+from marey.core.skeleton import Skeleton
+from marey.edit._figure import check_same_body
+from marey.edit._notes import checked_number, recorded
+from marey.errors import InvalidValue, JointNotFound, similar
+from marey.layer.halves import offsets_of
+from marey.maths import quat
+from marey.maths.ease import ease_in
+
+# Parts of the body by the roles that carry them; of each list the first that the skeleton has.
+LIMBS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "left_arm": (("left_shoulder", "left_upper_arm"),),
+    "right_arm": (("right_shoulder", "right_upper_arm"),),
+    "arms": (("left_shoulder", "left_upper_arm"), ("right_shoulder", "right_upper_arm")),
+    "left_leg": (("left_upper_leg",),),
+    "right_leg": (("right_upper_leg",),),
+    "legs": (("left_upper_leg",), ("right_upper_leg",)),
+    "head": (("neck", "head"),),
+    "upper_body": (("spine",),),
+}
+"""Parts of the body that can be named as a whole."""
+
+# Weight from which on a joint's contacts are the donor's.
+_MOSTLY = 0.5
+
+
+def transplant(
+    base: Motion,
+    donor: Motion,
+    *,
+    joints: str | Sequence[str] | Mapping[str, float],
+    falloff: int | None = None,
+    at: float = 0.0,
+    ease: float = 0.3,
+) -> Motion:
+    """Some joints of `donor` on `base`: an arm that waves while the rest walks.
+
+    What is named moves as in the donor, all else as in the base, and each joint between the two and the hips by a share
+    of both that falls along the chain. Where the figure goes, and how its hips turn, is always the base's. Unlike
+    `splice` nothing is brought in step, so neither motion needs to walk.
+
+    Parameters
+    ----------
+    base, donor : motions of one skeleton. Rates may differ; the result has the base's.
+    joints : limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles, or joints by name;
+        each with everything that hangs from it. Or a mapping from such to weights between 0 and 1, which are taken as
+        they are, for these joints alone.
+    falloff : over how many joints towards the hips the weights fall to 0: 0 for a sharp edge; all of them by default.
+    at : seconds of the base at which the donor begins.
+    ease : seconds over which the donor comes in and goes out, where it begins or ends within the base.
+
+    Contacts of transplanted hands are the donor's; transplanted feet have none, as nothing holds them in place: detect
+    them again where they stand. Labels of both are kept.
+    """
+    check_same_body(base.skeleton, donor.skeleton, "a transplant")
+    weights = joint_weights(base.skeleton, joints, falloff)
+    begin = checked_number(at, "at, the seconds at which the donor begins,")
+    fade = checked_number(ease, "ease, in seconds,")
+    if begin > base.duration + 1e-9:
+        raise InvalidValue(f"at must lie within the base's {base.duration:g} s, got {begin:g} s")
+    frames, share = _shares(base, donor, begin, fade)
+    taken = donor.at(np.clip((frames / base.fps) - begin, 0.0, donor.duration))
+    amount = share[:, None] * weights
+    rotations = base.rotations.copy()
+    touched = weights > 0.0
+    rotations[np.ix_(frames, touched)] = quat.slerp(
+        base.rotations[np.ix_(frames, touched)], taken.rotations[:, touched], amount[:, touched]
+    )
+    made = replace(
+        base,
+        rotations=settle(quat.unroll(rotations)),
+        bone_offsets=_offsets(base, donor, taken, frames, amount),
+        contacts=_contacts(base, donor, weights, frames, share, begin),
+        labels=_labels(base, donor, begin),
+        source=replace(base.source, channel_values=None),
+    )
+    return recorded(
+        made,
+        "transplant",
+        base=base.name,
+        donor=donor.name,
+        weights={base.skeleton.names[j]: float(weights[j]) for j in np.flatnonzero(touched)},
+        frames=[int(frames[0]), int(frames[-1]) + 1],
+        ease=fade,
+    )
+
+
+def joint_weights(
+    skeleton: Skeleton, joints: str | Sequence[str] | Mapping[str, float], falloff: int | None = None
+) -> Floats:
+    """(J,) how much of each joint is the donor's; parameters as for `transplant`."""
+    if falloff is not None and checked_index(falloff, "falloff") < 0:
+        raise InvalidValue(f"falloff must be 0 joints or more, got {falloff}")
+    weights = np.zeros(len(skeleton))
+    fixed = set(skeleton.chain(skeleton.roles["hips"]))
+    if isinstance(joints, Mapping):
+        if falloff is not None:
+            raise InvalidValue("weights that are given joint by joint have no falloff; leave one of them out")
+        for name, weight in joints.items():
+            value = checked_number(weight, f"the weight of {name!r}")
+            if value > 1.0:
+                raise InvalidValue(f"the weight of {name!r} must lie between 0 and 1, got {value:g}")
+            weights[_carriers(skeleton, name, limbs=False)] = value
+    else:
+        names = [joints] if isinstance(joints, str) else list(joints)
+        if not names:
+            raise InvalidValue("expected at least one limb, role or joint to transplant, got none")
+        for root in (joint for name in names for joint in _carriers(skeleton, name)):
+            _mark(skeleton, root, falloff, fixed, weights)
+    held = [skeleton.names[j] for j in sorted(fixed) if weights[j] > 0.0]
+    if held:
+        raise InvalidValue(
+            f"{held[0]!r} carries the whole figure, which a layer never turns; name what hangs from the hips"
+        )
+    return settle(weights)
+
+
+def _mark(skeleton: Skeleton, root: int, falloff: int | None, fixed: set[int], weights: Floats) -> None:
+    """Set, in place, the weights of a joint, of all that hangs from it, and of the chain down to the hips."""
+    below: Bools = np.zeros(len(skeleton), dtype=bool)
+    below[root] = True
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        below[joint] |= parent >= 0 and bool(below[parent])
+    weights[below] = 1.0
+    chain = [joint for joint in reversed(skeleton.chain(root)[:-1]) if joint not in fixed]
+    n = len(chain) if falloff is None else min(falloff, len(chain))
+    for k, joint in enumerate(chain[:n], start=1):
+        weights[joint] = max(weights[joint], 1.0 - k / (n + 1.0))
+
+
+def _carriers(skeleton: Skeleton, name: Any, limbs: bool = True) -> list[int]:
+    """The joints that a limb, role or name stands for; "head" is the limb with the neck, or else the joint alone."""
+    roles = skeleton.roles
+    if name in skeleton.names:
+        return [skeleton.index(name)]
+    if name in LIMBS and (limbs or name not in ROLE_NAMES):
+        return [roles[next((role for role in choices if role in roles), choices[-1])] for choices in LIMBS[name]]
+    if name in ROLE_NAMES:
+        return [roles[name]]
+    near = similar(str(name), (*LIMBS, *ROLE_NAMES, *skeleton.names))
+    raise JointNotFound(f"{name!r} is no limb ({', '.join(LIMBS)}), role or joint of the skeleton{near}")
+
+
+def _shares(base: Motion, donor: Motion, begin: float, fade: float) -> tuple[np.ndarray, Floats]:
+    """The base's frames that the donor covers, and how far it has come in on each."""
+    times = np.arange(len(base)) / base.fps
+    slack = 1e-9
+    frames = np.flatnonzero((times >= begin - slack) & (times <= begin + donor.duration + slack))
+    if not len(frames):
+        raise InvalidValue(f"the donor's {donor.duration:g} s from {begin:g} s on hold none of the base's frames")
+    share = np.ones(len(frames))
+    if fade > 0.0:
+        since, until = times[frames] - begin, begin + donor.duration - times[frames]
+        if begin > slack:
+            share *= ease_in(since / fade)
+        if begin + donor.duration < base.duration - slack:
+            share *= ease_in(until / fade)
+    return frames, share
+
+
+def _offsets(base: Motion, donor: Motion, taken: Motion, frames: np.ndarray, amount: Floats) -> Floats | None:
+    if base.bone_offsets is None and donor.bone_offsets is None:
+        return None
+    bones = np.broadcast_to(offsets_of(base), (*base.rotations.shape[:2], 3)).copy()
+    bones[frames] += amount[..., None] * (offsets_of(taken) - bones[frames])
+    return settle(bones)
+
+
+def _contacts(
+    base: Motion, donor: Motion, weights: Floats, frames: np.ndarray, share: Floats, begin: float
+) -> Contacts | None:
+    """The base's contacts, except on transplanted limbs: there the donor's for hands and none for feet."""
+    if base.contacts is None and donor.contacts is None:
+        return None
+    legs = _legs(base.skeleton)
+    mostly = np.zeros(len(base), dtype=bool)
+    mostly[frames[share >= _MOSTLY]] = True
+    points, columns = [], []
+    for k, point in enumerate(() if base.contacts is None else base.contacts.points):
+        column = base.contacts.mask[:, k].copy()  # type: ignore[union-attr]
+        if weights[point.joint] >= _MOSTLY:
+            column &= ~mostly
+        points.append(point)
+        columns.append(column)
+    names = [point.name for point in points]
+    nearest = np.clip(np.rint((frames / base.fps - begin) * donor.fps), 0, len(donor) - 1).astype(np.int64)
+    for k, point in enumerate(() if donor.contacts is None else donor.contacts.points):
+        if weights[point.joint] < _MOSTLY or point.joint in legs:
+            continue
+        if point.name not in names:
+            names.append(point.name)
+            points.append(point)
+            columns.append(np.zeros(len(base), dtype=bool))
+        held = donor.contacts.mask[nearest, k] & (share >= _MOSTLY)  # type: ignore[union-attr]
+        columns[names.index(point.name)][frames] |= held
+    mask = np.stack(columns, axis=1) if columns else np.zeros((len(base), 0), dtype=bool)
+    return Contacts(tuple(points), settle(mask))
+
+
+def _legs(skeleton: Skeleton) -> set[int]:
+    """All joints of the legs."""
+    roots = {skeleton.roles.get("left_upper_leg"), skeleton.roles.get("right_upper_leg")}
+    return {joint for joint in range(len(skeleton)) if roots & set(skeleton.chain(joint))}
+
+
+def _labels(base: Motion, donor: Motion, begin: float) -> Labels:
+    """The base's labels and, where they fall into it, the donor's; the same is not said twice."""
+    items: list[Label] = list(base.labels)
+    for label in donor.labels:
+        ends: Iterable[float] = ((begin + frame / donor.fps) * base.fps for frame in (label.start, label.stop))
+        start, stop = (int(np.clip(round(end), 0, len(base))) for end in ends)
+        known = base.labels.mask(label.name, len(base))
+        if stop > start and not known[start:stop].all():
+            items.append(Label(label.name, start, stop))
+    return Labels(tuple(items))

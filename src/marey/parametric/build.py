@@ -1,0 +1,359 @@
+"""Building a space of parameterised motion from examples (Kovar 6.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats, Ints, as_type, checked_index, frozen, settle
+from marey.core.motion import Motion
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue, MareyError, NotBlendable
+from marey.parametric.features import Feature, features_of
+from marey.parametric.measured import Measured, check_finite
+from marey.parametric.sampling import measured_samples, sample_weights
+from marey.parametric.space import ParametricMotion
+from marey.parametric.thin import redundant_examples
+from marey.register.along import checked_parents, chosen, register_along, rehung_tree
+from marey.register.prepare import told
+from marey.register.registration import RegistrationCurve
+
+__all__ = ["build_space"]
+
+STEPS = {"m": 0.03, "rad": math.radians(3.0), "m/s": 0.05, "rad/s": 0.15, "s": 0.03, "rad/m": 0.03}
+"""By unit, how far from a sample a target still counts as reachable."""
+# The same for other units, as a share of the range of the examples.
+_STEP_OF_RANGE = 0.05
+# Half an inch beside 3 cm: samples nearer than this, in units of the scale, are one (Kovar 6.3.2).
+_SPACING = 0.0127 / 0.03
+# An apex this few frames from either end of a motion leaves nothing to bring in step beyond it.
+_FROM_END = 3
+_MOST_SAMPLES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Staged:
+    """Examples in step: which of those given they are, their moments, and notes."""
+
+    registration: RegistrationCurve
+    kept: Ints
+    moments: tuple[float, ...]
+    notes: tuple[str, ...]
+
+
+def build_space(
+    examples: Any,
+    feature: Any = None,
+    *,
+    values: ArrayLike | None = None,
+    names: Iterable[str] = (),
+    samples: int = 1000,
+    delta: float = 0.1,
+    k: int = 12,
+    expand: float = 0.2,
+    scale: ArrayLike | None = None,
+    spacing: float = _SPACING,
+    redundant: ArrayLike | None = None,
+    apexes: ArrayLike | None = None,
+    landmarks: bool = True,
+    rng: int | np.random.Generator | None = 0,
+    window: float = 0.1,
+    slope_limit: int = 2,
+    markers: str | Sequence[str] = "body",
+    max_distance: float = 0.30,
+    force: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> ParametricMotion:
+    """A space of motions between examples of one action.
+
+    Parameters
+    ----------
+    examples : what `web.search` found (its `motions` and `parents`), any motions of one action from its first frame
+        to its last, or a `RegistrationCurve` of them.
+    feature : what the space is asked by: a Feature as of `marey.parametric.position`, a text such as
+        ``"position:right_foot@highest"`` or ``"turn,speed"``, a function of a Motion, or several of these.
+    values : (n, d) or (n,) instead of `feature`: numbers given by hand, such as 0 for sad and 1 for happy. They are
+        not measured, so there is no sampling (Kovar 6.4.2), and no error.
+    names : of the numbers in `values`.
+    samples : how many blends are sampled; 0 for none.
+    delta : how far weights may leave [0, 1].
+    k : nearest samples that the weights for a target come from.
+    expand : by how much of its size the box that is sampled is larger than that of the examples.
+    scale : (d,) what counts as equally far in each dimension. By default 3 cm, 3 degrees, 0.05 m/s and so on, by unit.
+        A target within one of a sample is reachable.
+    spacing : samples nearer to another than this, in units of `scale`, are dropped.
+    redundant : a number, or one for each dimension: examples whose parameters others can be blended to, to within
+        this, are left out. None keeps all.
+    apexes : (n,) frames of the moment that the pose features are about, instead of those found.
+    landmarks : bring the motions in step so that these moments fall together. False maps the reference's moment
+        through the timewarp (Kovar 6.3.1).
+    rng : seed or Generator of the sampling.
+    window, slope_limit, markers, max_distance, force : as for `marey.register.along.register_along`.
+    progress : called with the share that is done.
+
+    Raises
+    ------
+    InvalidValue : fewer than two examples, features that fail or give no numbers, shapes that do not fit.
+    NotBlendable : fewer than two examples that can be brought in step.
+    """
+    motions, parents, reg = _examples(examples)
+    shown = progress or (lambda share: None)
+    options: dict[str, Any] = {
+        "window": window, "slope_limit": slope_limit, "markers": markers, "max_distance": max_distance, "force": force,
+    }  # fmt: skip
+    limits = checked_number(delta, "delta= or --delta"), _checked_count(k, "k=", 1)
+    n_samples = _checked_count(samples, "samples= or --samples", 0)
+    if (values is None) == (feature is None):
+        raise InvalidValue("expected either feature= to measure or values= given by hand, and not both")
+    if values is not None:
+        return _by_hand(motions, parents, reg, values, names, scale, limits, options)
+    features = features_of(feature)
+    staged = _staged(motions, parents, reg, features, apexes, landmarks, options)
+    shown(0.2)
+    measured = Measured(staged.registration, features, staged.moments)
+    own = _own(measured)
+    steps = _scale(scale, own, features)
+    notes, kept = staged.notes, staged.kept
+    if redundant is not None:
+        keep = redundant_examples(measured, own, steps, _tolerance(redundant, own.shape[1]), limits[0])
+        dropped = [told(staged.registration.motions[j], j) for j in range(len(own)) if j not in set(keep.tolist())]
+        if dropped:
+            notes += (f"{len(dropped)} examples are redundant and left out: {', '.join(dropped)}",)
+            reg, _ = chosen(staged.registration, keep.tolist())
+            measured, own, kept = Measured(reg, features, staged.moments), own[keep], kept[keep]
+    shown(0.4)
+    which, weights = sample_weights(
+        own / steps, n_samples, limits[0], checked_number(expand, "expand="), _generator(rng)
+    )
+    reached, blended, shares = measured_samples(
+        measured, own, steps, which, weights, checked_number(spacing, "spacing=")
+    )
+    shown(1.0)
+    return ParametricMotion(
+        registration=measured.registration,
+        features=features,
+        moments=staged.moments,
+        parameters=settle(own),
+        samples=settle(reached),
+        sample_examples=settle(blended),
+        sample_weights=settle(shares),
+        scale=steps,
+        delta=limits[0],
+        k=limits[1],
+        notes=notes,
+        kept=kept,
+    )
+
+
+def _examples(given: Any) -> tuple[tuple[Motion, ...], Ints | None, RegistrationCurve | None]:
+    if isinstance(given, RegistrationCurve):
+        return given.motions, None, given
+    if isinstance(given, Motion):
+        raise InvalidValue("a space needs two examples or more, got one motion; add others of the same action")
+    parents = getattr(given, "parents", None)
+    motions = tuple(getattr(given, "motions", given))
+    if len(motions) < 2:
+        raise InvalidValue(
+            f"a space needs two examples or more, got {len(motions)}; add others of the same action, or search with a "
+            "larger threshold"
+        )
+    return motions, None if parents is None else np.asarray(parents), None
+
+
+def _staged(
+    motions: Sequence[Motion],
+    parents: Ints | None,
+    reg: RegistrationCurve | None,
+    features: Sequence[Feature],
+    apexes: ArrayLike | None,
+    landmarks: bool,
+    options: dict[str, Any],
+) -> _Staged:
+    """The examples brought in step, through the moments that are found in them."""
+    marks, columns = _marks(motions, features, apexes)
+    seconds = marks / np.array([[motion.fps] for motion in motions])
+    if reg is not None:
+        return _Staged(reg, np.arange(len(motions)), _moments(reg, features, seconds, columns), reg.notes)
+    inside = _inside(motions, marks) if landmarks else dict[int, str]()
+    fit = [j for j in range(len(motions)) if j not in inside]
+    if len(fit) < 2:
+        raise NotBlendable(f"a space needs two examples or more, and {len(fit)} remain: {'; '.join(inside.values())}")
+    notes = tuple(f"{told(motions[j], j)} is left out: {inside[j]}" for j in sorted(inside))
+    forced = marks[fit] if landmarks and marks.shape[1] else None
+    if forced is not None and (np.diff(forced, axis=1) < 0).any():
+        notes += ("the moments come in different order in some motions, so that only the first feature's is held",)
+        forced = forced[:, :1]
+    timed = any(not isinstance(feature.at, str) for feature in features if feature.is_pose) and apexes is None
+    along = register_along(
+        [motions[j] for j in fit],
+        _left(parents, fit),
+        landmarks=forced,
+        reference=0 if timed and parents is None and fit[0] == 0 else None,
+        **options,
+    )
+    kept = np.array(fit)[along.kept]
+    moments = _moments(along.registration, features, seconds[kept], columns)
+    return _Staged(along.registration, kept, moments, notes + along.registration.notes)
+
+
+def _marks(
+    motions: Sequence[Motion], features: Sequence[Feature], apexes: ArrayLike | None
+) -> tuple[Ints, dict[int, int]]:
+    """(n, L) frames of the moments that are found in each motion, and for each pose feature its column."""
+    columns: dict[int, int] = {}
+    if apexes is not None:
+        given = as_type(apexes, "apexes", np.int64)
+        if given.shape != (len(motions),):
+            raise InvalidValue(f"apexes must be one frame for each of {len(motions)} motions, got shape {given.shape}")
+        for j, (frame, motion) in enumerate(zip(given.tolist(), motions, strict=True)):
+            if not 0 <= frame < len(motion):
+                raise InvalidValue(f"the apex of {told(motion, j)} must be a frame from 0 to {len(motion) - 1}")
+        return given[:, None], {k: 0 for k, feature in enumerate(features) if feature.is_pose}
+    kinds: dict[tuple[Any, ...], int] = {}
+    found: list[list[int]] = []
+    for k, feature in enumerate(features):
+        if not (feature.is_pose and feature.is_found):
+            continue
+        kind = (feature.at, feature.of or feature.joint)
+        if kind not in kinds:
+            kinds[kind] = len(found)
+            found.append([_apex(feature, motion, j) for j, motion in enumerate(motions)])
+        columns[k] = kinds[kind]
+    marks = np.array(found, dtype=np.int64).reshape(len(found), len(motions)).T
+    return marks, columns
+
+
+def _apex(feature: Feature, motion: Motion, j: int) -> int:
+    try:
+        return feature.frame(motion)
+    except MareyError as error:
+        raise InvalidValue(f"no moment for {feature.told} in {told(motion, j)}: {error}") from None
+
+
+def _inside(motions: Sequence[Motion], marks: Ints) -> dict[int, str]:
+    """Motions whose moment lies at one of their ends, and a sentence on each."""
+    out = {}
+    for j, (row, motion) in enumerate(zip(marks.tolist(), motions, strict=True)):
+        for frame in row:
+            if not _FROM_END <= frame < len(motion) - _FROM_END:
+                out[j] = f"its moment, frame {frame} of {len(motion)}, lies at its end; cut it with more around that"
+    return out
+
+
+def _left(parents: Ints | None, fit: Sequence[int]) -> Ints | None:
+    """The tree of the motions that are left; None where its root is not among them."""
+    if parents is None:
+        return None
+    tree = checked_parents(parents, len(parents))
+    hung = rehung_tree(tree, fit)
+    return hung if (hung < 0).sum() == 1 and tree[fit[int(np.argmin(hung))]] < 0 else None
+
+
+def _moments(
+    reg: RegistrationCurve, features: Sequence[Feature], seconds: Floats, columns: dict[int, int]
+) -> tuple[float, ...]:
+    """u of each feature's pose, by the reference's own moment (n, L) or by the seconds that were given."""
+    out = []
+    motion = reg.motions[reg.reference]
+    for k, feature in enumerate(features):
+        if not feature.is_pose:
+            out.append(math.nan)
+        elif k in columns:
+            out.append(float(reg.timewarp.inverse(reg.reference, seconds[reg.reference, columns[k]])))
+        elif isinstance(feature.at, str):
+            out.append(0.0 if feature.at == "start" else 1.0)
+        else:
+            assert feature.at is not None
+            if feature.at > motion.duration:
+                raise InvalidValue(
+                    f"{feature.told} is about {feature.at:g} s, but {told(motion, reg.reference)} ends at "
+                    f"{motion.duration:.2f} s"
+                )
+            out.append(float(reg.timewarp.inverse(reg.reference, feature.at)))
+    return tuple(out)
+
+
+def _own(measured: Measured) -> Floats:
+    """(n, d) parameters of the examples, each as a blend with all of the weight."""
+    n = measured.registration.n_motions
+    own = np.empty((n, measured.n_dims))
+    for j, motion in enumerate(measured.registration.motions):
+        try:
+            own[j] = measured.of_weights(np.array([[j]]), np.ones((1, 1)))[0]
+        except MareyError as error:
+            raise InvalidValue(f"the feature of {told(motion, j)} cannot be had: {error}") from error
+        check_finite(own[j], measured.features, told(motion, j))
+    return own
+
+
+def _scale(scale: ArrayLike | None, own: Floats, features: Sequence[Feature]) -> Floats:
+    units = [unit for feature in features for unit in feature.units]
+    if scale is not None:
+        steps: Floats = frozen(np.atleast_1d(as_type(scale, "scale")), "scale", (len(units),))
+        if not (steps > 0.0).all():
+            raise InvalidValue(f"scale must be above 0 in each dimension, got {steps.tolist()}")
+        return steps
+    size = np.ptp(own, axis=0)
+    return settle(
+        np.array(
+            [
+                STEPS.get(unit) or (_STEP_OF_RANGE * width if width > 0.0 else 1.0)
+                for unit, width in zip(units, size, strict=True)
+            ]
+        )
+    )
+
+
+def _tolerance(given: ArrayLike, d: int) -> Floats:
+    numbers = np.atleast_1d(as_type(given, "redundant"))
+    if numbers.shape not in ((1,), (d,)) or not (np.isfinite(numbers).all() and (numbers > 0.0).all()):
+        raise InvalidValue(f"redundant must be a number above 0, or {d} of them, got {given!r}")
+    return np.broadcast_to(numbers, (d,))
+
+
+def _by_hand(
+    motions: Sequence[Motion],
+    parents: Ints | None,
+    reg: RegistrationCurve | None,
+    values: ArrayLike,
+    names: Iterable[str],
+    scale: ArrayLike | None,
+    limits: tuple[float, int],
+    options: dict[str, Any],
+) -> ParametricMotion:
+    """A space of numbers that nobody measures: neighbours among the examples alone (Kovar 6.4.2)."""
+    table = as_type(values, "values")
+    table = table[:, None] if table.ndim == 1 else table
+    table = frozen(table, "values", (len(motions), None))
+    d = table.shape[1]
+    named = tuple(names) or tuple(f"value {k}" for k in range(d))
+    if len(named) != d:
+        raise InvalidValue(f"expected a name for each of {d} values, got {len(named)}")
+    kept = np.arange(len(motions))
+    if reg is None:
+        along = register_along(motions, parents, **options)
+        reg, table, kept = along.registration, table[along.kept], along.kept
+    n = reg.n_motions
+    features = (Feature("given", names=named, units=("",) * d),)
+    alone, full = np.arange(n)[:, None], np.ones((n, 1))
+    steps = _scale(scale, table, features)
+    return ParametricMotion(reg, features, (math.nan,), table, table, alone, full, steps, *limits, reg.notes, kept)
+
+
+def _checked_count(value: Any, what: str, least: int) -> int:
+    count = checked_index(value, what)
+    if not least <= count <= _MOST_SAMPLES:
+        raise InvalidValue(f"{what} must be from {least} to {_MOST_SAMPLES:,}, got {count}")
+    return count
+
+
+def _generator(rng: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise InvalidValue(f"rng must be a whole number from 0 on, or a Generator, got {rng!r}") from None

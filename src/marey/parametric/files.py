@@ -1,0 +1,153 @@
+"""Spaces in files: the examples, how they are brought in step, and the samples; nothing has to be built again.
+
+Beside the clips (`marey.io.clip_arrays`), for n examples, d parameters and m samples:
+
+==================  ============  ====================================================================
+array               shape         content
+==================  ============  ====================================================================
+format, version     ()            ``marey.parametric``, 1
+timewarp            (K, n)        control points of S(u), seconds
+alignment           (L, n, 3)     control points of A(u)
+origins             (n, 2)        metres, the points that A(u) is given about
+matches             (M, 2, n)     starts and stops of the contacts that mean the same, in u
+loops               (n, 3)        only for loops: travel of each as rigid2d
+crops               (n, 2)        frames taken of the inputs
+distances           (n,)          metres
+parameters          (n, d)        of the examples
+samples             (m, d)        of the samples
+sample_examples     (m, q)        the examples that each is blended of ...
+sample_weights      (m, q)        ... and how
+scale               (d,)          what counts as equally far
+kept                (n,)          which of the motions given the examples are
+moments             (features,)   u of each feature's pose, or NaN
+about               ()            JSON: features, reference, delta, k, match points, sources, notes
+==================  ============  ====================================================================
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, MareyError, ParseError
+from marey.io import archive, clip_arrays
+from marey.io.files import read_bytes, write_bytes
+from marey.parametric.features import Feature, feature_from, features_of
+from marey.parametric.space import ParametricMotion
+from marey.register.curves import AlignmentCurve, TimewarpCurve
+from marey.register.matches import ConstraintMatch
+from marey.register.registration import RegistrationCurve
+
+FORMAT = "marey.parametric"
+VERSION = 1
+
+_SPACE = ("parameters", "samples", "sample_examples", "sample_weights", "scale", "kept")
+_OWN = ("timewarp", "alignment", "origins", "matches", "crops", "distances", "moments", "about", *_SPACE)
+
+
+def save_space(space: ParametricMotion, path: str | os.PathLike[str]) -> None:
+    """Write the space to an .npz file."""
+    reg = space.registration
+    about = {
+        "features": [feature.described() for feature in space.features],
+        "reference": reg.reference,
+        "delta": space.delta,
+        "k": space.k,
+        "points": [match.point for match in reg.matches],
+        "sources": [[motion.source.path, [dict(step) for step in motion.source.provenance]] for motion in reg.motions],
+        "notes": [list(space.notes), list(reg.notes)],
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "timewarp": reg.timewarp.points,
+        "alignment": reg.alignment.points,
+        "origins": reg.alignment.origins,
+        "matches": np.array([[match.starts, match.stops] for match in reg.matches]).reshape(-1, 2, reg.n_motions),
+        "crops": reg.crops,
+        "distances": reg.distances,
+        "moments": np.array(space.moments),
+        "about": np.array(json.dumps(about)),
+        **{name: getattr(space, name) for name in _SPACE},
+    }
+    if reg.loops is not None:
+        arrays["loops"] = reg.loops
+    write_bytes(path, [archive.pack(FORMAT, VERSION, clip_arrays.clip_arrays(reg.motions) | arrays)])
+
+
+def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricMotion:
+    """A space from a file that `save_space` wrote."""
+    name = os.fspath(path)
+    required, optional = (*clip_arrays.REQUIRED, *_OWN), (*clip_arrays.OPTIONAL, "loops")
+    arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, optional)
+    clips = clip_arrays.clips_from(arrays, name)
+    try:
+        about = json.loads(str(arrays["about"]))
+        told = [dict(each) for each in about["features"]]
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ParseError(f"the space in it is malformed ({error})", path=name) from None
+    features = _features(told, feature, name)
+    try:
+        reg = _registration(arrays, about, _with_sources(clips, about["sources"]))
+        notes = tuple(str(note) for note in about["notes"][0])
+        moments = tuple(arrays["moments"].tolist())
+        parts: dict[str, Any] = {part: arrays[part] for part in _SPACE}
+        parts |= {"delta": float(about["delta"]), "k": int(about["k"]), "notes": notes}
+        return ParametricMotion(reg, features, moments, **parts)
+    except (MareyError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise ParseError(f"the space in it does not fit together ({error})", path=name) from None
+
+
+def _features(told: list[dict[str, Any]], given: Any, path: str) -> tuple[Feature, ...]:
+    functions = [each for each in told if each.get("kind") == "function"]
+    if given is not None:
+        features = features_of(given)
+        if [each.n_dims for each in features] != [len(each["names"]) for each in told]:
+            raise InvalidValue(f"{path}: the space was built with {len(told)} other features than feature= gives")
+        return features
+    if functions:
+        names = ", ".join(map(repr, functions[0]["names"]))
+        raise InvalidValue(
+            f"{path}: {names} comes from a Python function, which no file holds; pass it again as feature="
+        )
+    try:
+        return tuple(_by_hand(each) if each.get("kind") == "given" else feature_from(each) for each in told)
+    except (MareyError, TypeError, ValueError) as error:
+        raise ParseError(f"a feature in it is malformed ({error})", path=path) from None
+
+
+def _by_hand(told: Mapping[str, Any]) -> Feature:
+    names = tuple(str(name) for name in told["names"])
+    return Feature("given", names=names, units=("",) * len(names))
+
+
+def _with_sources(clips: tuple[Motion, ...], sources: list[Any]) -> tuple[Motion, ...]:
+    return tuple(
+        replace(clip, source=replace(clip.source, path=str(path), provenance=tuple(dict(step) for step in steps)))
+        for clip, (path, steps) in zip(clips, sources, strict=True)
+    )
+
+
+def _registration(
+    arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any], motions: tuple[Motion, ...]
+) -> RegistrationCurve:
+    loops, reference = arrays.get("loops"), int(about["reference"])
+    matches = zip(about["points"], arrays["matches"], strict=True)
+    return RegistrationCurve(
+        motions=motions,
+        timewarp=TimewarpCurve(arrays["timewarp"], cyclic=loops is not None),
+        alignment=AlignmentCurve(arrays["alignment"], reference, loops, arrays["origins"]),
+        matches=tuple(ConstraintMatch(str(point), *ends) for point, ends in matches),
+        reference=reference,
+        distance=float(arrays["distances"].max()),
+        distances=arrays["distances"],
+        cyclic=loops is not None,
+        loops=loops,
+        notes=tuple(str(note) for note in about["notes"][1]),
+        crops=arrays["crops"],
+    )

@@ -1,0 +1,51 @@
+"""Points of a figure that features are about: joints by role or name, and the centre of mass."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.kinematics import World
+from marey.core.skeleton import Skeleton
+
+__all__ = ["CENTRE_OF_MASS", "joint_of", "path_of"]
+
+CENTRE_OF_MASS = "centre_of_mass"
+
+_LIMBS = (
+    ("upper_arm", "forearm", 0.028, 0.436),
+    ("forearm", "hand", 0.016, 0.430),
+    ("hand", "fingertips", 0.006, 0.506),
+    ("upper_leg", "lower_leg", 0.100, 0.433),
+    ("lower_leg", "foot", 0.0465, 0.433),
+    ("foot", "toe_tip", 0.0145, 0.500),
+)
+_SEGMENTS: tuple[tuple[str, str, float, float], ...] = (
+    ("hips", "neck", 0.497, 0.5),
+    ("neck", "head", 0.081, 1.0),
+    *((f"{side}_{a}", f"{side}_{b}", mass, at) for side in ("left", "right") for a, b, mass, at in _LIMBS),
+)
+"""From role, to role, share of the body's mass, and where between the two its centre lies (Winter, Biomechanics and
+Motor Control of Human Movement, table of segments)."""
+
+
+def joint_of(skeleton: Skeleton, name: str) -> int:
+    """The joint of a role, or of this name."""
+    found = skeleton.roles.get(name)
+    return skeleton.index(name) if found is None else found
+
+
+def path_of(skeleton: Skeleton, world: World, name: str) -> Floats:
+    """(F, 3) metres: a joint's places in the world, or those of the centre of mass."""
+    if name != CENTRE_OF_MASS:
+        return world.positions[:, joint_of(skeleton, name)]
+    roles, total, mass = skeleton.roles, np.zeros((len(world.positions), 3)), 0.0
+    for start, stop, share, at in _SEGMENTS:
+        a, b = roles.get(start), roles.get(stop)
+        if a is None:
+            continue
+        # A segment whose far end the skeleton does not have sits at its near one.
+        first, last = world.positions[:, a], world.positions[:, a if b is None else b]
+        total += share * (first + at * (last - first))
+        mass += share
+    return np.asarray(total / mass) if mass > 0.0 else world.positions[:, roles["hips"]]

@@ -1,0 +1,90 @@
+"""Samples of what weights do: blends of examples that are near each other (Kovar 6.3.2)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from marey.core._arrays import Floats, Ints
+
+__all__ = ["Blends", "measured_samples", "random_weights", "sample_weights", "thin_samples"]
+
+
+class Blends(Protocol):
+    """Anything that blends examples and says what comes of it."""
+
+    def of_weights(self, which: Ints, weights: Floats) -> Floats:
+        """(B, d) of blends of examples `which` (B, q) with weights (B, q)."""
+
+
+def sample_weights(
+    parameters: Floats, n_samples: int, delta: float, expand: float, rng: np.random.Generator
+) -> tuple[Ints, Floats]:
+    """Weights of blends that are to be measured.
+
+    For points drawn from the box around the examples' parameters, the d + 1 examples nearest to each are blended with
+    random weights within [-delta, 1 + delta].
+
+    Parameters
+    ----------
+    parameters : (n, d) of the examples, in units in which distances count.
+    expand : by how much of its size the box is wider than the examples.
+
+    Returns
+    -------
+    which (N, q) examples and weights (N, q), q = min(d + 1, n).
+    """
+    n, d = parameters.shape
+    q = min(d + 1, n)
+    low, high = parameters.min(axis=0), parameters.max(axis=0)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low) * (1.0 + expand)
+    points = middle + half * rng.uniform(-1.0, 1.0, (n_samples, d))
+    apart = np.linalg.norm(points[:, None] - parameters, axis=2)
+    which = np.argsort(apart, axis=1, kind="stable")[:, :q]
+    return which, random_weights(n_samples, q, delta, rng)
+
+
+def random_weights(n: int, q: int, delta: float, rng: np.random.Generator) -> Floats:
+    """(n, q) rows that add up to 1, each weight and the sum of any that are drawn first within [-delta, 1 + delta]."""
+    out = np.empty((n, q))
+    done = np.zeros(n)
+    for j in range(q - 1):
+        low, high = np.maximum(-delta, -delta - done), np.minimum(1.0 + delta, 1.0 + delta - done)
+        out[:, j] = rng.uniform(low, high)
+        done += out[:, j]
+    out[:, q - 1] = 1.0 - done
+    order = rng.permuted(np.tile(np.arange(q), (n, 1)), axis=1)
+    return np.take_along_axis(out, order, axis=1)
+
+
+def thin_samples(parameters: Floats, spacing: float, first: int) -> Ints:
+    """Which of the rows (N, d) to keep, in order, so that none is nearer than `spacing` to one before it.
+
+    The `first` rows, which are examples, are all kept.
+    """
+    kept = list(range(first))
+    for k in range(first, len(parameters)):
+        if np.linalg.norm(parameters[kept] - parameters[k], axis=1).min() >= spacing:
+            kept.append(k)
+    return np.array(kept)
+
+
+def measured_samples(
+    measured: Blends, own: Floats, scale: Floats, which: Ints, weights: Floats, spacing: float
+) -> tuple[Floats, Ints, Floats]:
+    """Parameters (m, d), examples (m, q) and weights (m, q) of the samples, those of the examples themselves first.
+
+    own : (n, d) parameters of the examples.
+    """
+    n, q = len(own), which.shape[1]
+    found = measured.of_weights(which, weights)
+    usable = np.isfinite(found).all(axis=1)
+    alone = np.zeros((n, q), dtype=np.int64)
+    alone[:] = np.arange(n)[:, None]
+    full = np.zeros((n, q))
+    full[:, 0] = 1.0
+    parameters = np.concatenate([own, found[usable]])
+    kept = thin_samples(parameters / scale, spacing, n)
+    examples, shares = np.concatenate([alone, which[usable]]), np.concatenate([full, weights[usable]])
+    return parameters[kept], examples[kept], shares[kept]

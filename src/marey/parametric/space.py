@@ -1,0 +1,361 @@
+"""Parameterised motion: say what a motion should do, and get one (Kovar chapter 6, Heck 3.5)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.blend.blend import blend
+from marey.core._arrays import Floats, Ints, as_type, checked_index, frozen, rebuilt, settle
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, MareyWarning
+from marey.parametric.features import Feature
+from marey.parametric.measured import Measured, frames_of
+from marey.parametric.neighbours import mixed_weights, neighbour_shares
+from marey.parametric.refine import refined
+from marey.register.along import chosen
+from marey.register.registration import RegistrationCurve
+
+__all__ = ["ParametricMotion", "Reachable", "Reached"]
+
+# Gauss-Newton steps where refinement is asked for without a number.
+_STEPS = 4
+_MOST_STEPS = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reachable:
+    """What a space can be asked for.
+
+    names, units : of the d parameters.
+    examples : (n, d) parameters of the examples.
+    samples : (m, d) parameters known to be reached, those of the examples among them.
+    low, high : (d,) box around them.
+    within : (d,) how far from a sample still counts as reachable, in each dimension.
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    examples: Floats
+    samples: Floats
+    low: Floats
+    high: Floats
+    within: Floats
+
+    def distance(self, target: ArrayLike) -> float:
+        """How far a target (d,) is from the nearest sample, in units of `within`."""
+        given = frozen(target, "target", (len(self.names),))
+        return float(np.linalg.norm((self.samples - given) / self.within, axis=1).min())
+
+    def __contains__(self, target: ArrayLike) -> bool:
+        return self.distance(target) <= 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reached:
+    """What a space made of a request.
+
+    target : (d,) as it was asked for.
+    aimed : (d,) the same, or where it was projected to, if it cannot be reached.
+    reached : (d,) of the motion made, at the moment that the examples' moments are blended to.
+    own : (d,) of the motion made by itself, at the moment that is found in it; NaN where none can be.
+    units : of the d parameters.
+    weights : (n,) of the examples.
+    projected : whether the target was out of reach.
+    """
+
+    target: Floats
+    aimed: Floats
+    reached: Floats
+    own: Floats
+    units: tuple[str, ...]
+    weights: Floats
+    projected: bool
+
+    @property
+    def error(self) -> Floats:
+        """(d,) what was reached less what was aimed at."""
+        return np.asarray(self.reached - self.aimed)
+
+    @property
+    def own_error(self) -> Floats:
+        """(d,) the same at the motion's own moment."""
+        return np.asarray(self.own - self.aimed)
+
+    def distances(self, *, own: bool = False) -> dict[str, float]:
+        """By unit, the length of the error in the parameters of that unit: metres for places, radians for angles."""
+        off = self.own_error if own else self.error
+        return {
+            unit: float(np.linalg.norm(off[[k for k, each in enumerate(self.units) if each == unit]]))
+            for unit in dict.fromkeys(self.units)
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ParametricMotion:
+    """A space of motions that is told by a few numbers, such as where a kick hits.
+
+    Parameters
+    ----------
+    registration : of the n examples.
+    features : what the numbers are, in order.
+    moments : u of each feature's pose; NaN for those of whole motions.
+    parameters : (n, d) of the examples.
+    samples : (m, d) parameters of sampled blends; the first n are the examples.
+    sample_examples, sample_weights : (m, q) which examples each sample is blended of, and how.
+    scale : (d,) what counts as equally far in each dimension; a target within one of a sample is reachable.
+    delta : how far a weight may leave [0, 1].
+    k : nearest samples that a target's weights come from.
+    notes : what was done, and what was left out, in sentences.
+    kept : (n,) which of the motions given to `build` the examples are.
+    """
+
+    registration: RegistrationCurve
+    features: tuple[Feature, ...]
+    moments: tuple[float, ...]
+    parameters: Floats
+    samples: Floats
+    sample_examples: Ints
+    sample_weights: Floats
+    scale: Floats
+    delta: float
+    k: int
+    notes: tuple[str, ...] = ()
+    kept: Ints = None  # type: ignore[assignment]  # always there once it is made
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "features", tuple(self.features))
+        put(self, "moments", tuple(float(moment) for moment in self.moments))
+        put(self, "notes", tuple(self.notes))
+        n, d = self.registration.n_motions, sum(feature.n_dims for feature in self.features)
+        if len(self.features) != len(self.moments):
+            raise InvalidValue(f"{len(self.features)} features need as many moments, got {len(self.moments)}")
+        put(self, "parameters", frozen(self.parameters, "parameters", (n, d)))
+        put(self, "samples", frozen(self.samples, "samples", (None, d)))
+        m = len(self.samples)
+        put(self, "sample_examples", frozen(self.sample_examples, "sample_examples", (m, None), np.int64))
+        put(self, "sample_weights", frozen(self.sample_weights, "sample_weights", self.sample_examples.shape))
+        put(self, "scale", frozen(self.scale, "scale", (d,)))
+        put(self, "kept", frozen(np.arange(n) if self.kept is None else self.kept, "kept", (n,), np.int64))
+        if not m or self.sample_examples.min() < 0 or self.sample_examples.max() >= n:
+            raise InvalidValue(f"samples must be blends of the examples 0 to {n - 1}")
+        if not (self.scale > 0.0).all():
+            raise InvalidValue(f"scale must be above 0 in each dimension, got {self.scale.tolist()}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt(self)
+
+    def __repr__(self) -> str:
+        n = self.registration.n_motions
+        return f"<ParametricMotion: {n} examples, {len(self.samples)} samples of {', '.join(self.names)}>"
+
+    @classmethod
+    def build(cls, examples: Any, feature: Any = None, **options: Any) -> ParametricMotion:
+        """A space of the motions that a search has found, or of any that belong together; see `build_space`."""
+        from marey.parametric.build import build_space
+
+        return build_space(examples, feature, **options)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the d parameters."""
+        return tuple(name for feature in self.features for name in feature.names)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Of the d parameters."""
+        return tuple(unit for feature in self.features for unit in feature.units)
+
+    @property
+    def n_dims(self) -> int:
+        return len(self.names)
+
+    def reachable(self) -> Reachable:
+        """What can be asked for."""
+        return Reachable(
+            self.names,
+            self.units,
+            self.parameters,
+            self.samples,
+            settle(self.samples.min(axis=0)),
+            settle(self.samples.max(axis=0)),
+            self.scale,
+        )
+
+    def aim(self, target: ArrayLike) -> tuple[Floats, bool]:
+        """(d,) the target, or where it is projected to if it cannot be reached, and whether it was.
+
+        Beyond a step of `scale` from the nearest sample the aim goes over to the mean of the samples around, without a
+        jump; two steps away it has arrived there.
+        """
+        given = self._checked(target)
+        near, shares = self._around(given)
+        apart = float(np.linalg.norm((self.samples[near] - given) / self.scale, axis=1).min())
+        beyond = np.clip(apart - 1.0, 0.0, 1.0)
+        if beyond == 0.0:
+            return given, False
+        share = beyond**2 * (3.0 - 2.0 * beyond)
+        return np.asarray((1.0 - share) * given + share * (shares @ self.samples[near])), True
+
+    def weights(self, target: ArrayLike, *, refine: bool | int = False, clean: bool = True) -> Floats:
+        """(n,) weights of the examples: nearly all 0, within [-delta, 1 + delta], with a sum of 1."""
+        which, share, _ = self._solved(self._checked(target), refine, clean)
+        out = np.zeros(self.registration.n_motions)
+        out[which] = share
+        return out
+
+    def __call__(
+        self,
+        target: ArrayLike,
+        *,
+        clean: bool = True,
+        refine: bool | int = False,
+        start: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> Motion:
+        """A motion with these parameters.
+
+        Parameters
+        ----------
+        target : (d,) one number for each of `names`. What cannot be reached is projected onto what can be, with a
+            `MareyWarning`.
+        clean : hold the contacts of the blend in place.
+        refine : try that the motion really has these parameters, by 4 steps or by a number of them.
+        start : rigid2d (theta, x, z) of the first frame, as for `marey.blend`.
+        name : of the motion.
+        """
+        given = self._checked(target)
+        which, share, (aimed, projected) = self._solved(given, refine, clean)
+        if projected:
+            warnings.warn(self._told_projected(given, aimed), MareyWarning, stacklevel=2)
+        made, _ = self._made(which, share, clean, start)
+        step = {
+            "op": "parametric",
+            "parameters": list(self.names),
+            "target": given.tolist(),
+            "aimed": aimed.tolist(),
+            "refine": int(_checked_steps(refine)),
+        }
+        called = name if name is not None else _name(self.features, given)
+        return replace(made, name=called, source=made.source.with_step(**step))
+
+    def error(self, target: ArrayLike, *, clean: bool = True, refine: bool | int = False) -> Reached:
+        """What is really reached when a target is asked for, measured on the motion as it is made."""
+        given = self._checked(target)
+        self._check_measurable("error()")
+        which, share, (aimed, projected) = self._solved(given, refine, clean)
+        made, u = self._made(which, share, clean, None)
+        weights = np.zeros(self.registration.n_motions)
+        weights[which] = share
+        measured = self._measured()
+        return Reached(
+            given,
+            settle(aimed),
+            settle(measured.of_motion(made, u)),
+            settle(measured.at_own_moments(made)),
+            self.units,
+            settle(weights),
+            projected,
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the space with its examples as `.npz`; it plays without the files that they came from."""
+        from marey.parametric.files import save_space
+
+        save_space(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, feature: Any = None) -> ParametricMotion:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        feature : as given to `build`; needed only where it holds Python functions, which no file does.
+        """
+        from marey.parametric.files import load_space
+
+        return load_space(path, feature)
+
+    def _measured(self) -> Measured:
+        return Measured(self.registration, self.features, self.moments)
+
+    def _around(self, target: Floats) -> tuple[Ints, Floats]:
+        """The samples around a target, and their shares."""
+        return neighbour_shares(target / self.scale, self.samples / self.scale, self.k)
+
+    def _solved(self, target: Floats, refine: bool | int, clean: bool) -> tuple[Ints, Floats, tuple[Floats, bool]]:
+        """Examples and their weights for a target, and what is aimed at."""
+        steps = _checked_steps(refine)
+        near, shares = self._around(target)
+        which, share = mixed_weights(shares, self.sample_examples[near], self.sample_weights[near])
+        aimed = self.aim(target)
+        if not steps:
+            return which, share, aimed
+        self._check_measurable("refine=")
+        room_of, room = mixed_weights(shares, self.sample_examples[near], np.abs(self.sample_weights[near]))
+        share = np.array([share[which == k].sum() for k in room_of])
+        found = self._refined(room_of, share, room, aimed[0], steps)
+        if clean:
+            # What cleanup moves is aimed off for: it hardly depends on the last bit of the weights.
+            moved = self._really(room_of, found) - self._measured().of_weights(room_of[None], found[None])[0]
+            found = self._refined(room_of, found, room, aimed[0] - moved, (steps + 1) // 2)
+        used = found != 0.0
+        return room_of[used], found[used], aimed
+
+    def _refined(self, which: Ints, weights: Floats, room: Floats, goal: Floats, steps: int) -> Floats:
+        return refined(self._measured(), which, weights, room, goal, self.scale, self.delta, steps)
+
+    def _really(self, which: Ints, weights: Floats) -> Floats:
+        made, u = self._made(which, weights, True, None)
+        return self._measured().of_motion(made, u)
+
+    def _made(self, which: Ints, weights: Floats, clean: bool, start: ArrayLike | None) -> tuple[Motion, Floats]:
+        """The blend, of the examples that have a weight alone, and u of its frames."""
+        sub, kept = chosen(self.registration, which.tolist())
+        table = np.zeros(len(kept))
+        table[np.searchsorted(kept, which)] = weights
+        table /= table.sum()
+        made = blend(sub, table, enforce=clean, start=start)
+        return made, frames_of(sub, table[None])[0]
+
+    def _checked(self, target: Any) -> Floats:
+        given = np.atleast_1d(as_type(target, "target"))
+        if given.shape != (self.n_dims,):
+            got = f"{given.size} numbers" if given.ndim == 1 else f"shape {given.shape}"
+            raise InvalidValue(f"a target needs {self.n_dims} numbers ({', '.join(self._told_names())}), got {got}")
+        return frozen(given, "target", (self.n_dims,))
+
+    def _told_names(self) -> list[str]:
+        return [f"{name} in {unit}" if unit else name for name, unit in zip(self.names, self.units, strict=True)]
+
+    def _told_projected(self, target: Floats, aimed: Floats) -> str:
+        asked, got = (", ".join(f"{value:.3g}" for value in values) for values in (target, aimed))
+        return f"the target ({asked}) cannot be reached with these examples; the nearest that can be is about ({got})"
+
+    def _check_measurable(self, what: str) -> None:
+        if any(feature.kind == "given" for feature in self.features):
+            raise InvalidValue(f"{what} needs parameters that can be measured, and {self.names[0]!r} was given by hand")
+
+
+def _checked_steps(refine: bool | int) -> int:
+    if isinstance(refine, bool | np.bool_):
+        return _STEPS if refine else 0
+    steps = checked_index(refine, "refine= or --refine")
+    if not 0 <= steps <= _MOST_STEPS:
+        raise InvalidValue(f"refine= or --refine must be True, False or 0 to {_MOST_STEPS} steps, got {steps}")
+    return steps
+
+
+def _name(features: tuple[Feature, ...], target: Floats) -> str:
+    parts, at = [], 0
+    for feature in features:
+        values = target[at : at + feature.n_dims].tolist()
+        parts.append(" ".join([feature.told, *(f"{value:.3g}" for value in values)]))
+        at += feature.n_dims
+    return ", ".join(parts)

@@ -1,0 +1,77 @@
+"""Compiled loops of `parametric`: plain arrays in, results written into the last arguments.
+
+Key: x = place within a span of the timewarp, 0 to 1; m = number of spans; low, high = slopes at a span's ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marey.core.compiled import kernel
+
+Array = Any
+
+_NEWTON_STEPS = 30
+# Steps below this share of a span change nothing that a motion could show.
+_SETTLED = 1e-13
+# Parts of a span in which time is added up by itself: negative weights may let it flow unevenly.
+_PANELS = 6
+
+
+@kernel
+def _pace(low: Array, high: Array, shares: Array, x: float) -> float:
+    """dt/dx times m at a place."""
+    flow = 0.0
+    for j in range(shares.shape[0]):
+        if shares[j] != 0.0:
+            flow += shares[j] / (low[j] + (high[j] - low[j]) * x)
+    return 1.0 / flow
+
+
+@kernel
+def _between(low: Array, high: Array, shares: Array, a: float, b: float, nodes: Array, weights: Array) -> float:
+    """m times the seconds from place a to place b, by Gauss quadrature."""
+    total = 0.0
+    for k in range(nodes.shape[0]):
+        total += weights[k] * _pace(low, high, shares, a + (b - a) * nodes[k])
+    return total * (b - a)
+
+
+@kernel
+def span_ends(slopes: Array, shares: Array, nodes: Array, weights: Array, borders: Array) -> None:
+    """Seconds (B, m + 1) of B blends at the borders of the spans, from slopes (m + 1, n) and shares (B, n)."""
+    m = slopes.shape[0] - 1
+    for b in range(shares.shape[0]):
+        borders[b, 0] = 0.0
+        for span in range(m):
+            total = 0.0
+            for part in range(_PANELS):
+                first, last = part / _PANELS, (part + 1) / _PANELS
+                total += _between(slopes[span], slopes[span + 1], shares[b], first, last, nodes, weights)
+            borders[b, span + 1] = borders[b, span] + total / m
+
+
+@kernel
+def frame_places(
+    slopes: Array, shares: Array, borders: Array, starts: Array, fps: float, nodes: Array, weights: Array, u: Array
+) -> None:
+    """u of the frames of B blends, those of blend b in rows starts[b] to starts[b + 1]."""
+    m = slopes.shape[0] - 1
+    for b in range(shares.shape[0]):
+        span, x, t = 0, 0.0, 0.0
+        for f in range(starts[b + 1] - starts[b]):
+            wanted = min(f / fps, borders[b, m])
+            while span < m - 1 and wanted >= borders[b, span + 1]:
+                span += 1
+                x, t = 0.0, borders[b, span]
+            low, high = slopes[span], slopes[span + 1]
+            place = min(x + (wanted - t) * m / _pace(low, high, shares[b], x), 1.0)
+            for _ in range(_NEWTON_STEPS):
+                late = t + _between(low, high, shares[b], x, place, nodes, weights) / m - wanted
+                step = late * m / _pace(low, high, shares[b], place)
+                place = min(max(place - step, x), 1.0)
+                if abs(step) < _SETTLED:
+                    break
+            t += _between(low, high, shares[b], x, place, nodes, weights) / m
+            x = place
+            u[starts[b] + f] = (span + x) / m

@@ -1,0 +1,104 @@
+"""Features of whole motions: how fast, how far, how much of a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.kinematics import World
+from marey.core.motion import Motion
+from marey.edit._figure import facing
+from marey.errors import InvalidValue, JointNotFound
+from marey.maths import quat
+from marey.parametric.points import CENTRE_OF_MASS, joint_of, path_of
+
+__all__ = ["WHOLES", "Whole"]
+
+_KINDS: dict[str, Callable[[Floats], float]] = {
+    "mean": lambda values: float(values.mean()),
+    "min": lambda values: float(values.min()),
+    "max": lambda values: float(values.max()),
+}
+# Metres of way below which there is no curve to speak of.
+_STILL = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A feature of whole motions: from motion, its world, joint and choice to a number."""
+
+    call: Callable[[Motion, World, str, str], float]
+    unit: str
+    choices: tuple[str, ...] = ()
+    joint: str = ""
+    needs_joint: bool = False
+
+
+def _speed(motion: Motion, world: World, joint: str, which: str) -> float:
+    return _KINDS[which](_steps(motion, world, joint) * motion.fps)
+
+
+def _angular_speed(motion: Motion, world: World, joint: str, which: str) -> float:
+    if joint == CENTRE_OF_MASS:
+        raise InvalidValue("the centre of mass does not turn; angular_speed needs a joint or role")
+    _need_frames(motion)
+    turned = world.rotations[:, joint_of(motion.skeleton, joint)]
+    return _KINDS[which](quat.angle_between(turned[:-1], turned[1:]) * motion.fps)
+
+
+def _travelled(motion: Motion, world: World, joint: str, which: str) -> float:
+    if which == "path":
+        return float(_steps(motion, world, "hips").sum())
+    path = path_of(motion.skeleton, world, "hips")[:, [0, 2]]
+    return float(np.linalg.norm(path[-1] - path[0]))
+
+
+def _turn(motion: Motion, world: World, joint: str, which: str) -> float:
+    yaw = facing(motion.skeleton, world.positions)
+    return float(yaw[-1] - yaw[0])
+
+
+def _curvature(motion: Motion, world: World, joint: str, which: str) -> float:
+    way = _travelled(motion, world, "", "path")
+    if way < _STILL:
+        raise InvalidValue(f"{motion.name or 'a motion'!r} stays where it is, and has no curvature")
+    return _turn(motion, world, "", "") / way
+
+
+def _step_height(motion: Motion, world: World, joint: str, which: str) -> float:
+    roles = motion.skeleton.roles
+    feet = [joint] if joint else [role for role in ("left_foot", "right_foot") if role in roles]
+    if not feet:
+        raise JointNotFound("step_height needs the role left_foot or right_foot, or a joint; map one")
+    heights = [path_of(motion.skeleton, world, foot)[:, 1] for foot in feet]
+    return max(float(height.max() - height.min()) for height in heights)
+
+
+def _duration(motion: Motion, world: World, joint: str, which: str) -> float:
+    return motion.duration
+
+
+def _steps(motion: Motion, world: World, joint: str) -> Floats:
+    """(F - 1,) metres from frame to frame; for the hips along the floor."""
+    _need_frames(motion)
+    path = path_of(motion.skeleton, world, joint)
+    return np.asarray(np.linalg.norm(np.diff(path[:, [0, 2]] if joint == "hips" else path, axis=0), axis=1))
+
+
+def _need_frames(motion: Motion) -> None:
+    if len(motion) < 2:
+        raise InvalidValue(f"speeds need two frames or more, and {motion.name or 'a motion'!r} has {len(motion)}")
+
+
+WHOLES: dict[str, Whole] = {
+    "speed": Whole(_speed, "m/s", tuple(_KINDS), "hips"),
+    "angular_speed": Whole(_angular_speed, "rad/s", tuple(_KINDS), needs_joint=True),
+    "travelled": Whole(_travelled, "m", ("path", "net")),
+    "turn": Whole(_turn, "rad"),
+    "curvature": Whole(_curvature, "rad/m"),
+    "step_height": Whole(_step_height, "m"),
+    "duration": Whole(_duration, "s"),
+}

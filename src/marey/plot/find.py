@@ -1,0 +1,333 @@
+"""What a search found: the matches pose by pose beside the query, the match graph, and what thresholds find."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, checked_index
+from marey.errors import InvalidValue, MareyError
+from marey.find.found import Found
+from marey.find.suggest import Suggestion
+from marey.plot.body import Body, forward, mean_heading, see_body
+from marey.plot.poses import View, draw_pose, outline, telling_frames
+from marey.plot.style import (
+    FLOOR,
+    LEFT,
+    MIDDLE,
+    NOTE,
+    NOTE_SIZE,
+    RIGHT,
+    SERIES,
+    WIDTH,
+    StrPath,
+    check_suffix,
+    new_figure,
+    shade,
+    styled,
+    write_figure,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_LABEL = 2.05  # inches for the name of a row
+_HEAD, _FOOT, _RIGHT = 0.52, 0.12, 0.12  # inches around the rows
+_ROWS = (0.62, 1.5)  # inches, least and most, that a row is high
+_TALLEST = 11.0
+_LATER = SERIES[2]  # colour of tiers from the second on
+
+
+def matches(found: Found, path: StrPath, *, most: int = 12, n_poses: int = 7) -> None:
+    """Draw the query and its matches pose by pose, as PNG or SVG by the suffix; see `draw_matches`."""
+    check_suffix(path)
+    write_figure(draw_matches(found, most=most, n_poses=n_poses), path)
+
+
+@styled
+def draw_matches(found: Found, *, most: int = 12, n_poses: int = 7) -> Figure:
+    """A row of poses for the query, and one for each match: poses below one another belong together in time.
+
+    Parameters
+    ----------
+    most : rows; of more matches, some of every distance are drawn, the nearest and the farthest among them.
+    n_poses : poses in a row, at least 2.
+    """
+    if checked_index(most, "most") < 1 or checked_index(n_poses, "n_poses") < 2:
+        raise InvalidValue(f"expected at least 1 row and 2 poses, got {most} and {n_poses}")
+    rows = list(range(len(found)))
+    if len(rows) > most:
+        rows = [0, *np.unique(np.linspace(1, len(found) - 1, most - 1).round().astype(int)).tolist()][:most]
+    bodies = [see_body(found.motions[k]) for k in rows]
+    frames = telling_frames(bodies[0], 0, len(found.motions[0]), n_poses, ends=True)
+    strips = [_Row(body, _frames_like(found, k, frames)) for body, k in zip(bodies, rows, strict=True)]
+    wide = max(strip.wide for strip in strips)
+    low = min(min(strip.low for strip in strips), 0.0)
+    high = max(strip.high for strip in strips)
+    room = WIDTH - _LABEL - _RIGHT
+    scale = min(room / (wide * len(frames)), _ROWS[1] / (high - low), (_TALLEST - _HEAD) / len(rows) / (high - low))
+    tall = max(scale * (high - low), _ROWS[0])
+    total = _HEAD + tall * len(rows) + _FOOT
+    figure = new_figure(total)
+    for at, (k, strip) in enumerate(zip(rows, strips, strict=True)):
+        bottom = (_FOOT + tall * (len(rows) - 1 - at)) / total
+        axes = figure.add_axes((_LABEL / WIDTH, bottom, room / WIDTH, tall / total))
+        axes.set(xlim=(0.0, room / scale), ylim=(low, low + tall / scale))
+        axes.set_axis_off()
+        axes.axhline(0.0, color=FLOOR, lw=0.8, zorder=0.5)
+        strip.draw(axes, room / scale / len(frames), strength=1.0)
+        if k == 0:
+            figure.patches.append(_band(figure, bottom, tall / total))
+        _tell(figure, found, k, bottom + 0.5 * tall / total)
+    _head(figure, found, len(rows))
+    return figure
+
+
+class _Row:
+    """Poses of one match, seen across the direction that it faces at first."""
+
+    def __init__(self, body: Body, frames: list[int]) -> None:
+        self.body, self.frames = body, frames
+        facing = mean_heading(body.heading[:1])
+        facing = mean_heading(body.heading) if facing is None else facing
+        self.view = View.side(forward(0.0 if facing is None else facing))
+        outlines = [outline(body, frame, self.view) for frame in frames]
+        hips = [float(body.travel[frame] @ self.view.right) for frame in frames]
+        self.middles = hips
+        self.wide = 1.06 * max(
+            2.0 * max(float((points[:, 0] - hip).max()), float((hip - points[:, 0]).max()))
+            for points, hip in zip(outlines, hips, strict=True)
+        )
+        self.low = min(float(points[:, 1].min()) for points in outlines) - 0.06
+        self.high = max(float(points[:, 1].max()) for points in outlines) + 0.06
+
+    def draw(self, axes: Axes, cell: float, strength: float) -> None:
+        """Each pose in the middle of a cell of so many metres."""
+        for k, (frame, hip) in enumerate(zip(self.frames, self.middles, strict=True)):
+            shift = (cell * (k + 0.5) - hip, 0.0)
+            draw_pose(
+                axes, self.body, frame, self.view, shift=shift, strength=strength, width=1.5, layer=2.0 + 0.01 * k
+            )
+
+
+def _frames_like(found: Found, k: int, frames: list[int]) -> list[int]:
+    """The frames of a match that belong to these frames of the query."""
+    if k == 0:
+        return frames
+    try:
+        cells = found.aligned(found.matches[0], found.matches[k]).cells
+    except MareyError:  # too different in length for any timewarp: spread evenly
+        last = len(found.motions[k]) - 1
+        return [round(frame * last / max(len(found.motions[0]) - 1, 1)) for frame in frames]
+    return [int(np.median(cells[cells[:, 0] == frame, 1])) for frame in frames]
+
+
+def _band(figure: Figure, bottom: float, height: float) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(
+        (0.0, bottom), 1.0, height, fc=shade(RIGHT, 0.09), ec="none", zorder=-1, transform=figure.transFigure
+    )
+
+
+def _tell(figure: Figure, found: Found, k: int, middle: float) -> None:
+    """What a row is, beside it."""
+    match, fps = found.matches[k], found.motions[k].fps
+    name = match.clip if len(match.clip) <= 24 else f"{match.clip[:11]}…{match.clip[-12:]}"
+    times = f"{match.start / fps:.2f} to {match.stop / fps:.2f} s"
+    what = "query" if k == 0 else f"{k}   {100.0 * match.distance:.1f} cm, tier {match.tier}"
+    colour = RIGHT if k == 0 else MIDDLE
+    left = 0.12 / WIDTH
+    step = 0.155 / figure.get_figheight()
+    figure.text(left, middle + step, what, size=9.5, weight="bold", color=colour, va="center")
+    figure.text(left, middle, name, size=NOTE_SIZE, color=NOTE, va="center")
+    figure.text(left, middle - step, times, size=NOTE_SIZE, color=NOTE, va="center")
+
+
+def _head(figure: Figure, found: Found, drawn: int) -> None:
+    height = figure.get_figheight()
+    part = "" if drawn == len(found) else f", {drawn - 1} of them drawn"
+    n = len(found) - 1
+    title = f"{n} match{'' if n == 1 else 'es'} within {100.0 * found.threshold:.3g} cm{part}"
+    figure.text(0.12 / WIDTH, 1.0 - 0.1 / height, title, size=11, va="top")
+    note = "poses below one another belong together in time"
+    figure.text(0.12 / WIDTH, 1.0 - 0.32 / height, note, size=NOTE_SIZE, color=NOTE, va="top")
+    for k, (text, colour) in enumerate((("right", RIGHT), ("left", LEFT))):
+        figure.text(1.0 - (0.15 + 0.5 * k) / WIDTH, 1.0 - 0.1 / height, text, color=colour, size=9.5, weight="bold",
+                    ha="right", va="top")  # fmt: skip
+
+
+# The match graph ------------------------------------------------------------------------------------------------
+
+
+def match_graph(found: Found, path: StrPath) -> None:
+    """Draw the match graph, as PNG or SVG by the suffix; see `draw_match_graph`."""
+    check_suffix(path)
+    write_figure(draw_match_graph(found), path)
+
+
+@styled
+def draw_match_graph(found: Found) -> Figure:
+    """The query in the middle and each match as far from it as its distance, in centimetres.
+
+    Dark lines are the shortest paths to the query, along which matches are registered; pale ones all other edges.
+    The darker a dot, the fewer steps from the query it was found in.
+    """
+    figure = new_figure(6.4)
+    axes = figure.add_axes((0.02, 0.05, 0.66, 0.86))
+    places = _around(found)
+    _rings(axes, found)
+    tree = {(min(k, int(p)), max(k, int(p))) for k, p in enumerate(found.parents) if p >= 0}
+    for edge in found.edges:
+        if (edge.first, edge.second) not in tree:
+            axes.plot(*places[[edge.first, edge.second]].T, color=shade(NOTE, 0.16), lw=0.5, zorder=1)
+    for a, b in tree:
+        axes.plot(*places[[a, b]].T, color=shade(MIDDLE, 0.75), lw=1.1, zorder=2)
+    for k, match in enumerate(found.matches):
+        size = 130.0 if k == 0 else 62.0
+        x, y = places[k].tolist()
+        axes.scatter(x, y, s=size, color=_tier_colour(match.tier), edgecolors="white", linewidths=0.9, zorder=3)
+        if 0 < k <= 99:
+            axes.text(x, y, str(k), size=5.6, color="white", ha="center", va="center", zorder=4)
+    reach = 1.12 * max(float(np.abs(places).max()), 1e-6)
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    axes.set_axis_off()
+    n_edges = len(found.edges)
+    n = len(found) - 1
+    title = f"{n} match{'' if n == 1 else 'es'} of {_called(found, 0)}, {n_edges} edge{'' if n_edges == 1 else 's'}"
+    figure.text(0.02, 0.965, title, size=11, va="top")
+    _list(figure, found)
+    return figure
+
+
+def _tier_colour(tier: int) -> str:
+    if tier == 0:
+        return LEFT
+    return RIGHT if tier == 1 else shade(_LATER, max(1.0 - 0.14 * (tier - 2), 0.55))
+
+
+def _around(found: Found) -> Floats:
+    """(n, 2) centimetres: the way from the query is the distance, the angle keeps those that hang together apart."""
+    children: list[list[int]] = [[] for _ in found.matches]
+    for k, parent in enumerate(found.parents.tolist()):
+        if parent >= 0:
+            children[parent].append(k)
+    order: list[int] = []
+    leaves: dict[int, list[float]] = {}
+    stack = [0]
+    while stack:
+        k = stack.pop()
+        order.append(k)
+        stack += children[k][::-1]
+    ends = [k for k in order if not children[k]]
+    for i, k in enumerate(ends):
+        leaves[k] = [2.0 * np.pi * i / len(ends)]
+    for k in reversed(order):
+        if children[k]:
+            leaves[k] = [angle for child in children[k] for angle in leaves[child]]
+    angles = np.array([0.5 * (min(leaves[k]) + max(leaves[k])) for k in range(len(found))])
+    out: Floats = 100.0 * found.distances[:, None] * np.stack([np.sin(angles), np.cos(angles)], axis=1)
+    return out
+
+
+def _rings(axes: Axes, found: Found) -> None:
+    """Circles of equal distance, three or four of them."""
+    from matplotlib.patches import Circle
+
+    far = 100.0 * max(float(found.distances.max()), 1e-6)
+    step = _round_step(far / 3.5)
+    for radius in np.arange(step, 1.001 * far, step):
+        axes.add_patch(Circle((0.0, 0.0), radius, fc="none", ec=shade(NOTE, 0.22), lw=0.7, ls=(0, (2, 2)), zorder=0.5))
+        axes.text(0.0, radius, f"{radius:g} cm", size=7.5, color=NOTE, ha="center", va="bottom", zorder=0.6)
+
+
+def _round_step(wanted: float) -> float:
+    """1, 2 or 5 times a power of ten, next to what is wanted."""
+    power = 10.0 ** np.floor(np.log10(wanted))
+    return float(min((1.0, 2.0, 5.0, 10.0), key=lambda m: abs(m * power - wanted)) * power)
+
+
+def _list(figure: Figure, found: Found, most: int = 30) -> None:
+    """The matches by number, at the right."""
+    figure.text(0.70, 0.90, " dot  distance  where", size=NOTE_SIZE, weight="bold", va="top")
+    for row, match in enumerate(found.matches[1 : most + 1]):
+        y = 0.90 - 0.0275 * (row + 1)
+        colour = _tier_colour(match.tier)
+        figure.text(0.722, y, f"{row + 1}", size=NOTE_SIZE, color=colour, weight="bold", ha="right", va="top")
+        figure.text(0.782, y, f"{100.0 * match.distance:.1f} cm", size=NOTE_SIZE, ha="right", va="top")
+        figure.text(0.797, y, _called(found, row + 1), size=NOTE_SIZE, color=NOTE, va="top")
+    if len(found) - 1 > most:
+        y = 0.90 - 0.0275 * (most + 1)
+        figure.text(0.70, y, f"and {len(found) - 1 - most} more", size=NOTE_SIZE, color=NOTE, va="top")
+    deepest = max(match.tier for match in found.matches)
+    keys = [
+        ("query", LEFT),
+        ("like the query", RIGHT),
+        *([("like one of these, and so on", _LATER)] if deepest > 1 else []),
+    ]
+    x = 0.03
+    for text, colour in keys:
+        figure.text(x, 0.02, "●", size=11, color=colour, va="bottom")
+        figure.text(x + 0.022, 0.022, text, size=NOTE_SIZE, color=NOTE, va="bottom")
+        x += 0.05 + 0.0095 * len(text)
+
+
+def _called(found: Found, k: int) -> str:
+    match, fps = found.matches[k], found.motions[k].fps
+    name = match.clip if len(match.clip) <= 18 else f"{match.clip[:8]}…{match.clip[-9:]}"
+    return f"{name} {match.start / fps:.2f}-{match.stop / fps:.2f} s"
+
+
+# Thresholds -------------------------------------------------------------------------------------------------------
+
+
+def thresholds(suggestion: Suggestion, path: StrPath, *, chosen: float | None = None) -> None:
+    """Draw how many matches each threshold finds, as PNG or SVG by the suffix; see `draw_thresholds`."""
+    check_suffix(path)
+    write_figure(draw_thresholds(suggestion, chosen=chosen), path)
+
+
+@styled
+def draw_thresholds(suggestion: Suggestion, *, chosen: float | None = None) -> Figure:
+    """The number of matches against the threshold, for a person to choose: good thresholds lie on a long flat stretch.
+
+    Parameters
+    ----------
+    chosen : metres, a threshold to mark.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    distances = 100.0 * suggestion.distances
+    n = len(distances)
+    figure = new_figure(3.5)
+    axes = figure.add_axes((0.075, 0.17, 0.90, 0.70))
+    far = max(float(distances[-1]), 100.0 * suggestion.threshold, 100.0 * (chosen or 0.0))
+    x = np.concatenate([[0.0], np.repeat(distances, 2), [1.08 * far]])
+    y = np.concatenate([np.repeat(np.arange(n), 2), [n, n]])
+    last = len(x) - 2 if not suggestion.is_complete else len(x)
+    axes.plot(x[:last], y[:last], color=RIGHT, lw=1.8, zorder=3)
+    low, high = (100.0 * edge for edge in suggestion.gap)
+    if high > low:
+        axes.axvspan(low, high, color=shade(LEFT, 0.18), lw=0, zorder=1)
+    marks = [(100.0 * suggestion.threshold, f"suggested: {100.0 * suggestion.threshold:.1f} cm", LEFT, 0.97)]
+    if chosen is not None:
+        marks.append((100.0 * chosen, f"chosen: {100.0 * chosen:.3g} cm", MIDDLE, 0.88))
+    for place, text, colour, height in marks:
+        axes.axvline(place, color=colour, lw=1.3, ls=(0, (3, 2)), zorder=2)
+        right = place > 0.7 * far
+        axes.annotate(text, (place, height), (-6 if right else 6, 0), xycoords=("data", "axes fraction"),
+                      textcoords="offset points", size=NOTE_SIZE, color=colour, va="top",
+                      ha="right" if right else "left")  # fmt: skip
+    below = suggestion.n_matches
+    axes.plot(100.0 * suggestion.threshold, below, "o", ms=6, mfc="white", mec=LEFT, mew=1.5, zorder=4)
+    # Beyond the gap anything will do: how steeply it rises there says all.
+    top = min(n, max(3 * below, 10))
+    axes.set(xlim=(0.0, 1.08 * far), ylim=(0.0, 1.3 * top), xlabel="threshold (cm)", ylabel="matches")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(True)
+    more = f", and {n - below}{'' if suggestion.is_complete else ' or more'} beyond it" if n > below else ""
+    where = "before the largest gap" if high > low else "without a gap between them"
+    axes.set_title(f"{below} match{'' if below == 1 else 'es'} {where}{more}")
+    return figure

@@ -1,0 +1,322 @@
+"""Parameterised motion: what can be asked for and what is reached, and the motions that a row of targets gives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, MareyWarning
+from marey.maths import rigid2d
+from marey.parametric import Feature, ParametricMotion, Reached
+from marey.parametric.features import start_frames
+from marey.plot.body import UP, Body, forward, see_body
+from marey.plot.poses import View, draw_pose, even_frames, outline, telling_frames
+from marey.plot.style import (
+    FLOOR,
+    LEFT,
+    MIDDLE,
+    NOTE,
+    NOTE_SIZE,
+    RIGHT,
+    WIDTH,
+    StrPath,
+    check_suffix,
+    new_figure,
+    shade,
+    styled,
+    write_figure,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_SAMPLE, _EXAMPLE, _ASKED, _GOT = shade(RIGHT, 0.30), MIDDLE, LEFT, "#a3217f"
+_AXES = {"x": "to the left", "y": "height", "z": "ahead"}
+_MOST_PANELS = 3
+_GHOSTS = 9
+_MOST_TARGETS = 8
+
+
+def reachable(
+    space: ParametricMotion, path: StrPath, *, targets: ArrayLike | None = None, refine: bool | int = False
+) -> None:
+    """Draw what can be asked for, as PNG or SVG by the suffix; see `draw_reachable`."""
+    check_suffix(path)
+    write_figure(draw_reachable(space, targets=targets, refine=refine), path)
+
+
+@styled
+def draw_reachable(space: ParametricMotion, *, targets: ArrayLike | None = None, refine: bool | int = False) -> Figure:
+    """Examples and samples in the space of parameters, and of each request what was reached.
+
+    Parameters
+    ----------
+    targets : (T, d) or (d,) requests; none by default.
+    refine : as for a call of the space.
+    """
+    answers = [space.error(target, refine=refine) for target in _rows(space, targets)]
+    region = space.reachable()
+    units = ["degrees" if unit == "rad" else unit.replace("rad", "degrees") for unit in region.units]
+    scale = np.array([np.degrees(1.0) if unit.startswith("rad") else 1.0 for unit in region.units])
+    titles = [f"{name}, {unit}" if unit else name for name, unit in zip(_called(space), units, strict=True)]
+    pairs = _pairs(space)
+    height = 2.1 + 0.3 * len(answers) if space.n_dims == 1 else 4.1 if len(pairs) > 1 else 5.2
+    figure = new_figure(height)
+    bottom, top = 0.62 / height, 1.0 - (0.86 if _is_place(space) else 0.66) / height
+    left = 0.11 if space.n_dims == 1 else 0.07
+    room = (0.97 - left) / len(pairs)
+    for k, (i, j) in enumerate(pairs):
+        axes = figure.add_axes((left + k * room, bottom, room - (0.085 if len(pairs) > 1 else 0.0), top - bottom))
+        if j is None:
+            _draw_line(axes, region.examples[:, i] * scale[i], region.samples[:, i] * scale[i], answers, i, scale[i])
+        else:
+            pick = [i, j]
+            _draw_plane(axes, region.examples[:, pick], region.samples[:, pick], answers, pick, scale[pick])
+            axes.set_ylabel(titles[j])
+            if units[i] == units[j] == "m":
+                axes.set_aspect("equal", adjustable="datalim")
+        if _is_place(space) and (i, j) == (0, 1):
+            axes.invert_xaxis()  # so that left is to the left
+        if _is_place(space):
+            axes.set_title(("from the side", "from behind", "from above")[k], size=9.5, color=NOTE)
+        axes.set_xlabel(titles[i])
+        axes.grid(True)
+    _key(figure, space, answers)
+    return figure
+
+
+def _rows(space: ParametricMotion, targets: ArrayLike | None) -> Floats:
+    """Requests as (T, d)."""
+    if targets is None:
+        return np.empty((0, space.n_dims))
+    given = np.atleast_2d(np.asarray(targets, dtype=float))
+    if given.ndim != 2 or given.shape[1] != space.n_dims:
+        raise InvalidValue(f"targets need {space.n_dims} numbers each ({', '.join(space.names)}), got {given.shape}")
+    return given
+
+
+def _pairs(space: ParametricMotion) -> Sequence[tuple[int, int | None]]:
+    """Which parameters are drawn against which; places as seen from the side, from behind and from above."""
+    if space.n_dims == 1:
+        return [(0, None)]
+    if _is_place(space):
+        return [(2, 1), (0, 1), (2, 0)]
+    return [*combinations(range(space.n_dims), 2)][:_MOST_PANELS]
+
+
+def _is_place(space: ParametricMotion) -> bool:
+    """Whether the parameters are where one joint is."""
+    return len(space.features) == 1 and space.features[0].kind == "position" and space.features[0].which == "xyz"
+
+
+def _called(space: ParametricMotion) -> list[str]:
+    """The parameters for people."""
+    if _is_place(space):
+        return [_AXES[axis] for axis in "xyz"]
+    out = []
+    for feature in space.features:
+        if feature.kind == "position":
+            out += [f"{told_joint(feature.joint)} {_AXES[axis]}" for axis in feature.which]
+        else:
+            out += [name.replace("_", " ") for name in feature.names]
+    return out
+
+
+def _draw_plane(
+    axes: Axes, examples: Floats, samples: Floats, answers: Sequence[Reached], pick: list[int], scale: Floats
+) -> None:
+    axes.scatter(samples[:, 0] * scale[0], samples[:, 1] * scale[1], s=7, color=_SAMPLE, linewidths=0, zorder=1)
+    examples = examples * scale
+    axes.scatter(examples[:, 0], examples[:, 1], s=26, color=_EXAMPLE, edgecolors="white", linewidths=0.7, zorder=3)
+    for answer in answers:
+        asked, got = answer.target[pick] * scale, answer.reached[pick] * scale
+        axes.plot([asked[0], got[0]], [asked[1], got[1]], color=_GOT, lw=1.0, zorder=4)
+        axes.plot(*asked, "x", color=_ASKED, ms=9, mew=2.2, zorder=5)
+        axes.plot(*got, "o", mfc="none", mec=_GOT, ms=8, mew=1.6, zorder=6)
+
+
+def _draw_line(axes: Axes, examples: Floats, samples: Floats, answers: Sequence[Reached], i: int, scale: float) -> None:
+    lanes = [(samples, "|", _SAMPLE, 14.0), (examples, "o", _EXAMPLE, 6.5)]
+    for lane, (values, mark, colour, size) in enumerate(lanes):
+        axes.plot(
+            values, np.full(len(values), float(lane)), mark, color=colour, ms=size, mec=colour, ls="none", zorder=2
+        )
+    names = ["samples", "examples"]
+    for k, answer in enumerate(answers):
+        height = 2.0 + k
+        asked, got = float(answer.target[i]) * scale, float(answer.reached[i]) * scale
+        axes.plot([asked, got], [height] * 2, color=_GOT, lw=1.0, zorder=4)
+        axes.plot(asked, height, "x", color=_ASKED, ms=9, mew=2.2, zorder=5)
+        axes.plot(got, height, "o", mfc="none", mec=_GOT, ms=8, mew=1.6, zorder=6)
+        names.append(f"request {k + 1}" if len(answers) > 1 else "request")
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(-0.6, len(names) - 0.4)
+
+
+def _key(figure: Figure, space: ParametricMotion, answers: Sequence[Reached]) -> None:
+    height = figure.get_figheight()
+    n = space.registration.n_motions
+    joint = told_joint(space.features[0].joint)
+    title = f"Where {n} examples bring the {joint}" if _is_place(space) else f"What {n} examples can do"
+    figure.text(0.07, 1.0 - 0.1 / height, title, size=11, va="top")
+    keys = [("●", "example", _EXAMPLE), ("●", f"{len(space.samples)} samples", _SAMPLE)]
+    if answers:
+        keys += [("✕", "asked for", _ASKED), ("○", "reached", _GOT)]
+    x = 0.07
+    for mark, text, colour in keys:
+        figure.text(x, 1.0 - 0.36 / height, mark, size=9, color=colour, va="top", weight="bold")
+        figure.text(x + 0.018, 1.0 - 0.36 / height, text, size=NOTE_SIZE, color=NOTE, va="top")
+        x += 0.045 + 0.0093 * len(text)
+    if answers:
+        told = _told_error(space, answers)
+        figure.text(0.97, 1.0 - 0.36 / height, told, size=NOTE_SIZE, color=NOTE, va="top", ha="right")
+
+
+def _told_error(space: ParametricMotion, answers: Sequence[Reached]) -> str:
+    """The mean error of those that could be reached, by unit."""
+    fair = [answer for answer in answers if not answer.projected]
+    out = len(answers) - len(fair)
+    parts = []
+    for unit in dict.fromkeys(space.units) if fair else ():
+        mean = float(np.mean([answer.distances()[unit] for answer in fair]))
+        parts.append(told_size(mean, unit))
+    said = [f"{' and '.join(parts)} off in the mean"] if parts else []
+    return "; ".join([*said, *([f"{out} out of reach"] if out else [])])
+
+
+def told_joint(name: str) -> str:
+    """A joint or role for people."""
+    side, _, part = name.partition("_")
+    return f"ball of the {side} foot" if part == "ball" and side in ("left", "right") else name.replace("_", " ")
+
+
+def told_size(value: float, unit: str) -> str:
+    """A length, an angle or anything else, for people."""
+    if unit == "m" and value < 5e-5:
+        return "less than 0.1 mm"
+    if unit == "m":
+        return f"{1000.0 * value:.2g} mm" if value < 0.00995 else f"{100.0 * value:.2g} cm"
+    if unit.startswith("rad"):
+        return f"{np.degrees(value):.2g} {unit.replace('rad', 'degrees')}"
+    return f"{value:.2g} {unit}".rstrip()
+
+
+# Motions to a row of targets ----------------------------------------------------------------------------------------
+
+
+def aimed(
+    space: ParametricMotion, targets: ArrayLike, path: StrPath, *, refine: bool | int = False, clean: bool = True
+) -> None:
+    """Draw the motions to a row of targets, as PNG or SVG by the suffix; see `draw_aimed`."""
+    check_suffix(path)
+    write_figure(draw_aimed(space, targets, refine=refine, clean=clean), path)
+
+
+@styled
+def draw_aimed(
+    space: ParametricMotion, targets: ArrayLike, *, refine: bool | int = False, clean: bool = True
+) -> Figure:
+    """For each target the motion that the space makes, as ghosts, and in full the pose that meets it.
+
+    A place that is asked for is marked by a cross.
+
+    Parameters
+    ----------
+    targets : (T, d), at most 8 of them.
+    """
+    rows = _rows(space, targets)
+    if not 1 <= len(rows) <= _MOST_TARGETS:
+        raise InvalidValue(f"a row has 1 to {_MOST_TARGETS} targets, got {len(rows)}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MareyWarning)
+        made = [space(target, refine=refine, clean=clean) for target in rows]
+    feature = next((each for each in space.features if each.is_pose), None)
+    shown = [_Aimed(motion, feature) for motion in made]
+    goals = [_place(space, feature, target, one) for target, one in zip(rows, shown, strict=True)]
+    wide = max(one.right - one.left for one in shown)
+    low = min(min(one.low for one in shown), -0.02)
+    high = max(one.high for one in shown)
+    margin, foot, head, gap = 0.12, 0.5, 0.5, 0.10
+    columns = len(rows)
+    scale = min((WIDTH - 2 * margin - gap * (columns - 1)) / (wide * columns), 3.4 / (high - low))
+    total = head + scale * (high - low) + foot
+    figure = new_figure(total)
+    cell = (WIDTH - 2 * margin + gap) / columns
+    for k, (one, goal) in enumerate(zip(shown, goals, strict=True)):
+        box = (margin + k * cell) / WIDTH, foot / total, (cell - gap) / WIDTH, scale * (high - low) / total
+        axes = figure.add_axes(box)
+        middle, half = 0.5 * (one.left + one.right), 0.5 * (cell - gap) / scale
+        axes.set(xlim=(middle - half, middle + half), ylim=(low, high))
+        axes.set_axis_off()
+        axes.axhline(0.0, color=FLOOR, lw=0.9, zorder=0.5)
+        one.draw(axes)
+        if goal is not None:
+            axes.plot(*one.view.flat(goal), "x", color=_GOT, ms=9, mew=2.2, zorder=9)
+        x = box[0] + 0.5 * box[2]
+        figure.text(x, 0.36 / total, _told_target(space, rows[k]), size=NOTE_SIZE, color=NOTE, ha="center", va="center")
+    places = f"{columns} place{'s' if columns > 1 else ''}"
+    asked = f"The {told_joint(space.features[0].joint)} to {places}" if _is_place(space) else ", ".join(_called(space))
+    figure.text(margin / WIDTH, 1.0 - 0.1 / total, asked, size=11, va="top")
+    if any(goal is not None for goal in goals):
+        figure.text(1.0 - margin / WIDTH, 1.0 - 0.1 / total, "✕ asked for", size=9, color=_GOT, ha="right", va="top")
+    return figure
+
+
+class _Aimed:
+    """One motion, seen from the side that it faces at first, with the frame that meets its target."""
+
+    def __init__(self, motion: Motion, feature: Feature | None) -> None:
+        self.motion = motion
+        self.body: Body = see_body(motion)
+        facing = float(self.body.heading[0])
+        self.view = View.side(forward(facing if np.isfinite(facing) else 0.0))
+        self.apex = (
+            feature.frame(motion)
+            if feature is not None and isinstance(feature.at, str)
+            else telling_frames(self.body, 0, len(motion), 1)[0]
+        )
+        self.ghosts = [frame for frame in even_frames(0, len(motion), _GHOSTS) if frame != self.apex]
+        points = np.concatenate([outline(self.body, frame, self.view) for frame in (*self.ghosts, self.apex)])
+        (self.left, self.low), (self.right, self.high) = points.min(axis=0) - 0.05, points.max(axis=0) + 0.05
+
+    def draw(self, axes: Axes) -> None:
+        """Ghosts, and over them the pose at the apex."""
+        for k, frame in enumerate(self.ghosts):
+            draw_pose(axes, self.body, frame, self.view, strength=0.16 + 0.1 * k / _GHOSTS, width=0.9, layer=1.0)
+        draw_pose(axes, self.body, self.apex, self.view, width=2.0, layer=3.0)
+
+
+def _place(space: ParametricMotion, feature: Feature | None, target: Floats, one: _Aimed) -> Floats | None:
+    """(3,) where a place that is asked for is, in the axes of the drawing; None for other parameters."""
+    if feature is None or feature.kind != "position" or feature.which != "xyz":
+        return None
+    before = 0
+    for each in space.features:
+        if each is feature:
+            break
+        before += each.n_dims
+    world = one.motion.world()
+    frame = start_frames(one.motion.skeleton, type(world)(world.positions[:1], world.rotations[:1]))[0]
+    place = np.asarray(rigid2d.apply(frame, target[before : before + 3]))
+    # A target's height counts from the floor, as the drawing's does.
+    out: Floats = place * (1.0 - UP) + UP * target[before + 1]
+    return out
+
+
+def _told_target(space: ParametricMotion, target: Floats) -> str:
+    parts = []
+    for value, unit in zip(target.tolist(), space.units, strict=True):
+        turned = unit.startswith("rad")
+        parts.append(f"{np.degrees(value):.0f}°{unit[3:]}" if turned else f"{value:.2f} {unit}".rstrip())
+    if _is_place(space):
+        left, up, ahead = target
+        return f"{up:.2f} m high,\n{abs(left):.2f} m {'left' if left >= 0 else 'right'}, {ahead:.2f} m ahead"
+    return ", ".join(parts)

@@ -1,0 +1,484 @@
+"""Registration through a tree of pairs (Kovar 6.3.1): each motion is brought in step with one that is like it.
+
+Examples of one action may be so unlike, a reach to the floor and one overhead, that no path between the two says which
+frames belong together. Through others in between, each like the next, there is one: frames and places are handed on
+from motion to motion along a tree whose root is the reference.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.compare import Clouds, align_frames, distance_grid, point_clouds
+from marey.core._arrays import Floats, Ints, as_type, checked_index, frozen, settle
+from marey.core.contacts import Contacts
+from marey.core.motion import Motion
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue, NoResult, NotBlendable
+from marey.maths import rigid2d
+from marey.register.curves import KNOT_EVERY, AlignmentCurve, TimewarpCurve, alignment_curve
+from marey.register.matches import ConstraintMatch, match_contacts
+from marey.register.pairs import PairPath, whole_path
+from marey.register.prepare import check_length, prepared, told
+from marey.register.registration import RegistrationCurve
+from marey.register.sampling import cropped, sampled, stacked
+from marey.register.support import opposite_share
+
+__all__ = ["Along", "chosen", "nearest_tree", "register_along", "rehung_tree"]
+
+# Seconds from knot to knot, as for other registrations.
+_TIMEWARP_KNOT, _ALIGNMENT_KNOT = 0.13, 0.065
+# Samples of a motion when only its likeness to the others is wanted.
+_FEW = 32
+# Times that a curve is drawn to its landmarks, and seconds to either side over which.
+_ROUNDS, _AROUND = 6, 0.3
+# Motions below this many are no family.
+_FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Along:
+    """A registration of those motions that could be registered.
+
+    registration : of the motions kept, in their order.
+    kept : (m,) which of the motions given these are.
+    left_out : by index, why the others are not among them.
+    parents : (m,) for each motion kept, the one that it was registered with; -1 for the reference.
+    """
+
+    registration: RegistrationCurve
+    kept: Ints
+    left_out: dict[int, str]
+    parents: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Edge:
+    """A motion beside its parent: the timewarp of the two, parent first, and metres between them."""
+
+    timewarp: TimewarpCurve
+    distance: float
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Options:
+    window: float
+    slope_limit: int
+    max_distance: float
+    max_opposite: float
+    force: bool
+
+
+def register_along(
+    motions: Iterable[Motion],
+    parents: ArrayLike | None = None,
+    *,
+    landmarks: ArrayLike | None = None,
+    reference: int | None = None,
+    window: float = 0.1,
+    slope_limit: int = 2,
+    markers: str | Sequence[str] = "body",
+    max_distance: float = 0.30,
+    max_opposite: float = 0.05,
+    force: bool = False,
+) -> Along:
+    """Bring whole motions in step, from first frame to last, each through the one that it hangs on.
+
+    Parameters
+    ----------
+    motions : two or more of one skeleton; see `marey.register`.
+    parents : (n,) index of the motion that each hangs on, -1 for the reference. By default a tree of shortest paths,
+        in which likeness counts; its root is the motion nearest to all.
+    landmarks : (n,) or (n, L) frames that belong together, such as the apex of each kick, in order for each motion.
+        The path of every pair goes through them.
+    reference : the root of the tree where no parents are given; the motion nearest to all by default.
+    window, slope_limit, markers, max_opposite : as for `marey.register`. The slope limit is about how far timing
+        departs from that of the other, stretched to the same length from landmark to landmark.
+    max_distance : metres that a motion may be apart from its parent. How far it is from the reference does not matter.
+    force : take motions that are too far apart, or on opposite feet, all the same, with a note.
+
+    Returns
+    -------
+    Along. What cannot be registered is left out, and the notes of the registration say why; motions that hang on it are
+    hung on its own parent.
+
+    Raises
+    ------
+    NotBlendable : where fewer than two motions remain.
+    """
+    given = tuple(motions)
+    if len(given) < _FEWEST:
+        raise InvalidValue(f"registration needs two motions or more, got {len(given)}")
+    options = _checked_options(window, slope_limit, max_distance, max_opposite, force)
+    marks = _checked_landmarks(landmarks, given)
+    tree = None if parents is None else checked_parents(parents, len(given))
+    root = _checked_root(reference, tree, len(given))
+    left_out: dict[int, str] = _unfit(given, root)
+    fit = [k for k in range(len(given)) if k not in left_out]
+    _check_enough(len(fit), left_out)
+    ready, notes = prepared(given[k] for k in fit)
+    marks = marks[fit] * np.array([motion.fps / given[k].fps for motion, k in zip(ready, fit, strict=True)])[:, None]
+    marks = np.rint(marks).astype(np.int64)
+    clouds = [point_clouds(motion, markers) for motion in ready]
+    if tree is None:
+        hung = nearest_tree(clouds, marks, None if root is None else fit.index(root))
+    else:
+        hung = rehung_tree(tree, fit)
+    edges, hung, failed = _edges(ready, clouds, marks, hung, options)
+    left_out |= {fit[k]: reason for k, reason in failed.items()}
+    kept = [k for k in range(len(fit)) if k not in failed]
+    _check_enough(len(kept), left_out)
+    notes += tuple(f"{told(given[k], k)} is left out: {left_out[k]}" for k in sorted(left_out))
+    notes += tuple(note for edge in edges.values() for note in edge.notes)
+    at = {k: place for place, k in enumerate(kept)}
+    ordered = np.array([-1 if hung[k] < 0 else at[int(hung[k])] for k in kept])
+    made = _built(
+        [ready[k] for k in kept], [clouds[k] for k in kept], marks[kept], ordered, [edges.get(k) for k in kept], notes
+    )
+    return Along(made, settle(np.array([fit[k] for k in kept])), left_out, settle(ordered))
+
+
+def chosen(reg: RegistrationCurve, which: Sequence[int]) -> tuple[RegistrationCurve, Ints]:
+    """The registration of some of its motions, and (m,) which these are.
+
+    The reference is always among them, as the others' places are told in its coordinates; with weight 0 it changes
+    nothing. The curves and matches stay those of all motions, so that a blend is the same as one of all in which the
+    others have weight 0.
+    """
+    wanted = {checked_index(k, "a motion's number") for k in which} | {reg.reference}
+    if min(wanted) < 0 or max(wanted) >= reg.n_motions:
+        raise InvalidValue(f"expected motions from 0 to {reg.n_motions - 1}, got {sorted(wanted)}")
+    kept = np.array(sorted(wanted))
+    reference = int(np.searchsorted(kept, reg.reference))
+    loops = None if reg.loops is None else reg.loops[kept]
+    made = RegistrationCurve(
+        motions=tuple(reg.motions[k] for k in kept),
+        timewarp=TimewarpCurve(reg.timewarp.points[:, kept], reg.cyclic),
+        alignment=AlignmentCurve(reg.alignment.points[:, kept], reference, loops, reg.alignment.origins[kept]),
+        matches=tuple(ConstraintMatch(m.point, m.starts[kept], m.stops[kept]) for m in reg.matches),
+        reference=reference,
+        distance=float(reg.distances[kept].max()),
+        distances=reg.distances[kept],
+        cyclic=reg.cyclic,
+        loops=loops,
+        notes=reg.notes,
+        crops=reg.crops[kept],
+    )
+    return made, settle(kept)
+
+
+def nearest_tree(clouds: Sequence[Clouds], landmarks: Ints | None = None, root: int | None = None) -> Ints:
+    """(n,) parents of a tree of shortest paths from `root`, or from the motion that is nearest to all; -1 for that one.
+
+    A path costs the sum of mean squared distances along it, judged by a few samples of each motion: two short steps
+    are cheaper than one that is as long as both.
+
+    Parameters
+    ----------
+    landmarks : (n, L) frames that belong together.
+    """
+    from scipy.sparse.csgraph import dijkstra
+
+    n = len(clouds)
+    marks = np.empty((n, 0), dtype=np.int64) if landmarks is None else landmarks
+    few = [_few(cloud, row) for cloud, row in zip(clouds, marks, strict=True)]
+    n_few = len(few[0])
+    # Single frames are compared, so all motions fit into one grid; motions are taken to run in step between landmarks.
+    costs = np.zeros((n, n))
+    for i in range(n):
+        grid = distance_grid(few[i], stacked(few), window=0.0).values.reshape(n_few, n, n_few)
+        costs[i] = np.einsum("fnf->n", grid) / n_few
+    costs = np.maximum(0.5 * (costs + costs.T), 1e-12)
+    np.fill_diagonal(costs, 0.0)
+    top = int(np.argmin(np.sqrt(costs).sum(axis=1))) if root is None else root
+    _, before = dijkstra(costs, indices=top, return_predecessors=True)
+    out: Ints = before.astype(np.int64)
+    out[top] = -1
+    return out
+
+
+def checked_parents(parents: Any, n: int) -> Ints:
+    """(n,) parents that make one tree."""
+    tree: Ints = frozen(parents, "parents", (n,), np.int64)
+    roots = np.flatnonzero(tree < 0)
+    if len(roots) != 1 or tree.max() >= n:
+        raise InvalidValue(
+            f"parents must be indices from 0 to {n - 1} and one -1, that of the reference, got {tree.tolist()}"
+        )
+    for k in range(n):
+        at, steps = k, 0
+        while tree[at] >= 0 and steps <= n:
+            at, steps = int(tree[at]), steps + 1
+        if steps > n:
+            raise InvalidValue(f"parents must lead to the reference, but those of motion {k} go round in a circle")
+    return tree
+
+
+def _checked_root(reference: Any, tree: Ints | None, n: int) -> int | None:
+    if tree is not None:
+        if reference is not None:
+            raise InvalidValue("either parents or reference can be given, as the parents say which is the reference")
+        return int(np.flatnonzero(tree < 0)[0])
+    if reference is None:
+        return None
+    root = checked_index(reference, "reference= or --reference")
+    if not 0 <= root < n:
+        raise InvalidValue(f"reference= or --reference must be one of {n} motions, 0 to {n - 1}, got {root}")
+    return root
+
+
+def _few(cloud: Clouds, marks: Ints) -> Clouds:
+    """A few samples of a motion, equally many from each landmark to the next."""
+    stops = [0, *_inner(marks, len(cloud)), len(cloud) - 1] if len(marks) else [0, len(cloud) - 1]
+    each = max(2, _FEW // (len(stops) - 1))
+    at = [np.linspace(a, b, each, endpoint=False) for a, b in itertools.pairwise(stops)]
+    return sampled(cloud, np.concatenate([*at, [len(cloud) - 1.0]]), 1.0)
+
+
+def _inner(marks: Ints, n_frames: int) -> list[int]:
+    return [int(np.clip(mark, 1, n_frames - 2)) for mark in marks]
+
+
+def _unfit(motions: Sequence[Motion], root: int | None) -> dict[int, str]:
+    """Motions that are too short, or of another figure than the root or than most, and why."""
+    bare = []
+    for k, motion in enumerate(motions):
+        if not isinstance(motion, Motion):
+            raise InvalidValue(f"registration needs Motions, got {type(motion).__name__}")
+        nowhere = Contacts((), np.zeros((len(motion), 0), dtype=bool))
+        bare.append(replace(motion, contacts=nowhere, name=motion.name or f"motion {k}"))
+    if root is not None:
+        check_length(bare[root], root)
+        return _unlike(bare, root)
+    best: dict[int, str] | None = None
+    for k in range(len(bare)):
+        found = _unlike(bare, k)
+        if best is None or len(found) < len(best):
+            best = found
+        if 2 * len(best) <= len(bare):
+            break
+    return best or {}
+
+
+def _unlike(motions: Sequence[Motion], root: int) -> dict[int, str]:
+    """Motions that cannot stand beside one of them, and why."""
+    out: dict[int, str] = {}
+    for k, motion in enumerate(motions):
+        if k == root:
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of rates that differ, said again when all are made ready
+                prepared((motions[root], motion))
+        except InvalidValue as error:
+            out[k] = str(error)
+    return out
+
+
+def _check_enough(n: int, left_out: dict[int, str]) -> None:
+    if n < _FEWEST:
+        reasons = "; ".join(left_out[k] for k in sorted(left_out))
+        raise NotBlendable(f"registration needs two motions or more, and {n} of {n + len(left_out)} remain: {reasons}")
+
+
+def rehung_tree(tree: Ints, fit: Sequence[int]) -> Ints:
+    """(m,) parents among the motions `fit` of a tree (n,), each on its nearest ancestor among them, or -1."""
+    at = {k: place for place, k in enumerate(fit)}
+    out = np.empty(len(fit), dtype=np.int64)
+    for place, k in enumerate(fit):
+        above = int(tree[k])
+        while above >= 0 and above not in at:
+            above = int(tree[above])
+        out[place] = at[above] if above >= 0 else -1
+    return out
+
+
+def _downwards(tree: Ints) -> list[int]:
+    """Indices of a tree's nodes, parents before their children."""
+    out = [int(np.flatnonzero(tree < 0)[0])]
+    for k in out:
+        out += np.flatnonzero(tree == k).tolist()
+    return out
+
+
+def _edges(
+    motions: Sequence[Motion], clouds: Sequence[Clouds], marks: Ints, tree: Ints, options: _Options
+) -> tuple[dict[int, _Edge], Ints, dict[int, str]]:
+    """Each motion beside its parent; the tree without those that failed, and why these did."""
+    hung, edges, failed = tree.copy(), {}, {}
+    for k in _downwards(tree)[1:]:
+        while int(hung[k]) in failed:
+            hung[k] = hung[int(hung[k])]
+        try:
+            edges[k] = _edge(motions, clouds, marks, int(hung[k]), k, options)
+        except NoResult as error:
+            failed[k] = str(error)
+    return edges, hung, failed
+
+
+def _edge(
+    motions: Sequence[Motion], clouds: Sequence[Clouds], marks: Ints, parent: int, k: int, options: _Options
+) -> _Edge:
+    a, b = clouds[parent], clouds[k]
+    names = told(motions[parent], parent), told(motions[k], k)
+    path = _path(a, b, marks[parent], marks[k], options)
+    reasons = []
+    if path.distance > options.max_distance:
+        reasons.append(
+            f"it is {path.distance:.3f} m apart from {names[0]} along the path (root mean square), more than "
+            f"{options.max_distance:g} m"
+        )
+    warp = TimewarpCurve.fit(path.seconds, knot_every=max(KNOT_EVERY, _TIMEWARP_KNOT * a.fps))
+    even = warp(np.linspace(0.0, 1.0, 2 * max(len(a), len(b))))
+    share = opposite_share(motions[parent], motions[k], even[:, 0], even[:, 1])
+    if share > options.max_opposite:
+        reasons.append(f"it stands on the other foot than {names[0]} for {100 * share:.0f} % of the time")
+    if reasons and not options.force:
+        raise NotBlendable(" and ".join(reasons))
+    try:
+        alignment_curve([a, b], warp, 0, [1.0])
+    except NotBlendable as error:
+        raise NotBlendable(f"with {names[0]} as motion 0 and itself as motion 1, {error}") from None
+    return _Edge(warp, path.distance, tuple(f"{names[1]} is taken by force, although {why}" for why in reasons))
+
+
+def _path(a: Clouds, b: Clouds, marks_a: Ints, marks_b: Ints, options: _Options) -> PairPath:
+    """From the first frames of both to the last of both, through every landmark."""
+    stops = [(0, 0)]
+    for i, j in zip(marks_a.tolist(), marks_b.tolist(), strict=True):
+        # A landmark at an end leaves nothing of either motion on one side.
+        if stops[-1][0] < i < len(a) - 1 and stops[-1][1] < j < len(b) - 1:
+            stops.append((i, j))
+    stops.append((len(a) - 1, len(b) - 1))
+    seconds: list[Floats] = []
+    squares = 0.0
+    for (i, j), (k, m) in itertools.pairwise(stops):
+        part = whole_path(
+            cropped(a, i, k + 1),
+            cropped(b, j, m + 1),
+            window=options.window,
+            slope_limit=options.slope_limit,
+            relative=True,
+        )
+        first = 1 if seconds else 0
+        seconds.append((part.seconds + np.array([i, j]) / a.fps)[first:])
+        squares += part.distance**2 * len(part.seconds)
+    joined = np.concatenate(seconds)
+    return PairPath(settle(joined), float(np.sqrt(squares / len(joined))))
+
+
+def _built(
+    motions: Sequence[Motion],
+    clouds: Sequence[Clouds],
+    marks: Ints,
+    tree: Ints,
+    edges: Sequence[_Edge | None],
+    notes: tuple[str, ...],
+) -> RegistrationCurve:
+    """One curve of all motions from those of the pairs (Kovar 6.3.1)."""
+    order = _downwards(tree)
+    root, fps = order[0], clouds[0].fps
+    longest = max(len(cloud) for cloud in clouds)
+    seconds = np.empty((longest, len(motions)))
+    seconds[:, root] = np.linspace(0.0, motions[root].duration, longest)
+    for k in order[1:]:
+        edge = edges[k]
+        assert edge is not None
+        warp = edge.timewarp
+        seconds[:, k] = warp(warp.inverse(0, seconds[:, tree[k]]))[:, 1]
+    every = max(KNOT_EVERY, _TIMEWARP_KNOT * fps * longest / len(motions[root]))
+    timewarp = _through(seconds, marks / fps, root, every)
+    alignment = _alignment(clouds, timewarp, tree, order)
+    matches, more = match_contacts(motions, timewarp)
+    distances = np.array([0.0 if edge is None else edge.distance for edge in edges])
+    return RegistrationCurve(
+        motions=tuple(motions),
+        timewarp=timewarp,
+        alignment=alignment,
+        matches=matches,
+        reference=root,
+        distance=float(distances.max()),
+        distances=distances,
+        cyclic=False,
+        loops=None,
+        notes=notes + more,
+        crops=np.array([(0, len(motion)) for motion in motions]),
+    )
+
+
+def _through(seconds: Floats, marks: Floats, root: int, every: float) -> TimewarpCurve:
+    """The curve nearest to samples (N, n) that goes through the landmarks (n, L), all in seconds.
+
+    Timing changes at a landmark more abruptly than the curve can, which therefore passes it by some frames. Around it
+    the samples are moved the other way until it does not.
+    """
+    timewarp = TimewarpCurve.fit(seconds, knot_every=every)
+    length = float(seconds[-1, root])
+    stops = np.concatenate([[0.0], np.sort(marks[root]), [length]])
+    for _ in range(_ROUNDS if marks.size else 0):
+        moved = np.zeros_like(seconds)
+        for before, at, after in zip(stops[:-2], stops[1:-1], stops[2:], strict=True):
+            column = int(np.argmin(np.abs(marks[root] - at)))
+            reach = np.where(seconds[:, root] < at, at - before, after - at)
+            if reach.min() <= 0.0:
+                continue
+            miss = marks[:, column] - timewarp(timewarp.inverse(root, at))
+            share = np.clip(np.abs(seconds[:, root] - at) / np.minimum(reach, _AROUND), 0.0, 1.0)
+            moved += np.square(np.cos(0.5 * np.pi * share))[:, None] * miss
+        seconds = seconds + moved
+        timewarp = TimewarpCurve.fit(np.maximum.accumulate(seconds), knot_every=every)
+    return timewarp
+
+
+def _alignment(clouds: Sequence[Clouds], timewarp: TimewarpCurve, tree: Ints, order: Sequence[int]) -> AlignmentCurve:
+    """Each motion laid onto its parent, and so on up to the reference."""
+    fps = clouds[0].fps
+    n_samples = max(len(cloud) for cloud in clouds)
+    last = np.array([len(cloud) - 1.0 for cloud in clouds])
+    frames = np.clip(timewarp(np.linspace(0.0, 1.0, n_samples)) * fps, 0.0, last)
+    samples = np.zeros((n_samples, len(clouds), 3))
+    for k in order[1:]:
+        parent = int(tree[k])
+        onto = align_frames(clouds[parent], frames[:, parent], clouds[k], frames[:, k], [1.0])
+        samples[:, k] = rigid2d.compose(samples[:, parent], onto)
+    near = np.array([cloud.points[:, :, ::2].mean(axis=(0, 1)) for cloud in clouds])
+    every = max(KNOT_EVERY, _ALIGNMENT_KNOT * fps)
+    return AlignmentCurve.fit(samples, knot_every=every, reference=order[0], origins=near)
+
+
+def _checked_landmarks(landmarks: Any, motions: Sequence[Motion]) -> Ints:
+    n = len(motions)
+    if landmarks is None:
+        return np.empty((n, 0), dtype=np.int64)
+    marks = as_type(landmarks, "landmarks", np.int64)
+    if marks.ndim == 1:
+        marks = marks[:, None]
+    if marks.ndim != 2 or len(marks) != n:
+        raise InvalidValue(f"landmarks must be one frame, or one row of frames, for each of {n} motions")
+    for k, (row, motion) in enumerate(zip(marks.tolist(), motions, strict=True)):
+        if any(not 0 <= mark < len(motion) for mark in row) or row != sorted(row):
+            raise InvalidValue(
+                f"landmarks of {told(motion, k)} must be frames from 0 to {len(motion) - 1} in order, got {row}"
+            )
+    return marks
+
+
+def _checked_options(window: Any, slope_limit: Any, max_distance: Any, max_opposite: Any, force: bool) -> _Options:
+    limit = checked_index(slope_limit, "slope_limit= or --slope-limit")
+    if limit < 1:
+        raise InvalidValue(f"slope_limit= or --slope-limit must be 1 or more, got {limit}")
+    return _Options(
+        checked_number(window, "window= or --window"),
+        limit,
+        checked_number(max_distance, "max_distance= or --max-distance", above=True),
+        checked_number(max_opposite, "max_opposite="),
+        bool(force),
+    )

@@ -1,0 +1,210 @@
+"""Several performances strung together into one.
+
+Each begins and ends with the figure standing. Its feet stay where the one before has put them, and the body passes
+from one to the other while it stands: there is no cut, and what is planted stays planted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.samples.body import Controls, Plan, Target, Triple
+from marey.samples.curves import min_jerk
+from marey.samples.feet import Plant
+from marey.samples.figure import SIDES
+
+OVERLAP = 0.45  # seconds for which two performances go over into each other
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a figure stands: metres on the floor, and the yaw it faces. A spot is also a frame of axes."""
+
+    x: float = 0.0
+    z: float = 0.0
+    yaw: float = 0.0
+
+    def place(self, point: Triple) -> Triple:
+        """A point given in this frame (left, up, ahead), in the world."""
+        c, s = np.cos(self.yaw), np.sin(self.yaw)
+        left, up, ahead = point
+        return float(self.x + c * left + s * ahead), float(up), float(self.z - s * left + c * ahead)
+
+    def seen(self, point: Triple) -> Triple:
+        """A world point in this frame."""
+        c, s = np.cos(self.yaw), np.sin(self.yaw)
+        x, z = point[0] - self.x, point[2] - self.z
+        return float(c * x - s * z), float(point[1]), float(s * x + c * z)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A performance, the spot at which it takes place, and the seconds at which it begins."""
+
+    plan: Plan
+    spot: Spot
+    start: float
+
+    @property
+    def stop(self) -> float:
+        """Seconds at which it ends."""
+        return self.start + self.plan.seconds
+
+    def controls(self, t: Floats) -> Controls:
+        """Its controls at times t of the whole."""
+        own = self.plan.controls(t - self.start)
+        x, y, z = own.place.T
+        c, s = np.cos(self.spot.yaw), np.sin(self.spot.yaw)
+        place = np.stack([self.spot.x + c * x + s * z, y, self.spot.z - s * x + c * z], axis=1)
+        return replace(own, place=place, heading=own.heading + self.spot.yaw)
+
+    def plants(self, side: str) -> list[Plant]:
+        """The stands of one foot, in the world and the time of the whole."""
+        return [self._moved(plant) for plant in self.plan.plants[side]]
+
+    def _moved(self, plant: Plant) -> Plant:
+        x, y, z = plant.position
+        via = tuple((share, self.spot.place(ball), pitch) for share, ball, pitch in plant.swing.via)
+        return replace(
+            plant,
+            position=np.array(self.spot.place((x, y, z))),
+            yaw=plant.yaw + self.spot.yaw,
+            strike=plant.strike + self.start,
+            flat=plant.flat + self.start,
+            heel_off=plant.heel_off + self.start,
+            toe_off=plant.toe_off + self.start,
+            swing=replace(plant.swing, via=via),
+        )
+
+
+class Chain:
+    """Parts one after the other; `spot`, `feet` and `now` tell where, how and when the next one begins."""
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self.spot = Spot()
+        self._plants: dict[str, list[Plant]] = {side: [] for side, _ in SIDES}
+
+    @property
+    def now(self) -> float:
+        """Seconds at which the next part begins: a little before the last one ends."""
+        return self.parts[-1].stop - OVERLAP if self.parts else 0.0
+
+    def feet(self) -> dict[str, tuple[Triple, float]]:
+        """Place and yaw of both feet in the frame of the spot; empty before the first part."""
+        out: dict[str, tuple[Triple, float]] = {}
+        for side, plants in self._plants.items():
+            if plants:
+                x, y, z = plants[-1].position
+                out[side] = (self.spot.seen((x, y, z)), plants[-1].yaw - self.spot.yaw)
+        return out
+
+    def add(self, plan: Plan) -> Part:
+        """Perform this next, from the stands that the feet are in; afterwards the spot is between the feet."""
+        part = Part(plan, self.spot, self.now)
+        self.parts.append(part)
+        for side, plants in self._plants.items():
+            first, *rest = part.plants(side)
+            if plants:
+                first = replace(
+                    plants[-1],
+                    heel_off=first.heel_off,
+                    toe_off=first.toe_off,
+                    pitch_off=first.pitch_off,
+                    swing=first.swing,
+                )
+                plants.pop()
+            plants += [first, *rest]
+        x, _, z = np.mean([plants[-1].position for plants in self._plants.values()], axis=0)
+        heading = float(part.controls(np.array([part.stop])).heading[0])
+        self.spot = Spot(float(x), float(z), heading)
+        return part
+
+    def plan(self) -> Plan:
+        """All parts as one performance."""
+        parts = self.parts
+        return Plan(
+            plants=self._plants,
+            controls=lambda t: _faded(parts, t),
+            seconds=parts[-1].stop,
+            bob=lambda t: _bob(parts, t),
+            window=max(part.plan.window for part in parts),
+            phase=lambda t: _phase(parts, t),
+            targets=tuple(
+                Target(one.name, one.joint, one.seconds + part.start, part.spot.place(one.position))
+                for part in parts
+                for one in part.plan.targets
+            ),
+            aims=_aims(parts),
+        )
+
+
+def _shares(parts: Sequence[Part], t: Floats) -> list[tuple[slice, Floats]]:
+    """For each part the (sorted) times at which it is performed, and its share (F',) there; shares sum to 1."""
+    out = []
+    for i, part in enumerate(parts):
+        first = -np.inf if i == 0 else part.start
+        last = np.inf if i == len(parts) - 1 else part.stop
+        lo, hi = np.searchsorted(t, [first, last])
+        now = slice(int(lo), int(hi))
+        share = np.ones(now.stop - now.start)
+        if i > 0:
+            share *= min_jerk((t[now] - part.start) / OVERLAP)
+        if i < len(parts) - 1:
+            share *= 1.0 - min_jerk((t[now] - part.stop + OVERLAP) / OVERLAP)
+        out.append((now, share))
+    return out
+
+
+def _faded(parts: Sequence[Part], t: Floats) -> Controls:
+    n = len(t)
+    sizes = {"place": (n, 3), "heading": (n,), "pelvis": (n, 3), "spine": (n, 3), "gaze": (n, 2)}
+    whole = {name: np.zeros(shape) for name, shape in sizes.items()}
+    arms = {side: np.zeros((n, 4)) for side, _ in SIDES}
+    for part, (now, share) in zip(parts, _shares(parts, t), strict=True):
+        if not share.size:
+            continue
+        own = part.controls(t[now])
+        for one in fields(Controls):
+            if one.name == "arms":
+                for side, arm in arms.items():
+                    arm[now] += share[:, None] * own.arms[side]
+            else:
+                values = getattr(own, one.name)
+                whole[one.name][now] += share.reshape(-1, *[1] * (values.ndim - 1)) * values
+    return Controls(**whole, arms=arms)
+
+
+def _bob(parts: Sequence[Part], t: Floats) -> Floats:
+    out = np.zeros(len(t))
+    for part, (now, share) in zip(parts, _shares(parts, t), strict=True):
+        if part.plan.bob is not None and share.size:
+            out[now] += share * part.plan.bob(t[now] - part.start)
+    return out
+
+
+def _phase(parts: Sequence[Part], t: Floats) -> Floats:
+    out = np.full(len(t), np.nan)
+    for part in parts:
+        if part.plan.phase is not None:
+            now = (t >= part.start) & (t <= part.stop)
+            out[now] = part.plan.phase(t[now] - part.start)
+    return out
+
+
+def _aims(parts: Sequence[Part]) -> dict[str, list[tuple[float, Floats | None]]]:
+    """Hand targets of all parts, in order of time."""
+    out: dict[str, list[tuple[float, Floats | None]]] = {}
+    for part in parts:
+        for side, aims in part.plan.aims.items():
+            for time, goal in aims:
+                where = None
+                if goal is not None:
+                    x, y, z = goal
+                    where = np.array(part.spot.place((x, y, z)))
+                out.setdefault(side, []).append((time + part.start, where))
+    return out

@@ -1,0 +1,156 @@
+"""`marey parametric`: from a web or files to a space, from a target to a motion, and what is wrong with the input."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from marey.cli.main import main
+from marey.io import load_motion, save
+from marey.parametric import ParametricMotion, position
+from marey.samples import sample
+from tests.find_medleys import KICK, kick_space, kick_web
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    path = tmp_path_factory.mktemp("web") / "w.npz"
+    kick_web().save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def space(web, tmp_path_factory):
+    path = tmp_path_factory.mktemp("space") / "s.npz"
+    times = [f"{KICK[0]}f", f"{KICK[1]}f"]
+    options = ["--threshold", "0.07", "--feature", "position:right_ball", "--samples", "200"]
+    assert main(["parametric", "build", str(web), "take0", *times, *options, "-o", str(path)]) == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def walks(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("walks")
+    for k, turn in enumerate((-0.4, -0.2, 0.0, 0.2, 0.4)):
+        walk = sample("walk", seconds=2.0, turn_rate=turn, speed=1.2, fps=30.0, variation=0.0).motion
+        save(walk, folder / f"walk{k}.bvh")
+    return sorted(str(path) for path in folder.glob("*.bvh"))
+
+
+def _target(k=8):
+    return [f"{value:.4f}" for value in kick_space().samples[k]]
+
+
+def test_a_space_from_a_web(space, capsys):
+    assert main(["parametric", "range", str(space), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in told["parameters"]] == [f"right_ball {axis}" for axis in "xyz"]
+    assert len(told["examples"]) == 6
+    np.testing.assert_allclose(told["example_parameters"], kick_space().parameters, atol=1e-9)
+    assert all(row["low"] < row["high"] for row in told["parameters"])
+    assert ParametricMotion.load(space).names == kick_space().names
+
+
+def test_matches_can_be_dropped(web, tmp_path, capsys):
+    arguments = ["parametric", "build", str(web), "take0", f"{KICK[0]}f", f"{KICK[1]}f", "--threshold", "0.07"]
+    arguments += ["--feature", "position:right_ball", "--samples", "50", "--drop", "2", "-o", str(tmp_path / "s.npz")]
+    assert main([*arguments, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["examples"]) == 5
+
+
+def test_a_space_from_files_is_asked_in_degrees(walks, tmp_path, capsys):
+    out, made = tmp_path / "s.npz", tmp_path / "turn.bvh"
+    assert main(["parametric", "build", *walks, "--feature", "turn", "--samples", "50", "-o", str(out), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["parameters"]
+    assert row["unit"] == "degrees"
+    assert row["low"] < -20.0
+    assert row["high"] > 20.0
+    assert main(["parametric", "make", str(out), "-15", "-o", str(made), "--refine", "4", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["target"] == pytest.approx([-15.0])
+    assert abs(told["error_by_unit"]["degrees"]) < 1.0
+    assert len(load_motion(made)) == told["frames"]
+
+
+def test_a_kick_is_made_and_drawn(space, tmp_path, capsys):
+    out, picture = tmp_path / "kick.bvh", tmp_path / "kick.png"
+    arguments = [*_target(), "-o", str(out), "--refine", "4", "--plot", str(picture), "--json"]
+    assert main(["parametric", "make", str(space), *arguments]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["error_by_unit"]["m"] < 0.005
+    assert told["written"] == [str(out), str(picture)]
+    assert not told["projected"]
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+    motion = load_motion(out)
+    assert motion.name == "kick"
+    hit = position("right_ball")(motion)
+    assert np.linalg.norm(hit - [float(value) for value in _target()]) < 0.05
+
+
+def test_what_is_out_of_reach_is_said_and_made_all_the_same(space, tmp_path, capsys):
+    out = tmp_path / "far.bvh"
+    assert main(["parametric", "make", str(space), "-2.5", "1.0", "1.0", "-o", str(out)]) == 1
+    assert "out of reach; aimed at" in capsys.readouterr().out
+    assert out.exists()
+
+
+def test_the_range_is_drawn(space, tmp_path, capsys):
+    assert main(["parametric", "range", str(space), "--plot", str(tmp_path / "r.svg")]) == 0
+    assert (tmp_path / "r.svg").read_text().startswith("<?xml")
+    out = capsys.readouterr().out
+    assert "6 examples" in out
+    assert "right_ball y" in out
+
+
+_SEARCH = ["build", "WEB", "take0", "QUERY", "--threshold", "0.07"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([*_SEARCH, "-o", "OUT"], 2, "Missing option '--feature'"),
+        ([*_SEARCH, "--feature", "height", "-o", "OUT"], 2, "no feature is called 'height'"),
+        ([*_SEARCH, "--feature", "position", "-o", "OUT"], 2, "position needs a joint or role"),
+        ([*_SEARCH, "--feature", "position:wing", "-o", "OUT"], 2, "wing"),
+        ([*_SEARCH, "--feature", "position:right_ball@noon", "-o", "OUT"], 2, "no moment is called 'noon'"),
+        ([*_SEARCH, "--feature", "turn", "-o", "PNG"], 2, "a space is written as .npz, got .png"),
+        ([*_SEARCH, "--feature", "turn", "-o", "NOWHERE"], 2, "does not exist; make it first"),
+        ([*_SEARCH, "--feature", "turn", "-o", "WEB"], 2, "is an input"),
+        ([*_SEARCH, "--feature", "turn", "-o", "OUT", "--samples", "-1"], 2, "samples"),
+        ([*_SEARCH, "--feature", "turn", "-o", "OUT", "--drop", "1,2,3,4,5"], 2, "two examples or more"),
+        (["build", "WEB", "take0", "QUERY", "--feature", "turn", "-o", "OUT"], 2, "together with --threshold"),
+        (["build", "WEB", "take0", "--threshold", "0.07", "--feature", "turn", "-o", "OUT"], 2, "START and STOP"),
+        (["build", "WEB", "--threshold", "0.07", "--feature", "turn", "-o", "OUT"], 2, "give WEB CLIP START STOP"),
+        (["build", "WEB", "take0", "QUERY", "--threshold", "1e-4", "--feature", "turn", "-o", "OUT"], 1, "nearest is"),
+        (["build", "WALK", "--feature", "turn", "-o", "OUT"], 2, "two examples or more, got 1"),
+        (["build", "WALK", "WEB", "--feature", "turn", "-o", "OUT"], 2, "w.npz"),
+        (["make", "SPACE", "1", "2", "-o", "BVH"], 2, "a target needs 3 numbers"),
+        (["make", "SPACE", "1", "2", "up", "-o", "BVH"], 2, "a target is numbers, got 'up'"),
+        (["make", "SPACE", "1", "2", "nan", "-o", "BVH"], 2, "a target is numbers, got 'nan'"),
+        (["make", "SPACE", "--refines", "3", "-o", "BVH"], 2, "a target is numbers, got '--refines'"),
+        (["make", "SPACE", "TARGET", "-o", "SPACE"], 2, "is an input"),
+        (["make", "SPACE", "TARGET", "-o", "TEXT"], 2, ".txt"),
+        (["make", "SPACE", "TARGET", "-o", "BVH", "--plot", "TEXT"], 2, ".png or .svg"),
+        (["make", "SPACE", "TARGET", "-o", "BVH", "--refine", "-3"], 2, "--refine"),
+        (["make", "WEB", "TARGET", "-o", "BVH"], 2, "w.npz"),
+        (["range", "MISSING"], 2, "no such file"),
+        (["range", "SPACE", "--plot", "TEXT"], 2, ".png or .svg"),
+    ],
+)
+def test_bad_use(web, space, walks, tmp_path, capsys, arguments, code, message):
+    places = {
+        "WEB": [web], "SPACE": [space], "WALK": [walks[0]], "MISSING": [tmp_path / "missing"],
+        "OUT": [tmp_path / "out.npz"], "PNG": [tmp_path / "out.png"], "BVH": [tmp_path / "out.bvh"],
+        "TEXT": [tmp_path / "out.txt"], "NOWHERE": [tmp_path / "nowhere" / "s.npz"],
+        "QUERY": [f"{KICK[0]}f", f"{KICK[1]}f"], "TARGET": _target(),
+    }  # fmt: skip
+    given = [str(part) for each in arguments for part in places.get(each, [each])]
+    before = space.read_bytes()
+    assert main(["parametric", *given]) == code
+    err = capsys.readouterr().err
+    assert message in err
+    assert "Traceback" not in err
+    assert not list(tmp_path.iterdir())
+    assert space.read_bytes() == before

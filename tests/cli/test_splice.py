@@ -1,0 +1,107 @@
+"""`marey splice`, `marey transplant` and `marey plot correlations`."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import marey
+from marey.cli.main import main
+from marey.samples import sample
+
+
+@pytest.fixture(autouse=True)
+def _warnings_stay(monkeypatch):
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    into = tmp_path_factory.mktemp("clips")
+    marey.save(sample("walk", turn_rate=0.4, fps=30.0, seconds=4.0).motion, into / "walk.bvh")
+    marey.save(sample("carry_box", rng=3, fps=30.0, seconds=3.0).motion, into / "carry.bvh")
+    marey.save(sample("stand", fps=30.0, seconds=2.0).motion, into / "stand.bvh")
+    return into
+
+
+@pytest.fixture
+def clips(folder, tmp_path, monkeypatch):
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+SPLICE = ["splice", "walk.bvh", "carry.bvh", "-o", "both.bvh"]
+
+
+def test_a_splice_is_written_and_reported(clips, capsys):
+    assert main([*SPLICE, "--report", "told"]) == 0
+    said = capsys.readouterr().out
+    assert "both.bvh: 121 frames at 30 Hz" in said
+    assert "posture pitch: turned by" in said
+    assert "in step to" in said
+    assert (clips / "told" / "neck.png").stat().st_size > 10_000
+    report = json.loads((clips / "told" / "report.json").read_text())
+    assert report["loop"]["passes"] >= 1
+    assert report["seams"]["hands"] < 0.05
+    assert report["figures"]["phase_error_p95_cycles"] < 0.08
+    made = marey.load_motion("both.bvh")
+    assert len(made) == 121
+    assert {"walk", "carry_box"} <= set(made.labels.names)
+    assert [step["op"] for step in made.source.provenance][-1] == "splice"
+
+
+def test_options_reach_the_splice(clips, capsys):
+    assert main([*SPLICE, "--json", "--align", "first_minimum", "--posture", "none"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["posture"] is None
+    assert "first minimum" in report["notes"][0]
+    assert report["loop"] is None
+    assert main([*SPLICE, "--json", "--upper-from", "15f", "--upper-to", "2.5", "--lower-to", "60f"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["frames"] == 60
+    assert report["inputs"][1]["frames"] == [15, 76]
+    assert main([*SPLICE, "--json", "--naive"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["op"] == "splice_naive"
+
+
+def test_no_steps_is_no_result(clips, capsys):
+    assert main(["splice", "stand.bvh", "carry.bvh", "-o", "no.bvh"]) == 1
+    said = capsys.readouterr().err
+    assert "the lower clip 'stand' has no locomotion to align to" in said
+    assert "marey transplant" in said
+    assert not (clips / "no.bvh").exists()
+
+
+def test_an_input_is_not_written_over(clips, capsys):
+    assert main(["splice", "walk.bvh", "carry.bvh", "-o", "walk.bvh"]) == 2
+    assert "is an input" in capsys.readouterr().err
+
+
+def test_a_transplant_is_written_and_reported(clips, capsys):
+    line = ["transplant", "walk.bvh", "stand.bvh", "-o", "arm.bvh", "--joints", "right_arm, head"]
+    assert main([*line, "--falloff", "1", "--at", "1.0"]) == 0
+    said = capsys.readouterr().out
+    assert "arm.bvh: 121 frames" in said
+    assert "frames 30 to 91" in said
+    assert "in between" in said
+    made, walk = marey.load_motion("arm.bvh"), marey.load_motion("walk.bvh")
+    hand = made.skeleton.roles["right_hand"]
+    moved = np.linalg.norm(made.world().positions[:, hand] - walk.world().positions[:, hand], axis=-1)
+    assert moved[:30].max() < 1e-3 < 0.05 < moved[40:80].max()
+
+
+def test_a_wrong_limb_is_wrong_use(clips, capsys):
+    assert main(["transplant", "walk.bvh", "stand.bvh", "-o", "arm.bvh", "--joints", "arm"]) == 2
+    assert "'arm' is no limb (left_arm" in capsys.readouterr().err
+
+
+def test_correlations_are_drawn_and_named(clips, capsys):
+    assert main(["plot", "correlations", "walk.bvh", "-o", "with.png"]) == 0
+    said = capsys.readouterr().out
+    assert "counter-phase, left hip, local: " in said
+    assert "LeftArm pitch" in said
+    assert (clips / "with.png").stat().st_size > 10_000

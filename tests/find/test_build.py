@@ -1,0 +1,237 @@
+"""Building a match web: the same whichever way the work is cut and wherever it runs, and what it is by definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+import pytest
+
+from marey.compare import distance_grid
+from marey.core import Label, Labels, Motion, Skeleton
+from marey.errors import InvalidValue, ParseError, UnknownName, UnknownVersion
+from marey.find import MatchWeb, build
+from marey.find.build import rules_of, web_clouds
+from marey.find.chains import grid_part
+from marey.find.region import quantise
+from marey.find.tiles import Tile, tiles_of
+from marey.io import archive
+from marey.samples import sample
+from marey.store import Cache, processes, threads
+from tests.twins import web as twin
+
+
+@cache
+def clips() -> tuple[Motion, ...]:
+    """Two walks and a kick at 30 Hz, of 2 to 4 s, labelled."""
+    walks = [sample("walk", rng=k, fps=30, seconds=4, turn_rate=0.3 * k).motion[: 95 + 20 * k] for k in range(2)]
+    kick = sample("kick", rng=3, fps=30).motion[:70]
+    named = zip((*walks, kick), ("walk0", "walk1", "kick"), strict=True)
+    return tuple(replace(m, name=name, labels=Labels((Label(name[:4], 10, len(m) - 10),))) for m, name in named)
+
+
+@cache
+def web() -> MatchWeb:
+    return MatchWeb.build(clips())
+
+
+def same(a: MatchWeb, b: MatchWeb) -> bool:
+    pairs = zip(a.pairs, b.pairs, strict=True)
+    return a.options == b.options and all(
+        x.dtype == y.dtype and np.array_equal(x, y)
+        for one, other in pairs
+        for x, y in zip(one._arrays(), other._arrays(), strict=True)
+    )
+
+
+def by_definition(web: MatchWeb, p: int, q: int) -> np.ndarray:
+    """The values of one pair's grid where the twin keeps them, `TOO_FAR` elsewhere."""
+    clouds = [web_clouds(web.clips[k], web.options) for k in (p, q)]
+    grid = distance_grid(clouds[0], None if p == q else clouds[1], window=web.options.window).values
+    values = quantise(np.asarray(grid))
+    return np.where(twin.kept(values, rules_of(web.options, web.fps)), values, np.uint16(65535))
+
+
+@pytest.mark.parametrize("side", [2048, 61, 40, 23])
+def test_tiles_of_any_size_give_the_web_that_the_twin_gives(side, monkeypatch):
+    monkeypatch.setattr(build, "tiles_of", partial(tiles_of, side=side))
+    built = MatchWeb.build(clips())
+    assert same(built, web())
+    if side == 61:
+        assert max(len(tiles_of(0, 1, 95, 115, side)), 1) == 4
+        for p in range(3):
+            for q in range(p, 3):
+                assert np.array_equal(built.cells(p, q).units(), by_definition(built, p, q)), (p, q)
+
+
+def test_walks_are_alike_and_a_kick_is_not_a_walk():
+    walking, mixed = web().cells(0, 1), web().cells(1, 2)
+    assert len(walking) / np.prod(walking.shape) > 2 * len(mixed) / np.prod(mixed.shape)
+    own = web().cells(0, 0)
+    assert (own.units()[np.arange(95), np.arange(95)] == 0).all()
+    assert np.array_equal(own.units(), own.units().T)
+
+
+@pytest.mark.parametrize("run", [threads(2), processes(2)])
+def test_where_the_work_runs_makes_no_difference(run, monkeypatch):
+    monkeypatch.setattr(build, "tiles_of", partial(tiles_of, side=60))
+    assert same(MatchWeb.build(clips(), run=run), web())
+
+
+def test_one_more_clip_costs_its_pairs_alone(tmp_path):
+    kept, looked_at = Cache.open(tmp_path / "cache"), []
+
+    def run(function, items):
+        looked_at.append([(tile.a, tile.b) for tile in items])
+        return map(function, items)
+
+    built = [MatchWeb.build(clips()[:n], cache=kept, run=run) for n in (2, 3, 3)]
+    assert looked_at == [[(0, 0), (0, 1), (1, 1)], [(0, 2), (1, 2), (2, 2)], []]
+    assert same(built[1], web())
+    assert same(built[2], web())
+    MatchWeb.build(clips(), cache=kept, run=run, limit=0.3)
+    assert len(looked_at[-1]) == 6
+
+
+def test_a_label_leaves_the_cells_of_its_own_frames():
+    only = MatchWeb.build(clips(), labels="walk")
+    for p in range(3):
+        for q in range(p, 3):
+            grid = only.cells(p, q).units()
+            inside = np.zeros(grid.shape, dtype=bool)
+            if 2 not in (p, q):
+                inside[10:-10, 10:-10] = True
+            assert (grid[~inside] == 65535).all()
+            assert not inside.any() or (grid[inside] != 65535).any()
+    assert same(MatchWeb.build(clips(), labels=["walk", "kick"]), MatchWeb.build(clips(), labels=("walk", "kick")))
+
+
+def test_a_figure_that_is_lifted_is_the_same_without_its_height():
+    lifted = replace(clips()[0], root_positions=clips()[0].root_positions + [0.0, 0.3, 0.0])
+    given = [clips()[0], replace(lifted, name="lifted")]
+    with_height, without = MatchWeb.build(given), MatchWeb.build(given, remove_height=True)
+    assert len(with_height.cells(0, 1)) == 0
+    assert (without.cells(0, 1).units().diagonal() <= 1).all()
+
+
+@pytest.mark.parametrize("coarse", [2, 3])
+def test_a_coarse_look_first_finds_nearly_all_of_it(coarse):
+    found = MatchWeb.build(clips(), coarse=coarse)
+    ours = np.concatenate([cells.units().ravel() for cells in web().pairs])
+    theirs = np.concatenate([cells.units().ravel() for cells in found.pairs])
+    both = (ours != 65535) & (theirs != 65535)
+    assert both.sum() > 0.9 * (ours != 65535).sum()
+    assert both.sum() > 0.9 * (theirs != 65535).sum()
+    assert np.abs(ours[both].astype(int) - theirs[both]).max() <= 1
+
+
+def test_rates_names_and_progress():
+    told = []
+    made = MatchWeb.build([clips()[0], clips()[0]], fps=15, progress=told.append)
+    assert made.fps == 15
+    assert made.names == ("walk0", "walk0#2")
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert len(told) == 3
+    assert made.index("walk0#2") == made.index(1) == made.index(-1) == 1
+    with pytest.raises(UnknownName, match="no clip 'walk2' in this web"):
+        made.index("walk2")
+    with pytest.raises(UnknownName, match="an index below 2, got 2"):
+        made.index(2)
+    with pytest.raises(InvalidValue, match="expected clips p <= q below 2, got 1 and 0"):
+        made.cells(1, 0)
+
+
+def test_info_states_the_size_beside_that_of_the_motion():
+    told = web().info()
+    joints = len(web().skeleton)
+    assert told["motion_bytes"] == (95 + 115 + 70) * (4 * joints + 3) * 8
+    # A clip's own grid is symmetric: half of it is saved.
+    own = [web().cells(p, p) for p in range(3)]
+    both = sum(cells.nbytes for cells in web().pairs)
+    assert told["bytes"] == both - sum(cells.nbytes - cells.upper().nbytes for cells in own) < both
+    assert told["size_ratio"] == told["bytes"] / told["motion_bytes"]
+    assert told["cells"] == sum(len(cells) for cells in web().pairs)
+    assert "3 clips, 280 frames at 30 Hz" in repr(web())
+
+
+def test_saved_and_loaded(tmp_path):
+    path = tmp_path / "web.npz"
+    made = MatchWeb.build(clips(), markers=["hips", "left_foot", "right_hand"], remove_height=True, labels=["walk"])
+    for each in (web(), made):
+        each.save(path)
+        back = MatchWeb.load(path)
+        assert same(back, each)
+        assert back.names == each.names
+        assert all(
+            np.array_equal(a.rotations, b.rotations) and a.labels.names == b.labels.names
+            for a, b in zip(back.clips, each.clips, strict=True)
+        )
+
+
+def test_files_of_another_version_or_that_do_not_fit_are_refused(tmp_path):
+    path = tmp_path / "web.npz"
+    web().save(path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files if name not in ("format", "version")}
+    path.write_bytes(archive.pack("marey.web", 99, arrays))
+    with pytest.raises(UnknownVersion, match="99"):
+        MatchWeb.load(path)
+    for name, change in (
+        ("values", arrays["values"][:-1]),
+        ("run_first", arrays["run_first"].astype(np.int64) + 100),
+        ("run_lengths", -arrays["run_lengths"]),
+        ("row_counts", arrays["row_counts"][1:]),
+        ("numbers", arrays["numbers"][1:]),
+    ):
+        path.write_bytes(archive.pack("marey.web", 1, arrays | {name: change}))
+        with pytest.raises(ParseError, match="the web in it does not fit together"):
+            MatchWeb.load(path)
+
+
+def test_what_cannot_make_a_web_is_refused():
+    with pytest.raises(InvalidValue, match="a match web needs at least one clip, got none"):
+        MatchWeb.build([])
+    with pytest.raises(InvalidValue, match="a match web is built of motions, got str"):
+        MatchWeb.build(["walk.bvh"])
+    with pytest.raises(InvalidValue, match="the longest clip lasts 0.17 s, too short"):
+        MatchWeb.build([clips()[0][:6]])
+    body = clips()[0].skeleton
+    other = Skeleton(body.names, body.parents, 1.5 * body.offsets, body.role_map)
+    with pytest.raises(InvalidValue, match="a match web"):
+        MatchWeb.build([clips()[0], replace(clips()[1], skeleton=other)])
+    with pytest.raises(InvalidValue, match="every n-th frame first, n from 2 to 8, got 9"):
+        MatchWeb.build(clips(), coarse=9)
+    with pytest.raises(UnknownName, match="no clip has the label 'run'; there are 'kick', 'walk'"):
+        MatchWeb.build(clips(), labels="run")
+    with pytest.raises(InvalidValue, match="labels= needs at least one label"):
+        MatchWeb.build(clips(), labels=[])
+
+
+def test_short_clips_beside_long_ones_keep_nothing_of_their_own():
+    made = MatchWeb.build([clips()[0], replace(clips()[1][:3], name="short")])
+    assert len(made.cells(0, 1)) == len(made.cells(1, 1)) == 0
+
+
+def test_tiles_cover_each_cell_once_and_of_an_own_grid_its_right_upper_half():
+    for own in (False, True):
+        seen = np.zeros((50, 50), dtype=int)
+        for tile in tiles_of(0, 0 if own else 1, 50, 50, 17):
+            assert isinstance(tile, Tile)
+            assert tile.n_cells <= 17 * 17
+            seen[tile.span[0] : tile.span[1], tile.span[2] : tile.span[3]] += 1
+        assert seen.max() == 1
+        assert seen[np.triu_indices(50)].all() if own else seen.all()
+
+
+def test_a_part_of_a_grid_as_paths():
+    part = grid_part(web(), "walk0", "walk1", slice(5, 90), slice(8, 110))
+    assert np.array_equal(part.kept, web().cells(0, 1).units(slice(5, 90), slice(8, 110)) != 65535)
+    assert (part.valid | ~part.kept).all()
+    assert (part.horizontal | part.vertical | ~part.on_chain).all()
+    assert len(part.chains) > 2
+    for path in part.chains:
+        assert part.on_chain[path[:, 0] - 5, path[:, 1] - 8].all()
+    with pytest.raises(InvalidValue, match="rows 5 to 5"):
+        grid_part(web(), 0, 1, slice(5, 5))

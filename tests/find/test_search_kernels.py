@@ -1,0 +1,136 @@
+"""Timewarping with free ends over kept cells: against every path there is, against whole rows, both ways round."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from marey.find import search_kernels
+from marey.find.cells import STEP, Cells
+from marey.find.reference import best_ends
+from tests.twins.timewarp import paths_from
+
+
+def some_cells(rng, shape, share):
+    """Units (R, C), which of them are kept, and the cells; kept ones come in runs and leave paths open."""
+    units = rng.integers(1, 30_000, shape).astype(np.uint16)
+    kept = rng.random(shape) < share
+    return units, kept, Cells.of(units, kept)
+
+
+def by_kernel(cells, start, stop, extra=1e-4, cap=np.inf, is_row=True):
+    n = cells.shape[1] if is_row else cells.shape[0]
+    totals, counts, firsts = np.empty(n), np.zeros(n, np.int32), np.zeros(n, np.int32)
+    look = search_kernels.along_rows if is_row else search_kernels.along_columns
+    arrays = (cells.row_runs, cells.run_first, cells.run_values, cells.values)
+    looked_at = look(*arrays, STEP, start, stop, extra, cap, totals, counts, firsts)
+    return totals, counts, firsts, looked_at
+
+
+def by_every_path(values, extra):
+    """For each end column the cheapest of all paths from the first row to the last."""
+    n_rows, n_columns = values.shape
+    best = {}
+    for j in range(n_columns):
+        for path in paths_from((0, j), values.shape, 2):
+            if path[-1][0] != n_rows - 1:
+                continue
+            straight = sum(1 for a, b in itertools.pairwise(path) if (b[0] - a[0]) + (b[1] - a[1]) == 1)
+            cost = sum(values[cell] for cell in path) + extra * straight
+            if cost < best.get(path[-1][1], (np.inf,))[0]:
+                best[path[-1][1]] = (cost, len(path), path[0][1])
+    return best
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("extra", [0.0, 3e-3])
+def test_best_paths_are_the_best_of_all_paths(seed, extra):
+    rng = np.random.default_rng(seed)
+    units, kept, cells = some_cells(rng, (6, 8), 0.85)
+    values = np.where(kept, (units * STEP) ** 2, np.inf)
+    truth = by_every_path(values[1:6], extra)
+    for totals, counts, firsts in (by_kernel(cells, 1, 6, extra)[:3], best_ends(values[1:6], extra)):
+        found = {j: (totals[j], counts[j], firsts[j]) for j in np.flatnonzero(np.isfinite(totals))}
+        assert found.keys() == truth.keys()
+        for j, (cost, n_cells, first) in truth.items():
+            assert found[j][0] == pytest.approx(cost, abs=1e-12)
+            assert found[j][1:] == (n_cells, first)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
+def test_kept_cells_give_what_whole_rows_give(share):
+    rng = np.random.default_rng(7)
+    units, kept, cells = some_cells(rng, (40, 160), share)
+    values = np.where(kept, (units * STEP) ** 2, np.inf)
+    for start, stop in ((0, 12), (5, 6), (11, 40)):
+        totals, counts, firsts = best_ends(values[start:stop])
+        found = by_kernel(cells, start, stop)
+        there = np.isfinite(totals)
+        np.testing.assert_array_equal(np.isfinite(found[0]), there)
+        np.testing.assert_allclose(found[0][there], totals[there], rtol=1e-12)
+        np.testing.assert_array_equal(found[1][there], counts[there])
+        np.testing.assert_array_equal(found[2][there], firsts[there])
+        assert found[3] <= kept[start:stop].sum()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_both_orientations_agree(seed):
+    rng = np.random.default_rng(seed)
+    _, _, cells = some_cells(rng, (70, 90), 0.8)
+    turned = cells.transposed()
+    for start, stop in ((0, 20), (33, 55), (60, 70)):
+        one, other = by_kernel(cells, start, stop), by_kernel(turned, start, stop, is_row=False)
+        np.testing.assert_allclose(one[0], other[0], rtol=1e-12)
+        there = np.isfinite(one[0])
+        assert there.any()
+        np.testing.assert_array_equal(one[1][there], other[1][there])
+        np.testing.assert_array_equal(one[2][there], other[2][there])
+
+
+def test_a_cap_changes_nothing_below_it():
+    rng = np.random.default_rng(3)
+    _, _, cells = some_cells(rng, (30, 200), 0.7)
+    whole = by_kernel(cells, 4, 20)
+    cap = float(np.nanquantile(whole[0][np.isfinite(whole[0])], 0.3))
+    for is_row, grid in ((True, cells), (False, cells.transposed())):
+        capped = by_kernel(grid, 4, 20, cap=cap, is_row=is_row)
+        below = whole[0] <= cap
+        assert below.any()
+        assert not below.all()
+        np.testing.assert_allclose(capped[0][below], whole[0][below], rtol=1e-12)
+        np.testing.assert_array_equal(capped[2][below], whole[2][below])
+        assert np.isinf(capped[0][~below]).all()
+
+
+def test_nothing_kept_gives_nothing():
+    cells = Cells.of(np.ones((10, 12), np.uint16), np.zeros((10, 12), bool))
+    assert np.isinf(by_kernel(cells, 2, 8)[0]).all()
+    assert np.isinf(by_kernel(cells, 2, 8, is_row=False)[0]).all()
+
+
+def test_the_diagonal_of_equal_frames_costs_nothing():
+    units = np.full((20, 20), 40_000, np.uint16)
+    np.fill_diagonal(units, 0)
+    cells = Cells.of(units, np.ones((20, 20), bool))
+    totals, counts, firsts, _ = by_kernel(cells, 5, 15)
+    assert totals[14] == 0.0
+    assert counts[14] == 10
+    assert firsts[14] == 5
+    assert (np.delete(totals, 14) > 0.0).all()
+
+
+def test_distinct_keeps_the_first_of_what_overlaps():
+    clips = np.array([0, 0, 0, 1, 0])
+    starts, stops = np.array([0, 1, 5, 0, 40]), np.array([10, 11, 15, 10, 45])
+    kept = np.empty(5, np.int64)
+    n = search_kernels.keep_distinct(clips, starts, stops, 0.8, kept)
+    assert kept[:n].tolist() == [0, 2, 3, 4]
+    n = search_kernels.keep_distinct(clips, starts, stops, 0.4, kept)
+    assert kept[:n].tolist() == [0, 3, 4]
+
+
+def test_overlap_is_a_share_of_the_shorter():
+    places = np.array([[0, 10, 20], [0, 15, 45], [1, 10, 20]])
+    assert search_kernels.most_overlap(places, 3, 0, 16, 26) == (1, 1.0)
+    assert search_kernels.most_overlap(places, 3, 0, 5, 12) == (0, pytest.approx(2 / 7))
+    assert search_kernels.most_overlap(places, 2, 1, 10, 20) == (0, 0.0)

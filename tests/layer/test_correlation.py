@@ -1,0 +1,75 @@
+"""The correlation study: what samples are made to do is found again."""
+
+import numpy as np
+import pytest
+
+from marey.errors import NotBlendable
+from marey.layer import correlations
+from marey.plot.layer import draw_correlation, draw_neck
+from marey.samples import sample
+
+
+@pytest.fixture(scope="module")
+def found():
+    return correlations(sample("walk", rng=1).motion)
+
+
+def names(found, relation, kind):
+    return {f"{trend.joint} {trend.axis}" for trend in found.named(relation, kind)}
+
+
+def test_arms_swing_against_the_legs_of_their_side(found):
+    skeleton = found.motion.skeleton
+    left, right = (skeleton.names[skeleton.roles[f"{side}_upper_arm"]] for side in ("left", "right"))
+    for kind in ("global", "local"):
+        assert f"{left} pitch" in names(found, "counter-phase", kind)
+        assert f"{right} pitch" in names(found, "in phase", kind)
+
+
+def test_the_spine_twists_between_hips_and_shoulders_and_the_head_against_it(found):
+    skeleton = found.motion.skeleton
+    spine = {f"{skeleton.names[joint]} twist" for joint in skeleton.roles.spine}
+    assert spine <= names(found, "counter-phase", "local")
+    assert f"{skeleton.names[skeleton.roles['head']]} twist" in names(found, "in phase", "local")
+
+
+def test_the_trunk_bobs_with_each_step(found):
+    skeleton = found.motion.skeleton
+    assert f"{skeleton.names[skeleton.roles['chest']]} pitch" in names(found, "with each step", "global")
+
+
+def test_hips_are_in_counter_phase_with_one_another(found):
+    left, right = found.hips
+    assert left.relation == "in phase"
+    assert right.relation == "counter-phase"
+    assert 0.2 < left.swing < 0.9
+    assert left.curve.shape == (len(found.motion),)
+
+
+def test_trends_follow_their_curves_and_are_sorted_by_swing(found):
+    listed = found.named("counter-phase", "global")
+    assert [trend.swing for trend in listed] == sorted((trend.swing for trend in listed), reverse=True)
+    for trend in listed:
+        assert np.std(trend.values - trend.curve) < 0.35 * np.std(trend.values)
+
+
+def test_held_arms_do_not_swing():
+    carried = correlations(sample("carry_box").motion)
+    skeleton = carried.motion.skeleton
+    arm = f"{skeleton.names[skeleton.roles['left_upper_arm']]} pitch"
+    assert arm not in names(carried, "in phase", "local") | names(carried, "counter-phase", "local")
+
+
+def test_a_clip_without_steps_is_refused():
+    with pytest.raises(NotBlendable, match="no locomotion"):
+        correlations(sample("stand").motion)
+
+
+def test_figures_show_curves_and_the_neck(found):
+    figure = draw_correlation(found)
+    labels = [text for axes in figure.axes for text in axes.get_legend_handles_labels()[1]]
+    assert "left hip" in labels
+    assert any("counter-phase" in label for label in labels)
+    panels = draw_neck({"one": found.motion, "two": found.motion}).axes
+    assert len(panels) == 3
+    assert all(len(panel.lines) == 2 for panel in panels)

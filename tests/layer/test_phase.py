@@ -1,0 +1,169 @@
+"""Time alignment: in step with the truth of samples, strictly increasing, looped where need be."""
+
+import numpy as np
+import pytest
+
+from marey.edit import resample
+from marey.errors import InvalidValue, NotBlendable
+from marey.layer import Timeline, TimeMap, align_motions, cells, phase_errors
+from marey.layer.gait import gait_of
+from marey.layer.halves import halves_of
+from marey.layer.smoothing import smoothed
+from marey.layer.timeline import looped
+from marey.samples import sample
+
+
+def phase_error(lower, upper, times):
+    """95th percentile in cycles, by the phases that the samples were made with, outside of seams."""
+    first, _, share = times.frames()
+    n = len(first)
+    ahead = np.interp(first, np.arange(len(upper.motion)), upper.phase) - lower.phase[:n]
+    ahead = (ahead - np.rint(ahead))[(share == 0.0) & np.isfinite(lower.phase[:n]) & np.isfinite(ahead)]
+    return float(np.quantile(np.abs(ahead), 0.95))
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.4, -1.0])
+@pytest.mark.parametrize("seed", [1, 5])
+def test_walks_are_in_step_with_the_truth(turn, seed):
+    lower, upper = sample("walk", turn_rate=turn, rng=0), sample("carry_box", rng=seed)
+    assert phase_error(lower, upper, align_motions(lower.motion, upper.motion)) <= 0.08
+
+
+@pytest.mark.parametrize(("name", "most"), [("run", 0.08), ("walk_to_run", 0.08), ("sneak", 0.08), ("stairs", 0.2)])
+def test_other_gaits_are_in_step_as_their_ankles_pass(name, most):
+    """A sample's own phase counts from heel strikes, which in a run come earlier after a passing than in a walk."""
+    lower, upper = sample(name).motion, sample("carry_box", rng=3).motion
+    errors = np.abs(phase_errors(lower, upper, align_motions(lower, upper)))
+    assert len(errors) > 0.4 * len(lower)
+    assert np.quantile(errors, 0.95) <= most
+
+
+def test_a_clip_belongs_to_itself_frame_for_frame():
+    walk = sample("walk").motion
+    found = align_motions(walk, walk)
+    np.testing.assert_allclose(found.times, np.arange(len(walk)), atol=1e-6)
+    assert found.distance < 1e-6
+    assert not found.in_seam.any()
+
+
+def test_times_increase_strictly_and_slopes_keep_to_the_limit():
+    lower, upper = sample("sneak").motion, sample("carry_box", rng=2).motion
+    for limit in (2, 3):
+        assert (np.diff(align_motions(lower, upper, slope_limit=limit).times) > 0.0).all()
+    walk = sample("walk", rng=4).motion
+    steps = np.diff(align_motions(walk, upper).times)
+    assert steps.max() < 2.05
+    assert steps.min() > 0.45
+
+
+def test_in_a_pause_of_the_lower_clip_the_upper_one_waits():
+    lower, upper = sample("sneak", pauses=1).motion, sample("walk", rng=2).motion
+    standing = gait_of(lower, "it").standing()
+    assert standing.sum() > 20
+    steps = np.diff(align_motions(lower, upper).times)
+    waiting = standing[1:] & standing[:-1]
+    assert np.median(steps[waiting]) < 0.2 * np.median(steps[~waiting])
+
+
+def test_long_clips_are_aligned_piece_by_piece(monkeypatch):
+    lower, upper = sample("walk", turn_rate=0.3, seconds=10.0).motion, sample("carry_box", rng=3).motion
+    whole = align_motions(lower, upper)
+    monkeypatch.setattr(cells, "_PIECE", 150)
+    monkeypatch.setattr(cells, "_AGAIN", 60)
+    pieces = align_motions(lower, upper)
+    assert np.abs(pieces.times - whole.times).max() < 1.5
+    assert (np.diff(pieces.times) > 0.0).all()
+    own = align_motions(lower, lower)
+    np.testing.assert_allclose(own.times, np.arange(len(lower)), atol=1e-6)
+
+
+def test_rates_of_both_clips_may_differ():
+    lower, upper = sample("walk").motion, sample("carry_box", rng=3).motion
+    same = align_motions(lower, upper).times / upper.fps
+    for fps in (120.0, 45.0):
+        other = align_motions(lower, resample(upper, fps)).times / fps
+        period = gait_of(upper, "it").cycle / upper.fps
+        apart = other - same
+        assert np.abs(apart - period * np.rint(apart / period)).max() < 0.03
+
+
+def test_a_short_upper_clip_is_looped_through_its_own_cycle():
+    lower = sample("walk").motion
+    upper = sample("carry_box", rng=3, seconds=2.0)
+    found = align_motions(lower, upper.motion)
+    line = found.timeline
+    assert line.loops
+    assert line.n_passes(found.times) >= 3
+    cycles = np.diff(np.interp([line.start, line.stop], np.arange(len(upper.motion)), upper.phase))[0]
+    assert abs(cycles - round(cycles)) < 0.06
+
+
+def test_the_source_way_crops_to_the_first_minimum_and_ends_with_either():
+    lower, upper = sample("walk").motion, sample("carry_box", rng=3, seconds=3.0).motion
+    found = align_motions(lower, upper, align="first_minimum")
+    assert len(found.times) < len(lower)
+    assert not found.timeline.loops
+    assert found.times[-1] <= len(upper) - 1
+    assert "first minimum" in found.how
+    own = align_motions(lower, lower, align="first_minimum")  # frame 0 counts as a minimum
+    np.testing.assert_allclose(own.times, np.arange(len(lower)), atol=1e-6)
+
+
+def test_the_loop_is_whole_cycles_long_and_its_passes_go_over_smoothly():
+    motion = sample("carry_box", rng=3).motion
+    halves = halves_of(motion.skeleton)
+    gait = gait_of(motion, "it")
+    line = looped(motion, halves, gait)
+    one = looped(motion, halves, gait, most=1)
+    assert abs((one.stop - one.start) / gait.cycle - 1.0) < 0.1 < line.stop - line.start
+    times = np.linspace(0.0, 3.0 * line.stop, 4000)
+    first, second, share = line.frames(times)
+    shown = np.where(share < 0.5, first, second)
+    assert shown.min() >= 0.0
+    assert shown.max() <= len(motion) - 1
+    before = times < line.stop - line.before
+    np.testing.assert_array_equal(first[before], times[before])
+    period = line.stop - line.start
+    late = times > line.stop + line.after
+    again = line.frames(times[late] + period)
+    np.testing.assert_allclose(again[0], first[late], atol=1e-8)
+    mixed = (1.0 - share) * first + share * second
+    quickest = 1.5 * period / (line.before + line.after) * (times[1] - times[0])
+    assert np.abs(np.diff(mixed)).max() < 1.2 * quickest  # no seam is a jump
+
+
+def test_a_clip_of_less_than_a_cycle_is_not_looped():
+    lower, upper = sample("walk").motion, sample("carry_box", rng=3).motion[:50]
+    with pytest.raises(NotBlendable, match=r"lasts 0\.8. s and has no whole cycle of gait to loop.*edit\.cycle"):
+        align_motions(lower, upper)
+
+
+@pytest.mark.parametrize("still", ["stand", "turn_in_place", "hop"])
+def test_a_clip_without_steps_is_refused_and_transplanting_offered(still):
+    walk, other = sample("walk").motion, sample(still).motion
+    with pytest.raises(NotBlendable, match=f"the lower clip '{still}' has no locomotion to align to.*marey.transplant"):
+        align_motions(other, walk)
+    with pytest.raises(NotBlendable, match=f"the upper clip '{still}'"):
+        align_motions(walk, other)
+
+
+def test_wrong_options_are_refused():
+    walk = sample("walk", seconds=2.0).motion
+    with pytest.raises(InvalidValue, match='align as "loop" or "first_minimum", got \'best\''):
+        align_motions(walk, walk, align="best")
+    with pytest.raises(InvalidValue, match="slope limit from 1 to 20, got 0"):
+        align_motions(walk, walk, slope_limit=0)
+    with pytest.raises(InvalidValue, match="slope_limit must be an integer"):
+        align_motions(walk, walk, slope_limit=1.5)
+    with pytest.raises(InvalidValue, match="at least one frame"):
+        TimeMap(np.zeros(0), Timeline(3), 0.0, "")
+
+
+def test_the_smoothing_leaves_lines_and_takes_stairs():
+    line = 0.5 * np.arange(50.0)
+    np.testing.assert_allclose(smoothed(line, 4.0), line, atol=1e-12)
+    stairs = np.repeat(np.arange(25.0), 2)
+    slopes = np.diff(smoothed(stairs, 4.0))
+    assert slopes.min() > 0.3
+    assert slopes.max() < 0.7
+    np.testing.assert_array_equal(smoothed(np.ones(1), 4.0), [1.0])

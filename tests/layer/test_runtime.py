@@ -1,0 +1,170 @@
+"""Splicing while it plays: the same as of whole clips where it is given the same, and near it where it is not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.edit import resample
+from marey.errors import InvalidValue, NotBlendable, ParseError, UnknownName, UnknownVersion
+from marey.io.archive import pack
+from marey.layer import SpliceSet, align_motions, phase_errors, splice
+from marey.layer.halves import halves_of
+from marey.layer.posture import shoulders_of
+from marey.layer.splicing import aligned_trunk, taken_frames
+from marey.maths import quat
+from marey.samples import sample
+
+
+@pytest.fixture(scope="module")
+def clips():
+    return [
+        replace(sample("walk", rng=7).motion, name="base"),
+        replace(sample("walk", turn_rate=0.4).motion, name="curve"),
+        sample("carry_box", rng=3).motion,
+        replace(sample("run").motion, name="run"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def splices(clips):
+    return SpliceSet.build(clips, base="base")
+
+
+@pytest.mark.parametrize("posture", ["pitch", "full", None])
+@pytest.mark.parametrize("lower", ["curve", "run"])
+def test_with_the_same_alignment_and_posture_it_is_the_splice_of_whole_clips(splices, lower, posture):
+    legs, arms = (splices.clips[splices.names.index(name)] for name in (lower, "carry_box"))
+    times = align_motions(legs, arms)
+    halves, taken = halves_of(legs.skeleton), taken_frames(arms, times)
+    postures = (
+        aligned_trunk(halves, legs, taken).shoulders.mean(axis=0),
+        shoulders_of(halves, taken.offsets, taken.rotations).mean(axis=0),
+    )
+    ours = splices.splice(lower, "carry_box", posture=posture, times=times, postures=postures)
+    whole = splice(legs, arms, posture=posture, times=times)
+    assert np.abs(ours.world().positions - whole.world().positions).max() < 1e-9
+    assert quat.angle_between(ours.rotations, whole.rotations).max() < 1e-7
+
+
+def test_by_way_of_the_base_clip_it_is_near_the_splice_of_whole_clips(splices):
+    for lower, most in (("curve", 0.01), ("run", 0.05)):
+        found = splices.difference(lower, "carry_box")
+        assert 0.0 < found["position_median"] <= found["position_p95"] <= most
+        assert 0.0 < found["angle_median"] <= found["angle_p95"] <= np.radians(6.0)
+
+
+def test_any_pair_is_in_step_by_way_of_the_base_clip(splices):
+    for lower in splices.names:
+        for upper in splices.names:
+            times = splices.splicer(lower, upper).time_map()
+            legs, arms = (splices.clips[splices.names.index(name)] for name in (lower, upper))
+            assert np.quantile(np.abs(phase_errors(legs, arms, times)), 0.95) < 0.08
+
+
+def test_what_is_kept_grows_with_the_clips_and_not_with_their_pairs(splices, clips):
+    for clip, kept in zip(splices.clips, splices.prepared, strict=True):
+        assert kept.cycles.shape == (len(clip),)
+        assert (np.diff(kept.cycles) > 0.0).all()
+        assert kept.posture.shape == (2, 3)
+        assert kept.hips.shape == (len(clip), 4)
+    base = splices.prepared[0]
+    steps = np.diff(base.cycles)
+    assert np.quantile(steps, 0.9) < 1.2 * np.quantile(steps, 0.1)
+
+
+def test_frames_come_in_any_order_and_stored_postures_have_no_memory(splices):
+    player = splices.splicer("curve", "carry_box", average="stored")
+    ahead = [player.frame(f)[1] for f in (5, 6, 100)]
+    back = [player.frame(f)[1] for f in (100, 6, 5)]
+    for one, other in zip(ahead, back[::-1], strict=True):
+        np.testing.assert_array_equal(one, other)
+    root, rotations = player.frame(5)
+    np.testing.assert_array_equal(root, player.lower.root_positions[5])
+    assert rotations.shape == player.lower.rotations.shape[1:]
+    assert player.fps == 60.0
+    assert len(player) == 361
+
+
+def test_the_running_average_comes_near_the_whole_clips_posture_and_can_be_reset(splices):
+    player = splices.splicer("curve", "carry_box")
+    first = player.frame(0)[1]
+    for f in range(1, len(player)):
+        player.frame(f)
+    later = player.frame(0)[1]
+    joint = player.lower.skeleton.roles["spine"]
+    assert 0.0 < quat.angle_between(first[joint], later[joint]) < np.radians(5.0)
+    player.reset()
+    np.testing.assert_array_equal(player.frame(0)[1], first)
+
+
+def test_a_saved_set_plays_the_same(splices, tmp_path):
+    splices.save(tmp_path / "set.npz")
+    again = SpliceSet.load(tmp_path / "set.npz")
+    assert again.names == splices.names
+    assert again.base == splices.base
+    ours, theirs = (each.splice("curve", "carry_box") for each in (splices, again))
+    np.testing.assert_array_equal(ours.rotations, theirs.rotations)
+    assert theirs.contacts.names == ours.contacts.names
+    splices.save(tmp_path / "twice.npz")
+    assert (tmp_path / "twice.npz").read_bytes() == (tmp_path / "set.npz").read_bytes()
+
+
+def test_broken_and_foreign_files_are_refused(splices, tmp_path):
+    path = tmp_path / "set.npz"
+    splices.save(path)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(ParseError, match="not a readable NPZ file"):
+        SpliceSet.load(path)
+    path.write_bytes(pack("marey.splices", 2, {}))
+    with pytest.raises(UnknownVersion, match="version 2, and this marey reads version 1"):
+        SpliceSet.load(path)
+    path.write_bytes(pack("marey.graph", 1, {}))
+    with pytest.raises(UnknownVersion, match=r"expected format 'marey\.splices'"):
+        SpliceSet.load(path)
+
+
+def test_a_file_whose_parts_do_not_fit_is_refused(splices, tmp_path, monkeypatch):
+    broken = replace(splices.prepared[0], posture=np.full((2, 3), np.nan))
+    object.__setattr__(
+        splices_copy := SpliceSet(splices.clips, 0, splices.prepared), "prepared", (broken, *splices.prepared[1:])
+    )
+    splices_copy.save(tmp_path / "set.npz")
+    with pytest.raises(ParseError, match="does not fit together"):
+        SpliceSet.load(tmp_path / "set.npz")
+
+
+def test_sets_that_cannot_be_built_are_refused(clips):
+    walk = clips[0]
+    with pytest.raises(InvalidValue, match="at least one motion"):
+        SpliceSet.build([])
+    with pytest.raises(InvalidValue, match="clips of one rate, but 'slow' has 30 Hz"):
+        SpliceSet.build([walk, replace(resample(walk, 30.0), name="slow")])
+    with pytest.raises(InvalidValue, match="different names, but 'base' occurs twice"):
+        SpliceSet.build([walk, walk])
+    with pytest.raises(NotBlendable, match="'stand' has no locomotion"):
+        SpliceSet.build([walk, sample("stand").motion])
+    with pytest.raises(UnknownName, match="base: no clip is called 'bas' here; similar: 'base'"):
+        SpliceSet.build([walk], base="bas")
+    with pytest.raises(NotBlendable, match="the base clip 'short' has no whole cycle of gait"):
+        SpliceSet.build([replace(walk[:60], name="short")])
+    moving = np.broadcast_to(walk.skeleton.offsets, (len(walk), *walk.skeleton.offsets.shape)).copy()
+    moving[:, -1] *= 1.1
+    with pytest.raises(InvalidValue, match="bones of 'base' change their length"):
+        SpliceSet.build([replace(walk, bone_offsets=moving)])
+
+
+def test_wrong_requests_are_refused(splices):
+    with pytest.raises(UnknownName, match="lower: no clip is called 'curv' here; similar: 'curve'"):
+        splices.splicer("curv", "base")
+    with pytest.raises(InvalidValue, match="upper must be a clip from 0 to 3, got 9"):
+        splices.splicer(0, 9)
+    with pytest.raises(InvalidValue, match='average as "running" or "stored"'):
+        splices.splicer(0, 1, average="none")
+    with pytest.raises(InvalidValue, match="expected a frame from 0 to 360, got 361"):
+        splices.splicer("curve", "base").frame(361)
+    with pytest.raises(InvalidValue, match="the posture wanted must have shape"):
+        splices.splicer(0, 1, postures=(np.zeros((2, 3)), np.zeros(3)))
+    with pytest.raises(InvalidValue, match="one preparation for each clip"):
+        SpliceSet(splices.clips, 0, splices.prepared[:1])

@@ -1,0 +1,92 @@
+"""Splices of real capture: carrying on walks and stairs, and a walk on walks and runs of one person."""
+
+import numpy as np
+import pytest
+
+from marey.errors import NotBlendable
+from marey.io import load_motion
+from marey.layer import align_motions, neck_deviation, phase_errors, splice, splice_naive, wobble
+from marey.layer.gait import gait_of
+
+WALKS = (11, 13, 17, 19, 21, 23, 27, 29, 31)
+RUNS = (35, 37, 41, 43, 45, 49, 51, 55, 57)
+
+
+@pytest.fixture(scope="module")
+def clip(data_folder):
+    kept = {}
+
+    def load(name, start=None, stop=None):
+        number = name.split("_")[0]
+        path = data_folder / "cmu" / f"{int(number):03d}" / f"{name}.bvh"
+        if not path.exists():
+            pytest.skip(f"no {path}")
+        if name not in kept:
+            rate = {"fps": 60.0} if number == "143" else {}  # the files say 120 Hz, and are wrong
+            kept[name] = load_motion(path, trim_rest=True, **rate)
+        return kept[name][start:stop]
+
+    return load
+
+
+def check(lower, upper, most_phase):
+    """All that a splice has to hold to against copied angles."""
+    times = align_motions(lower, upper)
+    errors = np.abs(phase_errors(lower, upper, times))
+    assert len(errors) > 30
+    assert np.quantile(errors, 0.95) <= most_phase
+    assert (np.diff(times.times) > 0.0).all()
+    ours, aligned = splice(lower, upper, times=times), splice_naive(lower, upper, times=times)
+    stride = lower.fps / gait_of(lower, "it").cycle
+    own, naive, below = (wobble(each, stride) for each in (ours, splice_naive(lower, upper), lower))
+    assert own <= 0.3 * naive
+    assert own <= 1.5 * below
+    assert neck_deviation(ours, lower) <= 0.4 * neck_deviation(aligned, lower)
+    return ours
+
+
+def test_carrying_throughout_on_a_plain_walk_and_the_other_way_round(clip):
+    check(clip("111_35"), clip("111_36"), 0.08)
+    check(clip("111_36"), clip("111_35"), 0.08)
+
+
+@pytest.mark.parametrize("carry", [("143_11", 300, 450), ("143_13", 200, 380)])
+def test_the_carrying_part_of_a_clip_on_a_walk_and_on_stairs(clip, carry):
+    upper = clip(*carry)
+    check(clip("143_32"), upper, 0.08)
+    made = check(clip("143_17"), upper, 0.20)
+    step = made.source.provenance[-1]
+    assert step["loop"]["passes"] >= 3
+    assert step["seams"]["hands"] < 0.02
+    assert step["seams"]["angle"] < 0.2
+
+
+def test_a_clip_with_one_step_is_refused(clip):
+    with pytest.raises(NotBlendable, match="'143_23' has no locomotion to align to"):
+        splice(clip("143_32"), clip("143_23"))
+
+
+@pytest.mark.parametrize("number", WALKS)
+def test_a_walk_on_walks(clip, number):
+    check(clip(f"16_{number}"), clip("16_15"), 0.08)
+
+
+@pytest.mark.parametrize("number", RUNS)
+def test_a_walk_on_runs(clip, number):
+    check(clip(f"16_{number}"), clip("16_15"), 0.20)
+
+
+def test_one_take_of_a_straight_walk_on_another(clip):
+    lower, upper = clip("16_15"), clip("16_31", 140)
+    off = [
+        float(np.linalg.norm(made.world().positions - lower.world().positions, axis=-1).mean())
+        for made in (splice(lower, upper), splice_naive(lower, upper))
+    ]
+    assert off[0] <= 0.02
+    assert off[1] >= 2.0 * off[0]
+
+
+def test_a_clip_spliced_with_itself_is_itself(clip):
+    for name in ("111_35", "143_17", "16_55"):
+        own = clip(name)
+        assert np.abs(splice(own, own).world().positions - own.world().positions).max() <= 1e-4

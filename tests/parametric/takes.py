@@ -1,0 +1,107 @@
+"""Examples of actions with their truth, cut from generated clips and from real ones."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from marey.clean import detect_contacts
+from marey.core.motion import Motion
+from marey.edit.resample import resample
+from marey.io import load_motion
+from marey.parametric import Feature, ParametricMotion, position
+from marey.samples import sample
+
+FPS = 60.0
+FEATURES = {
+    "reach": position("right_hand"),
+    "punch": position("right_hand"),
+    "kick": position("right_ball"),
+}
+
+
+@cache
+def takes(kind: str, n: int, seed: int = 0) -> tuple[Motion, ...]:
+    """n reaches, punches or kicks to different places, from the first frame of the action to its last."""
+    rng = np.random.default_rng(seed)
+    out = []
+    for k in range(n):
+        if kind == "reach":
+            wanted = {"x": rng.uniform(-0.35, 0.05), "y": rng.uniform(0.6, 1.5), "z": rng.uniform(0.35, 0.5)}
+        elif kind == "punch":
+            wanted = {"x": rng.uniform(-0.2, 0.2), "y": rng.uniform(1.15, 1.6), "z": rng.uniform(0.6, 0.7)}
+        else:
+            wanted = {"height": rng.uniform(0.45, 1.25), "sideways": rng.uniform(-0.15, 0.15)}
+        motion = sample(kind, rng=1000 * seed + k, fps=FPS, **wanted).motion
+        label = next(label for label in motion.labels if label.name == kind)
+        out.append(replace(motion[label.start : label.stop], name=f"{kind} {k}"))
+    return tuple(out)
+
+
+@cache
+def walks(n: int, seed: int = 0) -> tuple[Motion, ...]:
+    """n strides from midstance to midstance, at different speeds and turn rates."""
+    rng = np.random.default_rng(seed)
+    out = []
+    for k in range(n):
+        made = sample(
+            "walk", rng=1000 * seed + k, fps=FPS, seconds=5.0,
+            speed=rng.uniform(0.8, 1.7), turn_rate=np.radians(rng.uniform(-60.0, 60.0)),
+        )  # fmt: skip
+        first = np.ceil(made.phase[10]) + 0.25
+        a, b = np.searchsorted(made.phase, [first, first + 1.0])
+        out.append(replace(made.motion[int(a) : int(b) + 1], name=f"walk {k}"))
+    return tuple(out)
+
+
+@cache
+def space(kind: str, n: int = 16) -> ParametricMotion:
+    """A space of n generated examples."""
+    if kind == "walk":
+        return ParametricMotion.build(walks(n), "turn,speed", samples=700)
+    return ParametricMotion.build(takes(kind, n), FEATURES[kind], samples=700)
+
+
+@cache
+def real_space(folder: Path, kind: str) -> ParametricMotion:
+    """The kicks or reaches of a real take, one and 1.4 seconds around the annotated apexes."""
+    file, half, feature = {
+        "kick": ("cmu/144/144_05.bvh", 0.5, position("right_foot", "highest")),
+        "reach": ("cmu/144/144_22.bvh", 0.7, position("left_hand")),
+    }[kind]
+    whole = detect_contacts(load_motion(folder / file))
+    with open(folder / "annotations.csv", encoding="utf-8") as lines:
+        apexes = [int(row["apex_frame"]) for row in csv.DictReader(lines) if row["file"] == file]
+    reach = round(half * whole.fps)
+    cut = [replace(whole[apex - reach : apex + reach + 1], name=f"{kind} at {apex}") for apex in apexes]
+    return ParametricMotion.build([resample(motion, FPS) for motion in cut], feature)
+
+
+def near_samples(made: ParametricMotion, n: int, seed: int = 1) -> np.ndarray:
+    """(n, d) targets within a step of the scale from a sample: all that counts as reachable."""
+    rng = np.random.default_rng(seed)
+    rows = made.samples[rng.integers(len(made.samples), size=n)]
+    off = rng.standard_normal(rows.shape)
+    off *= rng.uniform(size=(n, 1)) ** (1.0 / rows.shape[1]) / np.linalg.norm(off, axis=1, keepdims=True)
+    return rows + off * made.scale
+
+
+def held_out(kind: str, feature: Feature, made: ParametricMotion, n: int, seed: int = 77) -> np.ndarray:
+    """(n, d) parameters of other takes that lie within reach."""
+    reach = made.reachable()
+    found = [feature(motion) for motion in takes(kind, 2 * n, seed)]
+    return np.array([row for row in found if row in reach][:n])
+
+
+def mean_errors(made: ParametricMotion, targets: np.ndarray, **options: object) -> dict[str, float]:
+    """Mean and largest error of the motions made, by unit."""
+    found = [made.error(target, **options) for target in targets]
+    return {
+        f"{unit} {what}": reduce([each.distances(own=own)[unit] for each in found])
+        for unit in dict.fromkeys(made.units)
+        for what, own, reduce in (("mean", False, np.mean), ("most", False, np.max), ("own", True, np.mean))
+    }

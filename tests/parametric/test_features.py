@@ -1,0 +1,143 @@
+"""Features of motions whose truth is known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from marey.errors import InvalidValue, JointNotFound, UnknownName
+from marey.parametric import (
+    angular_speed,
+    curvature,
+    duration,
+    function,
+    orientation,
+    parse_features,
+    position,
+    speed,
+    step_height,
+    travelled,
+    turn,
+)
+from marey.parametric.features import feature_from, features_of
+from marey.samples import sample, straight_walk
+
+
+@pytest.mark.parametrize(
+    ("kind", "joint", "where", "within"),
+    [("reach", "right_hand", {"x": -0.2, "y": 1.2, "z": 0.45}, 0.02), ("kick", "right_ball", {"height": 1.0}, 0.05)],
+)
+def test_a_position_is_where_the_target_was(kind, joint, where, within):
+    made = sample(kind, variation=0.0, **where)
+    target = made.targets[0]
+    found = position(joint)(made.motion)
+    assert np.linalg.norm(found - target.position) < within
+
+
+def test_places_are_told_from_the_start_wherever_the_motion_stands():
+    motion = sample("reach").motion
+    for feature in (position("right_hand"), position("centre_of_mass"), orientation("right_hand")):
+        np.testing.assert_allclose(feature(motion.moved((2.0, 3.0, -4.0))), feature(motion), atol=1e-9)
+
+
+def test_the_centre_of_mass_is_in_the_trunk():
+    motion = sample("stand").motion
+    x, y, z = position("centre_of_mass", "start")(motion)
+    assert 0.85 < y < 1.1
+    assert abs(x) < 0.05
+    assert abs(z) < 0.1
+
+
+@pytest.mark.parametrize("at", ["highest", "lowest", "fastest", "slowest", "farthest", "start", "end"])
+def test_moments_are_extremes(at):
+    motion = sample("punch").motion
+    frame = position("right_hand", at).frame(motion)
+    path = motion.world().positions[:, motion.skeleton.roles["right_hand"]]
+    pace = np.linalg.norm(path[2:] - path[:-2], axis=1)
+    expected = {
+        "highest": np.argmax(path[:, 1]), "lowest": np.argmin(path[:, 1]), "fastest": 1 + np.argmax(pace),
+        "slowest": 1 + np.argmin(pace), "farthest": np.argmax(np.linalg.norm(path - path[0], axis=1)),
+        "start": 0, "end": len(motion) - 1,
+    }[at]  # fmt: skip
+    value = {"highest": path[:, 1], "lowest": -path[:, 1]}.get(at)
+    assert frame == expected or (value is not None and value[frame] > value[expected] - 0.2 * np.ptp(value))
+
+
+def test_what_comes_after_the_action_is_not_its_apex():
+    # Out and back, and then further out to the very end of the clip.
+    from marey.parametric.features import _extreme
+
+    height = np.concatenate([np.sin(np.linspace(0.0, np.pi, 40)), np.linspace(0.0, 1.05, 12)])
+    assert _extreme(np.stack([height * 0, height, height * 0], axis=1), "highest") in (19, 20)
+
+
+def test_a_walk_goes_as_it_was_made():
+    motion = straight_walk(1.4, 4.0)
+    assert speed()(motion)[0] == pytest.approx(1.4, rel=0.03)
+    assert travelled()(motion)[0] == pytest.approx(5.6, rel=0.03)
+    assert travelled("net")(motion)[0] == pytest.approx(5.6, rel=0.03)
+    assert duration()(motion)[0] == pytest.approx(4.0)
+    assert abs(turn()(motion)[0]) < 0.15
+    assert 0.05 < step_height()(motion)[0] < 0.4
+    fastest, slowest = (speed("left_foot", which)(motion)[0] for which in ("max", "min"))
+    assert fastest > 2.5
+    assert slowest < 0.1
+    assert angular_speed("left_lower_leg", "max")(motion)[0] > angular_speed("left_lower_leg")(motion)[0] > 0.5
+
+
+def test_a_curve_turns_all_the_way_round():
+    motion = sample("walk", speed=1.0, turn_rate=math.radians(60), seconds=8.0, variation=0.0).motion
+    assert turn()(motion)[0] == pytest.approx(math.radians(480), abs=0.3)
+    assert curvature()(motion)[0] == pytest.approx(math.radians(60), rel=0.1)
+
+
+def test_an_orientation_is_what_the_joint_turned_by():
+    motion = sample("turn_in_place", angle=1.2, variation=0.0).motion
+    assert orientation("hips", "end")(motion) == pytest.approx([0.0, 1.2, 0.0], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["position:right_foot@highest", "position:left_hand:xz@0.5", "turn,speed", "speed:head:max", "travelled::net",
+     "orientation:head@end", "angular_speed:right_hand", "step_height", "curvature,duration"],
+)  # fmt: skip
+def test_features_by_text_and_back(text):
+    features = parse_features(text)
+    assert features == tuple(feature_from(each.described()) for each in features)
+    assert sum(each.n_dims for each in features) == sum(len(each.units) for each in features)
+
+
+def test_functions_and_several_together():
+    def knee(motion):
+        return [len(motion), 2.0]
+
+    both = features_of([turn(), function(knee, ["frames", "two"], ["", "m"])])
+    motion = straight_walk(1.2, 2.0)
+    assert both[1](motion).tolist() == [121.0, 2.0]
+    assert features_of(lambda motion: 1.0)[0].n_dims == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: position("right_hand", "apex"), UnknownName, "no moment is called 'apex'.*there are farthest"),
+        (lambda: position("right_hand", -1.0), InvalidValue, "seconds of 0 or more, got -1"),
+        (lambda: position("right_hand", axes="xx"), InvalidValue, "axes must be some of"),
+        (lambda: speed(which="median"), InvalidValue, "'mean', 'min' or 'max', got 'median'"),
+        (lambda: travelled("far"), InvalidValue, "'path' or 'net'"),
+        (lambda: parse_features("positon:head"), UnknownName, "no feature is called 'positon'; similar: 'position'"),
+        (lambda: parse_features("position"), InvalidValue, "position needs a joint or role"),
+        (lambda: parse_features("turn@highest"), InvalidValue, "@MOMENT for a pose"),
+        (lambda: parse_features(""), InvalidValue, "expected a feature such as"),
+        (lambda: features_of(3), InvalidValue, "expected a feature, a function"),
+        (lambda: function(lambda m: 1.0, ["a"], ["m", "s"]), InvalidValue, "a unit for each of 1 names, got 2"),
+        (lambda: position("right_wing")(straight_walk(1.0, 1.0)), JointNotFound, "right_wing"),
+        (lambda: position("head", 0.5)(straight_walk(1.0, 1.0)), InvalidValue, "only a registration carries over"),
+        (lambda: angular_speed("centre_of_mass")(straight_walk(1.0, 1.0)), InvalidValue, "does not turn"),
+        (lambda: function(lambda m: 1 / 0)(straight_walk(1.0, 1.0)), InvalidValue, "failed on 'straight_walk': Zero"),
+        (lambda: function(lambda m: [1.0, 2.0])(straight_walk(1.0, 1.0)), InvalidValue, "must give 1 numbers"),
+    ],
+)
+def test_what_does_not_fit_is_said(make, error, message):
+    with pytest.raises(error, match=message):
+        make()

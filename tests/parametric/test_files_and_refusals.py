@@ -1,0 +1,222 @@
+"""Spaces that are saved and loaded, and what is refused with a sentence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.edit.resample import resample
+from marey.errors import InvalidValue, MareyWarning, NotBlendable, ParseError, UnknownVersion
+from marey.io import archive
+from marey.parametric import ParametricMotion, function, position, turn
+from marey.register import register
+from tests.parametric.takes import FEATURES, space, takes, walks
+
+
+class FoundOf:
+    """What a search gives: motions and the tree that they were found by."""
+
+    def __init__(self, motions, parents):
+        self.motions, self.parents = motions, parents
+
+
+@pytest.mark.parametrize("kind", ["reach", "walk"])
+def test_a_space_comes_back_from_its_file(tmp_path, kind):
+    made = space(kind)
+    made.save(tmp_path / "space.npz")
+    back = ParametricMotion.load(tmp_path / "space.npz")
+    assert (back.names, back.units, back.k, back.delta) == (made.names, made.units, made.k, made.delta)
+    assert back.notes == made.notes
+    target = made.samples[-1] + 0.1 * made.scale
+    a, b = made(target), back(target)
+    np.testing.assert_array_equal(a.rotations, b.rotations)
+    np.testing.assert_array_equal(a.root_positions, b.root_positions)
+    assert a.source.provenance == b.source.provenance
+    made.save(tmp_path / "again.npz")
+    assert (tmp_path / "space.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
+
+
+def test_functions_are_given_again(tmp_path):
+    def height(motion):
+        return float(motion.travel[:, 1].min())
+
+    made = ParametricMotion.build(takes("reach", 4), function(height, units=["m"]), samples=20)
+    made.save(tmp_path / "space.npz")
+    with pytest.raises(InvalidValue, match="'height' comes from a Python function, which no file holds; pass it again"):
+        ParametricMotion.load(tmp_path / "space.npz")
+    back = ParametricMotion.load(tmp_path / "space.npz", feature=function(height, units=["m"]))
+    assert back.error(made.samples[-1]).distances()["m"] < 0.05
+    with pytest.raises(InvalidValue, match="built with 1 other features"):
+        ParametricMotion.load(tmp_path / "space.npz", feature=position("head"))
+
+
+def test_values_by_hand_come_back(tmp_path):
+    made = ParametricMotion.build(takes("reach", 3), values=np.arange(3.0), names=["mood"])
+    made.save(tmp_path / "space.npz")
+    assert ParametricMotion.load(tmp_path / "space.npz").names == ("mood",)
+
+
+def test_broken_files_are_refused(tmp_path):
+    path = tmp_path / "space.npz"
+    made = space("reach")
+    made.save(path)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(ParseError):
+        ParametricMotion.load(path)
+    path.write_bytes(archive.pack("marey.graph", 1, {"a": np.zeros(1)}))
+    with pytest.raises(UnknownVersion, match="expected format 'marey.parametric'"):
+        ParametricMotion.load(path)
+
+
+def test_a_search_is_taken_with_its_tree():
+    motions = takes("punch", 6)
+    made = ParametricMotion.build(FoundOf(motions, [-1, 0, 0, 1, 1, 2]), FEATURES["punch"], samples=40)
+    assert made.registration.reference == 0
+    assert made.registration.n_motions == 6
+
+
+def test_a_search_keeps_its_tree_without_those_that_do_not_fit():
+    motions = takes("punch", 6)
+    apexes = [FEATURES["punch"].frame(motion) for motion in motions]
+    apexes[1] = 1
+    found = FoundOf(motions, [-1, 0, 0, 1, 1, 2])
+    made = ParametricMotion.build(found, FEATURES["punch"], samples=0, apexes=apexes)
+    assert made.kept.tolist() == [0, 2, 3, 4, 5]
+    assert made.registration.reference == 0
+    apexes[0] = 1
+    made = ParametricMotion.build(found, FEATURES["punch"], samples=0, apexes=apexes)
+    assert made.kept.tolist() == [2, 3, 4, 5]
+
+
+def test_examples_at_different_rates_keep_their_moments():
+    motions = list(takes("punch", 4))
+    motions[2] = resample(motions[2], 30.0)
+    with pytest.warns(MareyWarning, match="resampled from 30 to 60 Hz"):
+        made = ParametricMotion.build(motions, FEATURES["punch"], samples=0)
+    whole = ParametricMotion.build(takes("punch", 4), FEATURES["punch"], samples=0)
+    # A fast punch is known less well at half the rate.
+    np.testing.assert_allclose(made.parameters, whole.parameters, atol=0.04)
+
+
+def test_without_landmarks_the_reference_says_when():
+    motions = takes("punch", 6)
+    made = ParametricMotion.build(motions, FEATURES["punch"], samples=0, landmarks=False)
+    reg, frame = made.registration, FEATURES["punch"].frame(motions[made.registration.reference])
+    assert reg.timewarp(made.moments[0])[reg.reference] * reg.fps == pytest.approx(frame)
+
+
+def test_a_registration_is_taken_as_it_is():
+    reg = register(takes("punch", 4), crop=None)
+    made = ParametricMotion.build(reg, FEATURES["punch"], samples=40)
+    assert made.registration is reg
+    assert made.error(made.samples[-1], clean=False).distances()["m"] < 1e-6
+
+
+def test_a_moment_of_the_first_motion_is_carried_over():
+    motions = takes("punch", 5)
+    frame = FEATURES["punch"].frame(motions[0])
+    made = ParametricMotion.build(motions, position("right_hand", frame / motions[0].fps), samples=20)
+    assert made.registration.reference == 0
+    np.testing.assert_allclose(made.parameters[0], FEATURES["punch"](motions[0]), atol=1e-3)
+
+
+def test_apexes_may_be_given():
+    motions = takes("punch", 4)
+    apexes = [FEATURES["punch"].frame(motion) for motion in motions]
+    given = ParametricMotion.build(motions, position("right_hand", "highest"), apexes=apexes, samples=0)
+    found = ParametricMotion.build(motions, FEATURES["punch"], samples=0)
+    np.testing.assert_allclose(given.parameters, found.parameters)
+
+
+def test_motions_that_do_not_fit_are_left_out_and_named():
+    motions = list(takes("punch", 5))
+    short = replace(motions[2][:5], name="stub")
+    far = replace(walks(1)[0], name="stranger")
+    made = ParametricMotion.build(
+        [*motions, short, far], position("right_hand"), apexes=[20, 20, 20, 20, 20, 2, 20], samples=20
+    )
+    assert made.kept.tolist() == [0, 1, 2, 3, 4]
+    told = " ".join(made.notes)
+    assert "'stub' is left out" in told
+    assert "'stranger' is left out" in told
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "message"),
+    [
+        (lambda m: ParametricMotion.build(m[:1], "turn"), InvalidValue, "two examples or more, got 1"),
+        (lambda m: ParametricMotion.build(m[0], "turn"), InvalidValue, "two examples or more, got one motion"),
+        (lambda m: ParametricMotion.build(m), InvalidValue, "either feature= to measure or values="),
+        (lambda m: ParametricMotion.build(m, turn(), values=[1, 2]), InvalidValue, "and not both"),
+        (
+            lambda m: ParametricMotion.build(m, lambda motion: np.nan if motion.name.endswith("2") or True else 0.0),
+            InvalidValue,
+            "of 'punch 0' is nan, not a number",
+        ),
+        (
+            lambda m: ParametricMotion.build(m, lambda motion: [][1]),
+            InvalidValue,
+            "the feature of 'punch 0' cannot be had: .* IndexError",
+        ),
+        (
+            lambda m: ParametricMotion.build(m, "position:wing"),
+            InvalidValue,
+            "no moment for position wing in 'punch 0'",
+        ),
+        (lambda m: ParametricMotion.build(m, "turn", samples=-1), InvalidValue, "samples= or --samples must be from 0"),
+        (lambda m: ParametricMotion.build(m, "turn", delta=-1), InvalidValue, "delta= or --delta must be a number"),
+        (lambda m: ParametricMotion.build(m, "turn", scale=[1, 2]), InvalidValue, r"scale must have shape \(1,\)"),
+        (lambda m: ParametricMotion.build(m, "turn", scale=[-1]), InvalidValue, "scale must be above 0"),
+        (lambda m: ParametricMotion.build(m, "turn", rng="x"), InvalidValue, "rng must be a whole number"),
+        (lambda m: ParametricMotion.build(m, "turn", redundant=0), InvalidValue, "redundant must be a number above 0"),
+        (lambda m: ParametricMotion.build(m, values=[1, 2]), InvalidValue, r"values must have shape \(3, any\)"),
+        (
+            lambda m: ParametricMotion.build(m, "position:head@9.5"),
+            InvalidValue,
+            "is about 9.5 s, but 'punch 0' ends at",
+        ),
+        (
+            lambda m: ParametricMotion.build(m, FEATURES["punch"], apexes=[1, 1]),
+            InvalidValue,
+            "apexes must be one frame for each of 3 motions",
+        ),
+        (
+            lambda m: ParametricMotion.build(m, FEATURES["punch"], apexes=[999, 1, 1]),
+            InvalidValue,
+            "the apex of 'punch 0' must be a frame",
+        ),
+        (
+            lambda m: ParametricMotion.build(m, FEATURES["punch"], apexes=[20, 1, 1]),
+            NotBlendable,
+            "1 remain: its moment, frame 1 of",
+        ),
+        (
+            lambda m: ParametricMotion.build(m, FEATURES["punch"], max_distance=1e-4),
+            NotBlendable,
+            "two motions or more, and 1 of 3 remain: .* more than 0.0001 m",
+        ),
+    ],
+)
+def test_bad_input_is_refused(build, error, message):
+    with pytest.raises(error, match=message):
+        build(takes("punch", 3))
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ([0.1, 0.2], r"a target needs 3 numbers \(right_hand x in m, .*\), got 2 numbers"),
+        ([[0.1, 0.2, 0.3]], r"got shape \(1, 3\)"),
+        ([0.1, np.nan, 0.2], "target must be finite"),
+        ("here", "target must be an array of numbers"),
+    ],
+)
+def test_bad_targets_are_refused(target, message):
+    with pytest.raises(InvalidValue, match=message):
+        space("reach")(target)
+
+
+def test_bad_refinement_is_refused():
+    with pytest.raises(InvalidValue, match="refine= or --refine must be True, False or 0 to 50 steps, got 99"):
+        space("reach")(space("reach").samples[0], refine=99)

@@ -1,0 +1,199 @@
+"""Spaces of generated actions: what is asked for is reached, smoothly, with weights that keep their bounds."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from marey.edit._figure import place
+from marey.errors import InvalidValue, MareyWarning
+from marey.maths import rigid2d
+from marey.parametric import ParametricMotion
+from tests.parametric.takes import FEATURES, held_out, mean_errors, near_samples, real_space, space, takes
+
+DEGREES = np.pi / 180.0
+
+
+@pytest.mark.parametrize("kind", ["reach", "punch"])
+def test_a_target_near_a_sample_is_reached(kind):
+    made = space(kind)
+    targets = near_samples(made, 8)
+    plain, fine = mean_errors(made, targets), mean_errors(made, targets, refine=True)
+    assert plain["m mean"] < 0.02
+    assert fine["m mean"] < 0.005
+    assert fine["m own"] < 0.015
+
+
+def test_a_kick_hits_where_other_kicks_do():
+    # All kicks of the generator reach as far as the leg does: what is nearer or further cannot be had.
+    made = space("kick", 24)
+    targets = held_out("kick", FEATURES["kick"], made, 6)
+    assert len(targets) == 6
+    assert mean_errors(made, targets)["m mean"] < 0.02
+    assert mean_errors(made, targets, refine=True)["m mean"] < 0.005
+
+
+def test_a_walk_turns_and_goes_as_it_is_told():
+    made = space("walk")
+    targets = near_samples(made, 8)
+    plain, fine = mean_errors(made, targets), mean_errors(made, targets, refine=True)
+    assert plain["rad mean"] < 2.0 * DEGREES
+    assert plain["m/s mean"] < 0.05
+    assert fine["rad mean"] < 0.5 * DEGREES
+    assert fine["m/s mean"] < 0.01
+
+
+@pytest.mark.parametrize("kind", ["kick", "reach"])
+def test_real_examples_do_as_well(data_folder, kind):
+    made = real_space(data_folder, kind)
+    assert made.registration.n_motions == {"kick": 12, "reach": 15}[kind]
+    targets = near_samples(made, 8)
+    assert mean_errors(made, targets)["m mean"] < 0.02
+    fine = mean_errors(made, targets, refine=True)
+    assert fine["m mean"] < 0.01
+    assert fine["m most"] < 0.03
+    assert fine["m own"] < 0.04
+
+
+@pytest.mark.parametrize("refine", [False, 2])
+def test_weights_keep_their_bounds_and_sum(refine):
+    made = space("reach")
+    targets = np.concatenate([near_samples(made, 6), [[2.0, 3.0, -1.0]]])
+    for target in targets:
+        weights = made.weights(target, refine=refine, clean=False)
+        assert weights.min() >= -made.delta - 1e-12
+        assert weights.max() <= 1.0 + made.delta + 1e-12
+        assert weights.sum() == pytest.approx(1.0, abs=1e-9)
+        assert np.count_nonzero(weights) <= made.k * (made.n_dims + 1)
+
+
+def test_the_samples_keep_their_bounds_and_distances():
+    made = space("reach")
+    assert made.sample_weights.min() >= -made.delta - 1e-12
+    assert made.sample_weights.max() <= 1.0 + made.delta + 1e-12
+    np.testing.assert_allclose(made.sample_weights.sum(axis=1), 1.0, atol=1e-12)
+    n = made.registration.n_motions
+    np.testing.assert_array_equal(made.samples[:n], made.parameters)
+    rows = made.samples / made.scale
+    apart = np.linalg.norm(rows[:, None] - rows, axis=2)
+    np.fill_diagonal(apart, np.inf)
+    assert apart[n:].min() >= 0.0127 / 0.03
+
+
+def test_an_example_asked_for_by_its_parameters_comes_back():
+    made = space("reach")
+    j = 5
+    motion, own = made(made.parameters[j], clean=False), made.registration.motions[j]
+    assert len(motion) == len(own)
+    np.testing.assert_allclose(motion.world().positions, own.world().positions, atol=1e-6)
+
+
+def standing_at_origin(motion):
+    return motion.moved(rigid2d.invert(place(motion.skeleton, motion.world(), 0))).world().positions
+
+
+@pytest.mark.parametrize(("refine", "bound"), [(0, 10.0), (3, 15.0)])
+def test_neighbouring_targets_give_neighbouring_motions(refine, bound):
+    made = space("reach")
+    a, b = made.samples[-1], made.samples[-40]
+    line = a + (b - a) * np.linspace(0.0, 0.2, 14)[:, None]
+    step = np.linalg.norm(line[1] - line[0])
+    places = [standing_at_origin(made(target, clean=False, refine=refine)) for target in line]
+    for before, after in itertools.pairwise(places):
+        n = min(len(before), len(after))
+        assert abs(len(before) - len(after)) <= 2
+        assert np.linalg.norm(before[:n] - after[:n], axis=2).max() <= bound * step
+
+
+def test_weights_do_not_jump_where_neighbours_change():
+    made = space("reach")
+    a, b = made.samples[-1], made.samples[-40]
+    change = []
+    for n in (100, 400):
+        line = a + (b - a) * np.linspace(0.0, 1.0, n)[:, None]
+        weights = np.array([made.weights(target) for target in line])
+        change.append(np.abs(np.diff(weights, axis=0)).sum(axis=1).max())
+    assert change[1] < 0.4 * change[0]
+
+
+def test_refined_weights_do_not_jump_however_near_the_targets_are():
+    made = space("reach")
+    a, b = made.samples[-1], made.samples[-40]
+    for length in (0.02, 0.0005):
+        line = a + 0.3 * (b - a) + (b - a) / np.linalg.norm(b - a) * np.linspace(0.0, length, 12)[:, None]
+        weights = np.array([made.weights(target, refine=True, clean=False) for target in line])
+        assert np.abs(np.diff(weights, axis=0)).sum(axis=1).max() < 200.0 * length / 11
+
+
+def test_what_cannot_be_reached_is_projected_and_said():
+    made = space("reach")
+    far = made.samples.max(axis=0) + 0.5
+    assert far not in made.reachable()
+    with pytest.warns(MareyWarning, match=r"cannot be reached with these examples; the nearest"):
+        motion = made(far)
+    step = motion.source.provenance[-1]
+    aimed, projected = made.aim(far)
+    assert projected
+    np.testing.assert_allclose(step["aimed"], aimed)
+    reach = made.reachable()
+    assert (aimed >= reach.low - 1e-9).all()
+    assert (aimed <= reach.high + 1e-9).all()
+    assert np.linalg.norm(made.error(far).error) < 0.1
+
+
+def test_the_aim_goes_over_without_a_jump():
+    made = space("reach")
+    edge = made.samples[np.argmax(made.samples[:, 1])]
+    line = edge + np.linspace(0.0, 0.15, 60)[:, None] * np.array([0.0, 1.0, 0.0])
+    aims = np.array([made.aim(target)[0] for target in line])
+    assert np.linalg.norm(np.diff(aims, axis=0), axis=1).max() < 8.0 * 0.15 / 59
+    assert made.aim(line[0]) == (pytest.approx(line[0]), False)
+
+
+def test_only_examples_with_a_weight_are_blended_and_recorded():
+    made = space("reach")
+    target = made.samples[-1]
+    motion = made(target, name="reach here", start=(0.3, 1.0, 2.0))
+    assert motion.name == "reach here"
+    np.testing.assert_allclose(place(motion.skeleton, motion.world(), 0), (0.3, 1.0, 2.0), atol=0.02)
+    steps = {step["op"]: step for step in motion.source.provenance}
+    assert motion.source.provenance[-1]["op"] == "parametric"
+    used = np.count_nonzero(made.weights(target))
+    # The reference is always there, as the others' places are told by it.
+    assert len(steps["blend"]["inputs"]) in (used, used + 1)
+    assert steps["parametric"]["target"] == pytest.approx(target.tolist())
+
+
+def test_redundant_examples_are_left_out():
+    motions = takes("punch", 12)
+    whole = ParametricMotion.build(motions, FEATURES["punch"], samples=0)
+    thin = ParametricMotion.build(motions, FEATURES["punch"], samples=100, redundant=0.02)
+    n = thin.registration.n_motions
+    assert 4 <= n < len(motions)
+    assert any("redundant and left out" in note for note in thin.notes)
+    # Each of those left out can still be had.
+    kept = {motion.name for motion in thin.registration.motions}
+    gone = [k for k, motion in enumerate(motions) if motion.name not in kept]
+    assert len(gone) == len(motions) - n
+    errors = [thin.error(whole.parameters[k], refine=True, clean=False).distances()["m"] for k in gone]
+    assert np.mean(errors) < 0.02
+
+
+def test_values_given_by_hand_need_no_sampling():
+    motions = takes("reach", 4)
+    mood = ParametricMotion.build(motions, values=[0.0, 1.0, 2.0, 3.0], names=["mood"])
+    assert len(mood.samples) == 4
+    np.testing.assert_allclose(mood.weights([1.0]), [0.0, 1.0, 0.0, 0.0])
+    weights = mood.weights([0.5])
+    assert weights[:2] == pytest.approx(weights[:2][::-1])
+    assert weights[:2].sum() > 0.6
+    assert len(mood([0.5])) > 30
+    with pytest.raises(InvalidValue, match=r"error\(\) needs parameters that can be measured, and 'mood' was given"):
+        mood.error([0.5])
+
+
+def test_two_examples_are_a_line():
+    motions = takes("reach", 2)
+    made = ParametricMotion.build(motions, FEATURES["reach"], samples=50)
+    middle = made.parameters.mean(axis=0)
+    assert made.error(middle, refine=True).distances()["m"] < 0.05

@@ -1,0 +1,75 @@
+"""Pictures of what a search found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.errors import InvalidValue, UnknownFormat
+from marey.find.suggest import suggest
+from marey.plot.find import draw_match_graph, draw_matches, draw_thresholds, matches
+from tests.find_medleys import KICK, kick_web, kicks
+
+
+def _texts(figure):
+    return [text.get_text() for text in figure.texts]
+
+
+def test_each_match_has_a_row_with_its_poses():
+    found = kicks()
+    figure = draw_matches(found, n_poses=5)
+    assert len(figure.axes) == len(found)
+    for axes in figure.axes:
+        assert len(axes.collections) == 5
+    told = _texts(figure)
+    assert "query" in told
+    for k, match in list(enumerate(found))[1:]:
+        assert f"{k}   {100 * match.distance:.1f} cm, tier {match.tier}" in told
+
+
+def test_of_many_matches_near_and_far_ones_are_drawn():
+    found = kicks()
+    figure = draw_matches(found, most=3)
+    assert len(figure.axes) == 3
+    told = _texts(figure)
+    assert any(text.startswith("1   ") for text in told)
+    assert any(text.startswith(f"{len(found) - 1}   ") for text in told)
+    assert f"{len(found) - 1} matches within 7 cm, 2 of them drawn" in told
+
+
+def test_poses_below_one_another_belong_together():
+    """The leg is stretched out in the same column of every row."""
+    figure = draw_matches(kicks(), n_poses=5)
+    stretched = []
+    for axes in figure.axes:
+        wide = [np.ptp(np.concatenate(poses.get_segments())[:, 0]) for poses in axes.collections]
+        assert len(wide) == 5
+        stretched.append(int(np.argmax(wide)))
+    assert len(set(stretched)) == 1
+
+
+def test_the_match_graph_is_as_far_out_as_the_distances():
+    found = kicks()
+    figure = draw_match_graph(found)
+    (axes,) = figure.axes
+    places = np.array([dots.get_offsets()[0] for dots in axes.collections])
+    np.testing.assert_allclose(np.linalg.norm(places, axis=1), 100 * found.distances, atol=1e-9)
+    assert len(axes.get_lines()) == len(found.edges)
+
+
+def test_thresholds_step_up_at_the_distances():
+    made = suggest(kick_web(), "take0", *KICK)
+    figure = draw_thresholds(made, chosen=0.05)
+    line = figure.axes[0].get_lines()[0].get_xydata()
+    for limit in (0.5 * made.threshold, made.threshold):
+        before = line[line[:, 0] <= 100 * limit]
+        assert before[-1, 1] == (made.distances <= limit).sum()
+    told = [text.get_text() for text in figure.axes[0].texts]
+    assert told == [f"suggested: {100 * made.threshold:.1f} cm", "chosen: 5 cm"]
+
+
+def test_bad_use():
+    with pytest.raises(UnknownFormat, match=r"\.png or \.svg"):
+        matches(kicks(), "out.txt")
+    with pytest.raises(InvalidValue, match="at least 1 row and 2 poses"):
+        draw_matches(kicks(), most=0)

@@ -1,0 +1,76 @@
+"""Pictures of what a space of motions can be asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.errors import InvalidValue, UnknownFormat
+from marey.parametric import ParametricMotion
+from marey.plot.parametric import aimed, draw_aimed, draw_reachable, reachable, told_size
+from tests.find_medleys import kick_space, kicks
+
+
+def test_a_place_is_seen_from_three_sides_with_examples_and_samples():
+    space = kick_space()
+    figure = draw_reachable(space)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["from the side", "from behind", "from above"]
+    for axes, (i, j) in zip(figure.axes, [(2, 1), (0, 1), (2, 0)], strict=True):
+        samples, examples = axes.collections
+        np.testing.assert_allclose(samples.get_offsets(), space.samples[:, [i, j]])
+        np.testing.assert_allclose(examples.get_offsets(), space.parameters[:, [i, j]])
+
+
+def test_requests_and_results_are_joined():
+    space = kick_space()
+    targets = space.samples[[7, 9]] + [0.0, 0.01, 0.0]
+    figure = draw_reachable(space, targets=targets)
+    join, asked, got = figure.axes[0].get_lines()[:3]
+    np.testing.assert_allclose(asked.get_xydata()[0], targets[0][[2, 1]])
+    reached = space.error(targets[0]).reached
+    np.testing.assert_allclose(got.get_xydata()[0], reached[[2, 1]])
+    np.testing.assert_allclose(join.get_xydata(), [targets[0][[2, 1]], reached[[2, 1]]])
+    assert any("off in the mean" in text.get_text() for text in figure.texts)
+
+
+def test_one_and_two_parameters_have_one_panel():
+    found = kicks()
+    one = ParametricMotion.build(found, "position:right_ball:y", samples=60)
+    figure = draw_reachable(one, targets=[[float(one.parameters.mean())]])
+    assert len(figure.axes) == 1
+    assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["samples", "examples", "request"]
+    np.testing.assert_allclose(figure.axes[0].get_lines()[1].get_xdata(), one.parameters[:, 0])
+    two = ParametricMotion.build(found, "position:right_ball:y,duration", samples=60)
+    assert len(draw_reachable(two).axes) == 1
+
+
+def test_aimed_kicks_meet_their_crosses():
+    space = kick_space()
+    targets = space.samples[[3, 8, 11]]
+    figure = draw_aimed(space, targets, refine=True)
+    assert len(figure.axes) == 3
+    for axes in figure.axes:
+        (cross,) = [line for line in axes.get_lines() if line.get_marker() == "x"]
+        pose = max(axes.collections, key=lambda lines: lines.get_zorder())
+        ends = np.concatenate([np.asarray(segment) for segment in pose.get_segments()])
+        # The pose is the one at its own moment, which is near the one at which the examples' are blended.
+        assert np.linalg.norm(ends - cross.get_xydata()[0], axis=1).min() < 0.05
+
+
+def test_sizes_are_told_for_people():
+    assert told_size(0.0012, "m") == "1.2 mm"
+    assert told_size(0.034, "m") == "3.4 cm"
+    assert told_size(np.pi / 2, "rad") == "90 degrees"
+    assert told_size(0.5, "s") == "0.5 s"
+
+
+def test_bad_use(tmp_path):
+    space = kick_space()
+    with pytest.raises(InvalidValue, match="targets need 3 numbers each"):
+        draw_aimed(space, [[1.0, 2.0]])
+    with pytest.raises(InvalidValue, match="a row has 1 to 8 targets, got 9"):
+        draw_aimed(space, np.tile(space.samples[0], (9, 1)))
+    for draw in (lambda: reachable(space, tmp_path / "a.pdf"), lambda: aimed(space, space.samples[:1], "a")):
+        with pytest.raises(UnknownFormat, match=r"\.png or \.svg"):
+            draw()
+    assert not list(tmp_path.iterdir())
