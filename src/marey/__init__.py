@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 _WHERE = {
     "ContactPoint": "marey.core",
     "Contacts": "marey.core",
+    "GazeMap": "marey.layer",
     "Label": "marey.core",
     "Labels": "marey.core",
     "Markers": "marey.core",
@@ -35,6 +36,7 @@ _WHERE = {
     "detect_contacts": "marey.clean",
     "distance_grid": "marey.compare",
     "find_floor": "marey.clean",
+    "gaze_example": "marey.layer",
     "load": "marey.io",
     "load_markers": "marey.io",
     "load_motion": "marey.io",
@@ -71,6 +73,8 @@ if TYPE_CHECKING:
     from marey.io import load_markers as load_markers
     from marey.io import load_motion as load_motion
     from marey.io import save as save
+    from marey.layer import GazeMap as GazeMap
+    from marey.layer import gaze_example as gaze_example
     from marey.layer import splice as splice
     from marey.layer import transplant as transplant
     from marey.measure import measure as measure

@@ -14,6 +14,7 @@ from marey.bench.clips import bench_bvh
 from marey.bench.figures import Figure
 from marey.bench.files import bench_growth, bench_load, bench_save, bench_startup
 from marey.bench.find import bench_find
+from marey.bench.gaze import bench_gaze
 from marey.bench.graphs import bench_graph
 from marey.bench.grids import bench_grid
 from marey.bench.layer import bench_splice
@@ -41,6 +42,7 @@ BENCHES: dict[str, Callable[[str], Iterator[Figure]]] = {
     "find": bench_find,
     "parametric": bench_parametric,
     "splice": bench_splice,
+    "gaze": bench_gaze,
     "growth": bench_growth,
     "startup": bench_startup,
 }

@@ -25,6 +25,8 @@ SLIDE_GONE = 0.95
 PLACES, OFF_PATH = 0.08, 0.15
 # Kicks within this distance of one another, in metres, are found; a new one may miss its target by so much.
 KICKS, MISS = 0.07, 0.005
+# How far joints may be from the truth of a box carried on a curve, in metres, and a look from its goal, in degrees.
+CARRIED, OFF_GOAL = 0.02, 0.05
 # Detected contacts agree with the truth in at least this share, as F1.
 CONTACT_F1 = 0.97
 
@@ -54,6 +56,7 @@ FILES = (
         "along.png",
     ),
     *("web.npz", "kicks.npz", "found.png", "aimed.png", "reach.png"),
+    *("carry.bvh", "carry.marey.json", "carry.png", "look.bvh", "look.marey.json", "look.png"),
     *(f"aimed_{k}{suffix}" for k in (1, 2, 3) for suffix in (".bvh", ".marey.json")),
 )
 
@@ -71,7 +74,7 @@ class Made(NamedTuple):
 @click.command("demo")
 @click.argument("outdir", default="demo_out")
 def command(outdir: str) -> int:
-    """Generate motion; write, read, measure, clean, blend and draw it, walk a path, find and aim kicks, in OUTDIR.
+    """Generate motion; write, measure, clean, blend and draw it, walk a path, aim kicks and add layers, in OUTDIR.
 
     \b
     Example:
@@ -128,6 +131,7 @@ def _make(folder: Path) -> Iterator[Made]:
     yield from _blend(folder, clips)
     yield from _graph(folder, clips)
     yield from _find(folder)
+    yield from _layers(folder, clips)
     yield from _draw(folder, clips)
 
 
@@ -371,6 +375,40 @@ def _kick_targets(space: ParametricMotion) -> list[Floats]:
         near = np.argsort(np.linalg.norm(space.samples[:, :2] - [x, y], axis=1))[:4]
         targets.append(np.array([x, y, float(space.samples[near, 2].mean())]))
     return targets
+
+
+def _layers(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
+    """A box carried on a curve, from a walk on the curve and a box carried straight on; and a look to the side."""
+    import math
+
+    import numpy as np
+
+    from marey.io import save
+    from marey.layer import GazeMap, splice
+    from marey.plot import filmstrip
+    from marey.plot.gaze import gaze_track
+    from marey.samples import sample
+
+    left = clips["walk_left"]
+    both = splice(left, sample("carry_box", seconds=4.0).motion)
+    truth = sample("carry_box", **CLIPS["walk_left"]).motion
+    off = float(np.linalg.norm(both.world().positions - truth.world().positions[: len(both)], axis=-1).mean())
+    save(both, folder / "carry.bvh")
+    yield Made(folder / "carry.bvh", "a box, carried on a curve", f"{100 * off:.1f} cm off the truth", "Blender",
+               off <= CARRIED)  # fmt: skip
+    filmstrip(both, folder / "carry.png")
+    yield Made(folder / "carry.png", "the same, drawn", "", "any image viewer")
+    track = GazeMap.default().trace(both, [(1.0, math.radians(60.0), math.radians(10.0))])
+    miss = math.degrees(track.misses()[-1])  # by then it has settled
+    save(track.motion, folder / "look.bvh")
+    yield Made(folder / "look.bvh", "the same, looking to the left", f"{miss:.3f} degrees off", "Blender",
+               miss <= OFF_GOAL)  # fmt: skip
+    gaze_track(track, folder / "look.png")
+    yield Made(folder / "look.png", "the look, and how it settles", "", "any image viewer")
+    click.echo(
+        f"A box carried straight on, spliced onto a walk on a curve: {100 * off:.1f} cm from how that is done; then it"
+        f" looks to the left, {miss:.3f} degrees off.\n"
+    )
 
 
 def _same(match: Match, where: str, label: Label) -> bool:

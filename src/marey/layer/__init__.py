@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 _WHERE = {
     "Correlations": "correlation",
+    "GazeMap": "gaze_map",
+    "GazeShift": "gaze_model",
+    "GazeTrack": "gaze_track",
     "LIMBS": "transplanting",
     "SpliceSet": "runtime",
     "Splicer": "player",
@@ -18,6 +21,7 @@ _WHERE = {
     "Trend": "correlation",
     "align_motions": "splicing",
     "correlations": "correlation",
+    "gaze_example": "gaze_capture",
     "neck_deviation": "steadiness",
     "neck_path": "steadiness",
     "phase_errors": "steadiness",
@@ -33,6 +37,10 @@ if TYPE_CHECKING:
     from marey.layer.correlation import Correlations as Correlations
     from marey.layer.correlation import Trend as Trend
     from marey.layer.correlation import correlations as correlations
+    from marey.layer.gaze_capture import gaze_example as gaze_example
+    from marey.layer.gaze_map import GazeMap as GazeMap
+    from marey.layer.gaze_model import GazeShift as GazeShift
+    from marey.layer.gaze_track import GazeTrack as GazeTrack
     from marey.layer.phase import TimeMap as TimeMap
     from marey.layer.player import Splicer as Splicer
     from marey.layer.runtime import SpliceSet as SpliceSet

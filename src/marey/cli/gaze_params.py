@@ -1,0 +1,111 @@
+"""What `marey gaze` takes as a value: looks, points, and recordings with where they looked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from marey.cli.params import Moment
+
+
+class _Numbers(click.ParamType):  # type: ignore[type-arg]
+    """A moment and numbers behind it, separated by colons."""
+
+    count: int
+    example: str
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float | int, ...]:
+        """The moment and the numbers."""
+        if isinstance(value, tuple):
+            return value
+        first, *rest = str(value).split(":")
+        try:
+            numbers = [float(part) for part in rest]
+        except ValueError:
+            numbers = []
+        if len(numbers) != self.count or not all(abs(number) < float("inf") for number in numbers):
+            self.fail(f"expected {self.example}, got {value!r}", param, ctx)
+        return (Moment().convert(first, param, ctx), *numbers)
+
+
+class Look(_Numbers):
+    """``1.2:60:10``: a moment, and degrees to the left and up."""
+
+    name, count, example = "look", 2, "T:YAW:PITCH in seconds and degrees, such as 1.2:60:10"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float | int, ...]:
+        """The moment and the angles, refused where they are none."""
+        found = super().convert(value, param, ctx)
+        if abs(found[1]) > 180.0 or abs(found[2]) > 90.0:
+            self.fail(f"expected yaw of at most 180 degrees and pitch of at most 90, got {value!r}", param, ctx)
+        return found
+
+
+class Point(_Numbers):
+    """``1.2:2:1.5:4``: a moment, and a place in the world in metres."""
+
+    name, count, example = "point", 3, "T:X:Y:Z in seconds and metres, such as 1.2:2:1.5:4"
+
+
+class Example(NamedTuple):
+    """A recording of one look, where it went in degrees, and the frames that it lies between."""
+
+    file: str
+    yaw: float
+    pitch: float
+    start: int | None = None
+    stop: int | None = None
+
+
+class Take(click.ParamType):  # type: ignore[type-arg]
+    """``left.c3d:60:0``, or a .csv file of such."""
+
+    name = "example"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str | Example:
+        """The example, or the .csv file's name."""
+        if isinstance(value, Example) or str(value).lower().endswith(".csv"):
+            return value  # type: ignore[no-any-return]
+        parts = str(value).rsplit(":", 2)
+        try:
+            return Example(parts[0], float(parts[1]), float(parts[2]))
+        except (ValueError, IndexError):
+            self.fail(
+                f"expected FILE:YAW:PITCH in degrees, such as left.c3d:60:0, or a .csv file, got {value!r}", param, ctx
+            )
+
+
+def read_takes(given: tuple[str | Example, ...]) -> list[Example]:
+    """All examples, those of .csv files with names relative to these."""
+    out: list[Example] = []
+    for entry in given:
+        out += [entry] if isinstance(entry, Example) else _lines(entry)
+    return out
+
+
+def _lines(path: str) -> list[Example]:
+    from marey.errors import ParseError
+    from marey.io.files import read_bytes
+
+    out = []
+    for number, line in enumerate(read_bytes(path).decode("utf-8-sig", errors="replace").splitlines(), start=1):
+        words = [word.strip() for word in line.split(",")]
+        if not any(words) or (number == 1 and words[0].lower() == "file"):
+            continue
+        try:
+            name, yaw, pitch, *frames = words
+            span = [int(word) if word else None for word in frames]
+            if len(span) not in (0, 2):
+                raise ValueError
+            out.append(Example(str(Path(path).parent / name), float(yaw), float(pitch), *span))
+        except ValueError:
+            raise ParseError(
+                f"expected FILE,YAW,PITCH in degrees, and START,STOP in frames where needed, got {line!r}",
+                path=path,
+                line=number,
+            ) from None
+    if not out:
+        raise ParseError("expected lines FILE,YAW,PITCH, found none", path=path)
+    return out

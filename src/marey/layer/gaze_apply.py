@@ -1,0 +1,342 @@
+"""Looks on a motion: goals as they are given, what to ask the map for frame by frame, and the motion (Heck 5.2.3)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, settle
+from marey.core.kinematics import World
+from marey.core.motion import Motion
+from marey.edit._figure import facing
+from marey.edit._notes import checked_number, held_contacts, recorded
+from marey.errors import InvalidValue, MareyWarning
+from marey.layer.gaze_body import GazeBody
+from marey.layer.gaze_eyes import with_eyes
+from marey.layer.gaze_model import (
+    LENGTH,
+    N_NUMBERS,
+    OVERSHOOT,
+    GazeShift,
+    angles_of,
+    checked_goal,
+    direction,
+    possible,
+)
+from marey.layer.gaze_region import project
+from marey.layer.gaze_track import GazeTrack, Look
+from marey.layer.halves import offsets_of
+from marey.layer.smoothing import smoothed
+from marey.maths import quat
+
+if TYPE_CHECKING:
+    from marey.layer.gaze_map import GazeMap
+
+__all__ = ["EYE_LIMIT", "trace_gaze"]
+
+# Eyes are not turned further in the head than this without a word, radians.
+EYE_LIMIT = np.radians(35.0)
+# Seconds of the Gaussian that parts what a body does slowly from its bobbing, and of one that rounds off corners.
+_SLOW, _ROUND = 0.3, 0.1
+# A point that goes behind the figure is followed this far beyond its back before the other side takes over.
+_BEHIND = np.pi + np.radians(20.0)
+_ON_EDGE = np.radians(0.1)
+# A head that turns by more than this against its slow part does not bob but look; radians.
+_BOB = np.radians(4.0)
+# Where a head points over a clip, against its rest pose: by how much it looks aside, and by how much that is no pose.
+_ASIDE, _NO_POSE = np.radians(25.0), np.radians(60.0)
+_BACK, _ANGLES, _POINT = 0, 1, 2
+
+
+def trace_gaze(
+    gaze: GazeMap,
+    motion: Motion,
+    goals: Sequence[Any],
+    *,
+    steady: bool = True,
+    forward: Any = "clip",
+    eyes: str | Sequence[str] | None = None,
+    smoothing: float = _SLOW,
+) -> GazeTrack:
+    """A motion that looks at goals, and what its eyes do.
+
+    Parameters
+    ----------
+    gaze : how the person looks somewhere.
+    motion : whatever the body does; hips and legs stay as they are.
+    goals : in the order of their times, seconds: ``(time, yaw, pitch)``, radians from the body's heading;
+        ``(time, (x, y, z))``, a point in the world, metres, that is followed while the body moves; ``(time, None)``,
+        back to what the motion does by itself.
+    steady : let the eyes take up the body's bobbing while they look at something.
+    forward : which way the head looks. "clip": on the whole, the clip looks straight ahead, as files hold heads up to
+        20 degrees off; "rest": as in the rest pose; or (3,) in the head's own axes.
+    eyes : None, where the motion is to show no eyes; "add" to hang a joint from the head that points where they look;
+        or names of joints below the head that are turned with them.
+    smoothing : seconds, the standard deviation of the Gaussian that leaves the slow part of how body and head turn.
+
+    Returns
+    -------
+    GazeTrack. Goals outside of the map, and eyes turned beyond 35 degrees, are told as `MareyWarning` and in `notes`.
+    """
+    asked = _checked_goals(goals, motion)
+    body = GazeBody.of(motion.skeleton)
+    sigma = checked_number(smoothing, "smoothing") * motion.fps
+    # Kernels are loaded first, so that forward kinematics uses its own too.
+    from marey.layer import gaze_kernels
+
+    world = motion.world()
+    heading = smoothed(facing(motion.skeleton, world.positions), sigma)
+    turned = quat.from_axis_angle([0.0, 1.0, 0.0], heading)
+    ahead = _forward(body, world.rotations[:, body.head], turned, forward)
+    seen = quat.inv_rotate(turned, quat.rotate(world.rotations[:, body.head], ahead))
+    base = _slow_part(seen, sigma, motion.fps)
+    plans = _plans(gaze, asked, _Figure(motion, world, body, turned, base))
+    n = len(motion)
+    rotations = motion.rotations.copy()
+    shapes = {"eyes": (n, 4), "gaze": (n, 3), "model": (n, 3), "goals": (n, 2), "places": (n, 3), "strain": (n,)}
+    track: dict[str, Floats] = {name: np.empty(shape) for name, shape in shapes.items()}
+    gaze_kernels.displace(
+        world.rotations, world.positions, offsets_of(motion), motion.skeleton.parents, body.chain, body.shares,
+        settle(ahead), body.eyes, heading, base,
+        np.array([plan.time for plan in plans]), np.array([plan.kind for plan in plans], dtype=np.int64),
+        np.array([plan.times for plan in plans]).reshape(-1, 7),
+        np.array([plan.point for plan in plans]).reshape(-1, 3),
+        np.array([plan.requests for plan in plans]).reshape(-1, n, 2),
+        np.array([plan.excess for plan in plans]).reshape(-1, n, 2),
+        motion.fps, bool(steady), max(EYE_LIMIT, gaze.widest_eyes), gaze.table, gaze.origin, gaze.cell,
+        rotations, track["eyes"], track["gaze"], track["model"], track["goals"], track["places"],
+        track["strain"],
+    )  # fmt: skip
+    looks = tuple(_look(plan, k, plans, motion) for k, plan in enumerate(plans))
+    notes = _notes(looks, track["strain"], quat.angle(track["eyes"]), motion)
+    for note in notes:
+        warnings.warn(note, MareyWarning, stacklevel=3)
+    made = _made(motion, body, settle(rotations), plans, steady, notes)
+    if eyes is not None:
+        made = with_eyes(made, body, track["eyes"], settle(ahead), eyes)
+    return GazeTrack(
+        made,
+        settle(track["eyes"]),
+        settle(angles_of(track["gaze"])),
+        settle(angles_of(track["model"])),
+        settle(track["goals"]),
+        settle(heading),
+        settle(track["places"]),
+        looks,
+        notes,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Figure:
+    """The motion that is to look, `turned` (F, 4) its heading, and `base` (F, 2) where its head slowly points."""
+
+    motion: Motion
+    world: World
+    body: GazeBody
+    turned: Floats
+    base: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """One look as the kernel needs it; see `gaze_kernels.displace`."""
+
+    time: float
+    kind: int
+    goal: Floats | None
+    point: Floats
+    requests: Floats
+    excess: Floats
+    times: Floats
+    shift: GazeShift
+
+
+def _checked_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats | None]]:
+    """Time, kind and goal of each, refused where one is none."""
+    try:
+        listed = [tuple(entry) for entry in goals]
+    except TypeError:
+        raise InvalidValue(f"goals must be a list of (time, yaw, pitch), got {goals!r}") from None
+    if not listed:
+        raise InvalidValue("expected at least one goal to look at, got none")
+    out: list[tuple[float, int, Floats | None]] = []
+    for entry in listed:
+        if len(entry) not in (2, 3):
+            raise InvalidValue(f"a goal is (time, yaw, pitch), (time, (x, y, z)) or (time, None), got {entry!r}")
+        time = checked_number(entry[0], "the time of a goal")
+        if time > motion.duration + 1e-9:
+            raise InvalidValue(
+                f"the goal at {time:g} s comes after the end of {motion.name or 'the motion'}, {motion.duration:.2f} s"
+            )
+        if out and time <= out[-1][0]:
+            raise InvalidValue(f"goals must come one after another, got {out[-1][0]:g} s and then {time:g} s")
+        if len(entry) == 3:
+            out.append((time, _ANGLES, checked_goal(entry[1:], f"the goal at {time:g} s")))
+        elif entry[1] is None:
+            out.append((time, _BACK, None))
+        else:
+            out.append((time, _POINT, _checked_point(entry[1], time)))
+    return out
+
+
+def _checked_point(point: Any, time: float) -> Floats:
+    try:
+        given = np.asarray(point, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.zeros(0)
+    if given.shape != (3,) or not np.isfinite(given).all():
+        raise InvalidValue(f"the point to look at from {time:g} s must be x, y and z in metres, got {point!r}")
+    return given
+
+
+def _forward(body: GazeBody, head: Floats, turned: Floats, forward: Any) -> Floats:
+    """(3,) unit: which way the head looks, in its own axes."""
+    if not isinstance(forward, str):
+        given = np.asarray(_checked_point(forward, 0.0))
+        size = float(np.linalg.norm(given))
+        if size < 1e-9:
+            raise InvalidValue(f"forward must be a direction in the head's axes, got {forward!r}")
+        return given / size
+    if forward == "rest":
+        return body.ahead.copy()
+    if forward != "clip":
+        raise InvalidValue(f"forward must be 'clip', 'rest' or a direction (3,), got {forward!r}")
+    yaw, pitch = angles_of(quat.inv_rotate(turned, quat.rotate(head, body.ahead)).mean(axis=0))
+    # A clip that keeps looking to one side is believed; a rest pose that looks elsewhere altogether is no pose.
+    level = np.array([yaw, 0.0]) if _ASIDE < abs(yaw) < _NO_POSE and abs(pitch) < _NO_POSE else np.zeros(2)
+    found = quat.inv_rotate(head, quat.rotate(turned, direction(level))).mean(axis=0)
+    size = float(np.linalg.norm(found))
+    return np.asarray(found / size) if size > 0.1 else body.ahead.copy()
+
+
+def _slow_part(seen: Floats, sigma: float, fps: float) -> Floats:
+    """(F, 2) yaw and pitch of where the head points (F, 3), without bobbing, but with quick turns that are more."""
+    slow = angles_of(smoothed(seen, sigma))
+    quick = angles_of(seen) - slow
+    quick[:, 0] -= 2.0 * np.pi * np.rint(quick[:, 0] / (2.0 * np.pi))
+    size = np.linalg.norm(quick, axis=1, keepdims=True)
+    if size.max() <= _BOB:
+        return slow
+    more = np.maximum(1.0 - _BOB / np.maximum(size, _BOB), 0.0) * quick
+    return np.asarray(slow + smoothed(more, _ROUND * fps))
+
+
+def _plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], figure: _Figure) -> list[_Plan]:
+    """What to ask the map for, frame by frame, for each look; points that pass behind make one more."""
+    n, fps = len(figure.motion), figure.motion.fps
+    plans: list[_Plan] = []
+    latest = np.zeros((n, 2))
+    longest = float(gaze.table[..., LENGTH].max())
+    for k, (time, kind, goal) in enumerate(asked):
+        stop = asked[k + 1][0] if k + 1 < len(asked) else np.inf
+        wanted = np.zeros((n, 2)) if goal is None else _wanted(figure, kind, goal)
+        while True:
+            frame = min(int(np.ceil(time * fps - 1e-9)), n - 1)
+            if kind == _POINT:  # from the side that is nearer when the look begins
+                wanted[:, 0] -= 2.0 * np.pi * np.rint((wanted - figure.base)[frame, 0] / (2.0 * np.pi))
+            if kind == _BACK:
+                requests, excess = wanted, wanted
+            else:
+                # A look counts until the next has settled; what it would be elsewhere need not be known.
+                last = min(n, int((min(stop, n / fps) + longest) * fps) + 2)
+                requests, excess = _inside(gaze, wanted - figure.base, fps, frame, last)
+            shift, times = _timed(gaze, requests[frame] - latest[frame])
+            point = np.zeros(3) if kind != _POINT or goal is None else goal
+            plans.append(_Plan(time, kind, goal, point, requests, excess, times, shift))
+            latest = requests
+            if kind != _POINT:
+                break
+            behind = np.flatnonzero(np.abs((wanted - figure.base)[frame:, 0]) > _BEHIND)
+            if not len(behind) or (frame + behind[0]) / fps >= stop:
+                break
+            time, wanted = (frame + int(behind[0])) / fps, wanted.copy()
+    return plans
+
+
+def _wanted(figure: _Figure, kind: int, goal: Floats) -> Floats:
+    """(F, 2) yaw and pitch of a goal from the body's heading, yaw continuous, without what bobs."""
+    n = len(figure.motion)
+    if kind == _ANGLES:
+        return np.broadcast_to(goal, (n, 2)).copy()
+    head = figure.body.head
+    eyes = figure.world.positions[:, head] + quat.rotate(figure.world.rotations[:, head], figure.body.eyes)
+    angles = angles_of(quat.inv_rotate(figure.turned, goal - eyes))
+    angles[:, 0] = np.unwrap(angles[:, 0])
+    return np.asarray(smoothed(angles, _ROUND * figure.motion.fps))
+
+
+def _inside(gaze: GazeMap, wanted: Floats, fps: float, first: int, last: int) -> tuple[Floats, Floats]:
+    """(F, 2) the nearest that the map has room for, and what was cut off; known from frame `first` to `last`."""
+    excess = np.zeros_like(wanted)
+    nearest, apart = project(wanted[first:last], gaze.region)
+    if apart.max(initial=0.0) <= _ON_EDGE:
+        return wanted, excess
+    cut = np.where(apart[:, None] > _ON_EDGE, wanted[first:last] - nearest, 0.0)
+    excess[first:last] = smoothed(cut, _ROUND * fps)
+    return wanted - excess, excess
+
+
+def _timed(gaze: GazeMap, change: Floats) -> tuple[GazeShift, Floats]:
+    """The shift by which gaze moves so far, and its 7 times; a look right across is timed as the widest there is."""
+    from marey.layer import gaze_kernels
+
+    nearest, _ = project(change[None], gaze.region)
+    row, ahead = np.empty(N_NUMBERS), np.array([0.0, 0.0, 1.0])
+    gaze_kernels.aimed_row(
+        gaze.table, gaze.origin, gaze.cell, nearest[0], direction(nearest[0]), ahead, row, np.empty(3)
+    )
+    row = possible(row)
+    return GazeShift.of_row(row, nearest[0]), row[LENGTH : OVERSHOOT + 1]
+
+
+def _look(plan: _Plan, k: int, plans: list[_Plan], motion: Motion) -> Look:
+    stop = plans[k + 1].time if k + 1 < len(plans) else motion.duration
+    first, last = (min(round(t * motion.fps), len(motion) - 1) for t in (plan.time, stop))
+    outside = float(np.linalg.norm(plan.excess[first : last + 1], axis=1).max(initial=0.0))
+    settled = plan.time + plan.shift.length <= stop + 0.5 / motion.fps
+    return Look(plan.time, plan.goal, plan.shift, outside, settled)
+
+
+def _notes(looks: tuple[Look, ...], strain: Floats, turned: Floats, motion: Motion) -> tuple[str, ...]:
+    notes = []
+    for look in looks:
+        if look.outside > _ON_EDGE and look.goal is not None:
+            what = (
+                f"yaw {np.degrees(look.goal[0]):.0f} and pitch {np.degrees(look.goal[1]):.0f} degrees"
+                if len(look.goal) == 2
+                else f"the point {', '.join(f'{x:g}' for x in look.goal)}"
+            )
+            notes.append(
+                f"the goal at {look.time:.2f} s, {what}, lies up to {np.degrees(look.outside):.1f} degrees outside of "
+                "the gaze map and is looked at as far as the map goes"
+            )
+    most = int(strain.argmax())
+    if strain[most] > EYE_LIMIT:
+        missed = float(np.degrees((strain - turned).max()))
+        left = f"; there the gaze misses by up to {missed:.1f}" if missed > 0.1 else ""
+        notes.append(
+            f"the eyes would have to turn in the head by up to {np.degrees(strain[most]):.1f} degrees, at "
+            f"{most / motion.fps:.2f} s, more than the {np.degrees(EYE_LIMIT):.0f} that eyes easily do{left}"
+        )
+    return tuple(notes)
+
+
+def _made(
+    motion: Motion, body: GazeBody, rotations: Floats, plans: list[_Plan], steady: bool, notes: tuple[str, ...]
+) -> Motion:
+    """The motion with its new turns; of the contacts, those of the hands that still hold."""
+    made = replace(motion, rotations=rotations)
+    if motion.contacts is not None and any(
+        int(body.chain[0]) in motion.skeleton.chain(point.joint) for point in motion.contacts.points
+    ):
+        made = replace(made, contacts=held_contacts(motion, made))
+    listed = [
+        {"time": plan.time, "goal": None if plan.goal is None else plan.goal.tolist(), "length": plan.shift.length}
+        for plan in plans
+    ]
+    return recorded(made, "gaze", goals=listed, steady=bool(steady), notes=list(notes))

@@ -1,0 +1,197 @@
+"""From a captured look to a gaze displacement motion: pose from the rests, times by a fit of the model (Heck 5.2.2.2).
+
+A velocity threshold finds starts several frames late, as parts start slowly; it is used as a first guess only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, checked_index
+from marey.core.markers import Markers
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, NoResult
+from marey.layer.gaze_markers import Landmarks, load_triads, of_markers, of_motion, still_runs
+from marey.layer.gaze_model import AHEAD, GazeShift, checked_goal, direction, shares_at
+from marey.layer.smoothing import smoothed
+from marey.maths import quat
+
+__all__ = ["gaze_example"]
+
+# Seconds that a rest has to last before and after a shift.
+_REST_BEFORE, _REST_AFTER = 0.1, 0.25
+# Radians below which a goal is straight ahead, where there is nothing to see of a shift.
+_NO_GOAL = np.radians(2.0)
+# A part that turns less than this is expected to follow the neck at the usual distance, radians and shares of the look.
+_FAINT = np.radians(2.0)
+_USUAL = (0.17, 0.12, 0.07, 0.0)
+# Standard deviations of what is expected, in frames at 60 Hz: of the starts, and of the end of a look.
+_LIKELY = (2.5, 8.0)
+
+
+def gaze_example(
+    source: Markers | Motion,
+    goal: Any,
+    triads: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    *,
+    start: int | None = None,
+    stop: int | None = None,
+    facing: float | None = None,
+    eye_lead: float = 0.04,
+) -> GazeShift:
+    """A gaze displacement motion from one captured look.
+
+    Parameters
+    ----------
+    source : a recording of markers, or a skeletal clip: rest, a look at the goal, and rest there.
+    goal : yaw and pitch of what was looked at, radians, from straight ahead at rest. The eyes, which nothing records,
+        do what the head leaves of it.
+    triads : of markers, which of them sit on what: a mapping or its JSON file; see `checked_triads`.
+    start, stop : frames between which the look lies, where rest is not found; the first 0.2 s and the last are rest.
+    facing : yaw of the body at rest in the world, radians; by default told by the clip, or by the markers `front` and
+        `back`, else 0, which is along +Z.
+    eye_lead : seconds by which the eyes are ahead of whatever is seen to move first.
+    """
+    aimed = checked_goal(goal)
+    marks = _landmarks(source, triads)
+    if np.abs(aimed).max() < _NO_GOAL:
+        return straight_ahead(marks.name)
+    before, after = _rests(marks, start, stop)
+    heading = facing if facing is not None else marks.facing if marks.facing is not None else 0.0
+    whole = marks.turns(slice(*before), float(heading))
+    local = whole.copy()
+    local[:, 1:] = quat.inv_mul(whole[:, :-1], whole[:, 1:])
+    vectors = quat.log(local)
+    times = _fitted(vectors, before, after, marks.fps)
+    settled = slice(min(round(times[5]), after[1] - 3), after[1])
+    pose = quat.exp(vectors[settled].mean(axis=0))
+    head = pose[0]
+    for part in pose[1:]:
+        head = quat.mul(head, part)
+    eyes = quat.between(AHEAD, quat.inv_rotate(head, direction(aimed)))
+    return _shift(aimed, np.concatenate([pose, eyes[None]]), times, marks, eye_lead)
+
+
+def straight_ahead(name: str = "", like: GazeShift | None = None) -> GazeShift:
+    """The shift that goes nowhere, which holds the middle of a map."""
+    times = (0.6, np.array([0.26, 0.2, 0.14, 0.07]), 0.6, 0.05)
+    if like is not None:
+        times = (like.length, like.starts, like.peak, like.overshoot)
+    return GazeShift(np.zeros(2), quat.identity(5), *times, name)
+
+
+def _landmarks(source: Any, triads: Any) -> Landmarks:
+    if isinstance(source, Motion):
+        if triads is not None:
+            raise InvalidValue("triads name markers, but a skeletal clip has none; leave them out")
+        return of_motion(source)
+    if not isinstance(source, Markers):
+        raise InvalidValue(f"expected markers or a motion of a look, got {type(source).__name__}")
+    if triads is None:
+        raise InvalidValue("markers need triads: a mapping or JSON file that says which of them sit on what")
+    return of_markers(source, load_triads(triads) if isinstance(triads, str | os.PathLike) else triads)
+
+
+def _rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Half-open frames of rest before and after the look (Heck 5.2.2.1)."""
+    n, edge = len(marks), max(2, round(0.2 * marks.fps))
+    if start is not None or stop is not None:
+        first = 0 if start is None else checked_index(start, "start")
+        last = n if stop is None else checked_index(stop, "stop")
+        if not (first >= 0 and last <= n and last - first > 2 * edge + 3):
+            raise InvalidValue(
+                f"start and stop must be frames of 0 to {n}, more than {2 * edge + 3} apart, got {start}, {stop}"
+            )
+        return (first, first + edge), (last - edge, last)
+    found, most = still_runs(marks)
+    before = [(a, b) for a, b in found if b <= most and b - a >= _REST_BEFORE * marks.fps]
+    after = [(a, b) for a, b in found if a > most and b - a >= _REST_AFTER * marks.fps]
+    if not before or not after:
+        where = "before" if not before else "after"
+        raise NoResult(
+            f"{marks.name or 'the recording'} has no rest {where} its look; it has to stand still before and after, "
+            "or say with start and stop where the look lies"
+        )
+    return before[-1], after[0]
+
+
+def _fitted(vectors: Floats, before: tuple[int, int], after: tuple[int, int], fps: float) -> Floats:
+    """(7,) frames at which pelvis, lower, upper spine and neck start, of the peak and the end; and the overshoot.
+
+    vectors : (F, 4, 3) rotation vectors of the four parts.
+    """
+    from scipy.optimize import least_squares
+
+    lead = min(before[1] - before[0], round(0.3 * fps))
+    # The end of a look is so slow that it may pass for rest.
+    tail = min(after[1] - after[0], round(fps))
+    first, last = before[1] - lead, after[0] + tail
+    final = vectors[(after[0] + last) // 2 : last].mean(axis=0)
+    size = np.linalg.norm(final, axis=1)
+    axes = final / np.maximum(size, 1e-9)[:, None]
+    seen = np.einsum("fpk,pk->fp", vectors[first:last], axes)
+    frames = np.arange(first, last, dtype=np.float64)
+    guess = _guess(seen, frames, size, before[1], after[0], fps)
+    # Beside noise as it is at rest, so that what shows plainly is not bent towards what is expected.
+    noise = max(float(seen[: max(2, lead)].std(axis=0).mean()), 1e-6)
+    ties = noise / (np.array(_LIKELY) * fps / 60.0)
+
+    def misses(x: Floats) -> Floats:
+        model = _model(frames, x)
+        # Each part's amplitude follows from the rest of the model.
+        amplitude = (model * seen).sum(axis=0) / np.maximum((model * model).sum(axis=0), 1e-9)
+        off = x - guess
+        return np.concatenate([(seen - amplitude * model).ravel(), ties[0] * off[:4], ties[1] * off[5:6]])
+
+    low = np.array([first] * 4 + [before[1], before[1], 0.0], dtype=np.float64)
+    high = np.array([after[0]] * 4 + [last - 1, last, 1.0], dtype=np.float64)
+    best = None
+    for shift in (0.0, -0.1, 0.1):
+        begin = guess.copy()
+        begin[4] += shift * (guess[5] - guess[:4].min())
+        begin = np.clip(begin, low + 1e-3, high - 1e-3)
+        found = least_squares(misses, begin, bounds=(low, high), x_scale=np.array([3.0] * 6 + [0.05]), max_nfev=60)
+        if best is None or found.cost < best.cost:
+            best = found
+    assert best is not None
+    return np.asarray(best.x)
+
+
+def _model(frames: Floats, x: Floats) -> Floats:
+    """(F, 4) shares of the parts' turns; see `_fitted` for x."""
+    begin = x[:4].min()
+    length = max(x[5] - begin, 2.0)
+    peak = np.clip((x[4] - begin) / length, 0.02, 0.98)
+    starts = np.minimum((x[:4] - begin) / length, peak - 0.01)
+    return shares_at((frames - begin) / length, starts, float(peak), float(x[6]))[:, :4]
+
+
+def _guess(seen: Floats, frames: Floats, size: Floats, moving: int, settled: int, fps: float) -> Floats:
+    """What a fit begins with: starts where parts come out of the noise, the peak where the head goes furthest."""
+    even = smoothed(seen, 0.03 * fps)
+    inside = (frames >= moving) & (frames <= settled)
+    head = np.where(inside, even[:, 3], -np.inf)
+    peak = frames[int(head.argmax())]
+    if not moving + 2 < peak < settled - 2:
+        peak = moving + 0.65 * (settled - moving)
+    overshoot = float(np.clip(head.max() / max(size[3], 1e-6) - 1.0, 0.01, 0.5))
+    starts = []
+    for part in range(4):
+        out = np.flatnonzero(even[:, part] > 0.05 * max(size[part], 1e-6))
+        plain = len(out) and size[part] >= _FAINT
+        begins = frames[out[0]] - 0.12 * (peak - moving) if plain else moving + _USUAL[part] * (settled - moving)
+        starts.append(float(np.clip(begins, moving - 3.0, peak - 4.0)))
+    return np.array([*starts, peak, float(settled), overshoot])
+
+
+def _shift(goal: Floats, pose: Floats, times: Floats, marks: Landmarks, eye_lead: float) -> GazeShift:
+    """The shift whose times are given in frames."""
+    begin = float(times[:4].min()) - eye_lead * marks.fps
+    length = max(float(times[5]) - begin, 4.0)
+    peak = float(np.clip((times[4] - begin) / length, 0.1, 0.98))
+    starts = np.clip((times[:4] - begin) / length, 0.0, peak - 0.02)
+    return GazeShift(goal, pose, length / marks.fps, starts, peak, float(np.clip(times[6], 0.0, 1.0)), marks.name)

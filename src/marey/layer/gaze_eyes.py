@@ -1,0 +1,62 @@
+"""Eyes as joints: those that a skeleton has, or one that is hung from the head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from marey.core._arrays import Floats, settle
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton, end_name
+from marey.errors import InvalidValue
+from marey.layer.gaze_body import GazeBody
+from marey.maths import quat
+
+__all__ = ["with_eyes"]
+
+_ADDED = "Eyes"
+# Metres from the added joint to its tip, which points where the eyes look.
+_TIP = 0.15
+
+
+def with_eyes(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats, eyes: str | Sequence[str]) -> Motion:
+    """The motion with joints that follow the eyes' turns (F, 4): "add" for a new one, or names of the head's joints."""
+    if eyes == "add":
+        return _added(motion, body, turns, ahead)
+    if isinstance(eyes, str):
+        raise InvalidValue(f"eyes must be 'add' or a list of joints below the head, got {eyes!r}")
+    rotations = motion.rotations.copy()
+    for name in eyes:
+        joint = motion.skeleton.index(name)
+        if motion.skeleton.parents[joint] != body.head:
+            raise InvalidValue(
+                f"joint {name!r} cannot be an eye, as it does not hang from the head "
+                f"{motion.skeleton.names[body.head]!r}; leave it out, or add eyes of our own"
+            )
+        rotations[:, joint] = quat.mul(turns, rotations[:, joint])
+    return replace(motion, rotations=settle(quat.unroll(rotations)))
+
+
+def _added(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats) -> Motion:
+    given, n, j = motion.skeleton, len(motion), len(motion.skeleton)
+    if _ADDED in given.names:
+        raise InvalidValue(f"the skeleton already has a joint {_ADDED!r}; give it as an eye instead of adding one")
+    roles = {role: given.names[joint] for role, joint in given.roles.items()}
+    skeleton = Skeleton(
+        (*given.names, _ADDED, end_name(_ADDED, given.names)),
+        np.append(given.parents, [body.head, j]),
+        np.concatenate([given.offsets, body.eyes[None], _TIP * ahead[None]]),
+        # What joints are must not depend on those that are added.
+        {**roles, **given.role_map},
+    )
+    rotations = np.concatenate([motion.rotations, turns[:, None], np.broadcast_to(quat.identity(), (n, 1, 4))], axis=1)
+    bones = motion.bone_offsets
+    if bones is not None:
+        bones = settle(np.concatenate([bones, np.broadcast_to(skeleton.offsets[j:], (n, 2, 3))], axis=1))
+    # The file's own names, offsets and channels speak of fewer joints.
+    source = replace(motion.source, file_names=(), file_offsets=None, channels=None, channel_values=None)
+    return replace(
+        motion, skeleton=skeleton, rotations=settle(quat.unroll(rotations)), bone_offsets=bones, source=source
+    )

@@ -1,0 +1,194 @@
+"""Captured looks as orientations: which markers sit on what, gaps, rest, and marker triads as frames (Heck 5.2.2.1)."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats
+from marey.core.markers import Markers
+from marey.core.motion import Motion
+from marey.edit._figure import facing
+from marey.errors import InvalidValue, MareyWarning, NoResult, ParseError, UnknownVersion
+from marey.io.files import read_bytes
+from marey.layer.gaze_body import GazeBody
+from marey.layer.gaze_model import PARTS
+from marey.layer.marks import runs
+from marey.layer.smoothing import smoothed
+from marey.maths import quat
+
+__all__ = ["Landmarks", "load_triads", "of_markers", "of_motion", "still_runs"]
+
+TRIADS_FORMAT, TRIADS_VERSION = "marey.gaze_triads", 1
+# Metres per second below which a body counts as still (Heck 5.2.2.1), and seconds by which two rests are one.
+STILL, _JOIN = 0.006, 1.0 / 6.0
+# The longest gap that is filled, seconds.
+_LONGEST_GAP = 0.5
+_SMOOTH = 0.03
+# A triad's markers must not be on one line: metres by which they spread across it.
+_SPREAD = 0.004
+# Where no markers are, three are thought of at this distance from a joint.
+_LEVER = 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Landmarks:
+    """A look as it was captured: four clouds of points on the body, from below.
+
+    clouds : points (F, n, 3) on pelvis, lower spine, upper spine and head, metres, from the base of the spine.
+    facing : yaw of the body at rest, radians; None where it has to be told.
+    fps, name : of the recording.
+    """
+
+    clouds: tuple[Floats, ...]
+    facing: float | None
+    fps: float
+    name: str
+
+    def __len__(self) -> int:
+        return len(self.clouds[0])
+
+    def turns(self, rest: slice, heading: float) -> Floats:
+        """(F, 4, 4) how each landmark is turned against its mean over frames `rest`, in the body's axes."""
+        body = quat.from_axis_angle([0.0, 1.0, 0.0], heading)
+        out = [quat.mul(quat.inv_mul(body, _rotations(cloud, cloud[rest].mean(axis=0))), body) for cloud in self.clouds]
+        return np.asarray(quat.unroll(np.stack(out, axis=1)))
+
+
+def load_triads(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The map file that names the markers: a JSON object as `checked_triads` takes, with `format` and `version`."""
+    try:
+        content = json.loads(read_bytes(path).decode("utf-8-sig"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ParseError(
+            f"expected a JSON object that names markers, got text that is none ({error})", path=path
+        ) from None
+    if not isinstance(content, dict):
+        raise ParseError("expected a JSON object that names markers", path=path)
+    form, version = content.pop("format", TRIADS_FORMAT), content.pop("version", TRIADS_VERSION)
+    if (form, version) != (TRIADS_FORMAT, TRIADS_VERSION):
+        raise UnknownVersion(
+            f"expected {TRIADS_FORMAT} version {TRIADS_VERSION}, got {form} version {version}", path=path
+        )
+    try:
+        return checked_triads(content)
+    except InvalidValue as error:
+        raise ParseError(str(error), path=path) from None
+
+
+def checked_triads(given: Any) -> dict[str, Any]:
+    """``{"base": "SACR", "pelvis": [three or more], "lower_spine": ..., "upper_spine": ..., "neck": ...}``.
+
+    `neck` is the head's markers. `front` and `back`, lists of markers, say which way the body faces at rest.
+    """
+    if not isinstance(given, Mapping):
+        raise InvalidValue(f"triads must be a mapping from parts to marker names, got {type(given).__name__}")
+    needed = ("base", *PARTS[:4])
+    for part in needed:
+        if part not in given:
+            raise InvalidValue(f"the triads do not name {part!r}; they need {', '.join(needed)}")
+    for key, names in given.items():
+        if key not in (*needed, "front", "back"):
+            raise InvalidValue(f"the triads name {key!r}, which is none of {', '.join(needed)}, front, back")
+        listed = [names] if key == "base" else names
+        if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+            raise InvalidValue(f"the triads must name markers for {key!r}, got {names!r}")
+        if key in PARTS and len(set(listed)) < 3:
+            raise InvalidValue(f"{key!r} needs three markers or more to show how it is turned, got {len(set(listed))}")
+    if ("front" in given) != ("back" in given):
+        raise InvalidValue("the triads need both front and back to say which way the body faces, or neither")
+    return dict(given)
+
+
+def of_markers(markers: Markers, triads: Mapping[str, Any]) -> Landmarks:
+    """The landmarks of a recording: gaps filled, and the base of the spine held in place."""
+    named = checked_triads(triads)
+    base = filled(markers, named["base"])
+    clouds = []
+    for part in PARTS[:4]:
+        kept, lost = [], []
+        for name in named[part]:
+            try:
+                kept.append(filled(markers, name) - base)
+            except NoResult as error:
+                lost.append((name, error))
+        if len(kept) < 3:
+            raise lost[0][1]
+        if lost:
+            listed = ", ".join(repr(name) for name, _ in lost)
+            warnings.warn(
+                f"{markers.name or 'markers'}: {part} goes without {listed}, missing too long", MareyWarning, 2
+            )
+        cloud = np.stack(kept, axis=1)
+        spread = np.linalg.svd(cloud[0] - cloud[0].mean(axis=0), compute_uv=False)[1]
+        if spread < _SPREAD:
+            raise InvalidValue(
+                f"the markers of {part!r} are on one line ({1000 * spread:.1f} mm across it), which does not show how "
+                "it is turned; name markers that form a triangle"
+            )
+        clouds.append(cloud)
+    towards = None
+    if "front" in named:
+        ends = [np.mean([filled(markers, name) for name in named[end]], axis=0) for end in ("front", "back")]
+        towards = _level_yaw((ends[0] - ends[1])[: max(1, round(0.2 * markers.fps))].mean(axis=0))
+    return Landmarks(tuple(clouds), towards, markers.fps, markers.name)
+
+
+def filled(markers: Markers, name: str) -> Floats:
+    """(F, 3) a marker with its gaps filled in a straight line, and held at the ends (Heck 5.2.2.1)."""
+    k = markers.index(name)
+    seen: Bools = markers.valid[:, k]
+    longest = max((b - a for a, b in runs(~seen)), default=0)
+    if longest > _LONGEST_GAP * markers.fps:
+        a, b = next((a, b) for a, b in runs(~seen) if b - a == longest)
+        raise NoResult(
+            f"marker {name!r} is missing from frame {a} to {b}, {longest / markers.fps:.2f} s; gaps of up to "
+            f"{_LONGEST_GAP:g} s can be filled: cut the recording, or leave the marker out of its triad"
+        )
+    if not seen.any():
+        raise NoResult(f"marker {name!r} is never seen; leave it out of its triad")
+    at, frames = markers.positions[:, k], np.arange(len(markers))
+    return np.stack([np.interp(frames, frames[seen], at[seen, axis]) for axis in range(3)], axis=1)
+
+
+def of_motion(motion: Motion) -> Landmarks:
+    """The landmarks of a skeletal clip: points thought of around the joints that carry them."""
+    body = GazeBody.of(motion.skeleton)
+    world = motion.world()
+    corners = _LEVER * np.array([[0.0, 1.0, 0.0], [-0.8, -0.6, 0.0], [0.8, -0.6, 0.0], [0.0, 0.0, 1.0]])
+    clouds = [quat.rotate(world.rotations[:, joint, None], corners) for joint in body.landmarks]
+    still = max(1, round(0.2 * motion.fps))
+    yaw = float(np.mean(facing(motion.skeleton, world.positions[:still])))
+    return Landmarks(tuple(np.asarray(cloud) for cloud in clouds), yaw, motion.fps, motion.name)
+
+
+def still_runs(marks: Landmarks) -> tuple[list[tuple[int, int]], int]:
+    """Half-open runs of frames in which the body is at rest, and the frame in which it moves most."""
+    points = np.concatenate(marks.clouds, axis=1)
+    even = smoothed(points.reshape(len(points), -1), _SMOOTH * marks.fps).reshape(points.shape)
+    speed = np.linalg.norm(np.gradient(even, axis=0), axis=2).mean(axis=1) * marks.fps
+    # Noise alone makes markers seem to move; the quietest fifth of the frames says how fast.
+    slow = speed < max(STILL, 1.8 * float(np.quantile(speed, 0.2)))
+    joined = slow.copy()
+    for a, b in runs(~slow):
+        if a > 0 and b < len(slow) and b - a < _JOIN * marks.fps and speed[a:b].max() < 0.2 * speed.max():
+            joined[a:b] = True
+    return runs(joined), int(speed.argmax())
+
+
+def _level_yaw(towards: Floats) -> float:
+    return float(np.arctan2(towards[0], towards[2]))
+
+
+def _rotations(cloud: Floats, rest: Floats) -> Floats:
+    """(F, 4) the best rotations that carry points `rest` (n, 3) to `cloud` (F, n, 3), about their middles."""
+    moved = cloud - cloud.mean(axis=1, keepdims=True)
+    u, _, vt = np.linalg.svd(np.einsum("fni,nj->fij", moved, rest - rest.mean(axis=0)))
+    u[:, :, 2] *= np.sign(np.linalg.det(u @ vt))[:, None]
+    return np.asarray(quat.from_matrix(u @ vt))

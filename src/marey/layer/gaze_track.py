@@ -1,0 +1,79 @@
+"""What a motion that has been told where to look does with its eyes, frame by frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.layer.gaze_model import GazeShift, direction
+from marey.maths import quat
+
+__all__ = ["GazeTrack", "Look"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """One look of a motion.
+
+    time : seconds at which it begins, with the eyes.
+    goal : (2,) yaw and pitch, radians, or a point (3,) in the world, metres; None where it goes back.
+    shift : how it is done; its goal is how far the gaze moves.
+    outside : radians by which the goal lies outside of the map, and is not met, at the most.
+    settled : whether the clip and the next look leave it the time to settle.
+    """
+
+    time: float
+    goal: Floats | None
+    shift: GazeShift
+    outside: float
+    settled: bool
+
+    @property
+    def end(self) -> float:
+        """Seconds at which it has settled."""
+        return self.time + self.shift.length
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GazeTrack:
+    """A motion with its eyes.
+
+    motion : the motion that looks at the goals.
+    eyes : (F, 4) the eyes in the head's own axes: not turned where they look straight out of it.
+    gaze : (F, 2) radians, yaw and pitch of the eyes from the body's heading.
+    model : (F, 2) the same by the map alone, before the eyes take up what the body does besides.
+    goals : (F, 2) what is looked at, yaw and pitch; NaN where nothing is.
+    heading : (F,) radians, the body's smoothed heading in the world, from which these angles count.
+    places : (F, 3) metres, where the eyes are.
+    looks : one for each goal.
+    notes : what did not go as it was asked, in sentences.
+    """
+
+    motion: Motion
+    eyes: Floats
+    gaze: Floats
+    model: Floats
+    goals: Floats
+    heading: Floats
+    places: Floats
+    looks: tuple[Look, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def directions(self) -> Floats:
+        """(F, 3) unit, where the eyes look in the world."""
+        turned = quat.from_axis_angle([0.0, 1.0, 0.0], self.heading)
+        return np.asarray(quat.rotate(turned, direction(self.gaze)))
+
+    @property
+    def eye_angles(self) -> Floats:
+        """(F,) radians by which the eyes are turned in the head."""
+        return np.asarray(quat.angle(self.eyes))
+
+    def misses(self, *, model: bool = False) -> Floats:
+        """(F,) radians between gaze and goal, or the model's gaze and the goal; NaN where nothing is looked at."""
+        a, b = direction(self.model if model else self.gaze), direction(self.goals)
+        return np.asarray(np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), (a * b).sum(axis=1)))

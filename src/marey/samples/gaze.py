@@ -1,0 +1,250 @@
+"""A person who stands and looks at a sign: takes as a gaze capture has them, with what they were made of (Heck 5.2.1).
+
+The person is not the same to both sides: to the left it is eyes and head that turn, to the right more of the spine.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, checked_fps, settle
+from marey.core.markers import Markers
+from marey.core.motion import Motion
+from marey.core.source import Source
+from marey.errors import InvalidValue
+from marey.maths import quat
+from marey.maths.ease import ease_in
+from marey.samples.figure import figure
+from marey.samples.markers import _seen
+from marey.samples.samples import sample
+
+__all__ = ["GAZE_PARTS", "GAZE_TRIADS", "GazeTake", "gaze_take", "gaze_takes"]
+
+GAZE_PARTS = ("pelvis", "lower_spine", "upper_spine", "neck", "eyes")
+_RANGE = (math.radians(170.0), math.radians(60.0))
+# Degrees that eyes and neck come near to, turning left and right.
+_EYES, _NECK = {1: 22.0, -1: 16.0}, {1: 66.0, -1: 52.0}
+# How pelvis, lower and upper spine share what is left, turning left and right.
+_SPINE = {1: (0.30, 0.30, 0.40), -1: (0.36, 0.32, 0.32)}
+# Of a look up or down: pelvis, lower spine, upper spine, neck, of what the eyes leave.
+_PITCH = (0.05, 0.08, 0.15, 0.72)
+_EYE_LEAD = 0.04
+
+# Markers: name, joint, offset in metres in that joint's rest frame.
+_BACK = ((0.0, 0.045), (-0.04, -0.025), (0.04, -0.025))
+_TRIADS = (
+    ("pelvis", "LB", "Spine", -0.13),
+    ("lower_spine", "MB", "Spine1", -0.13),
+    ("upper_spine", "UB", "Spine2", -0.11),
+)
+_HAT = (
+    ("HD1", (0.085, 0.10, 0.085)),
+    ("HD2", (-0.085, 0.10, 0.085)),
+    ("HD3", (-0.085, 0.10, -0.085)),
+    ("HD4", (0.085, 0.10, -0.085)),
+    ("HTOP", (0.0, 0.18, 0.0)),
+    ("BROW", (0.0, 0.07, 0.11)),
+)
+GAZE_TRIADS: dict[str, Any] = {
+    "base": "BASE",
+    **{part: [f"{name}{k + 1}" for k in range(3)] for part, name, _, _ in _TRIADS},
+    "neck": [name for name, _ in _HAT],
+}
+"""Which markers of a take sit on what, as a map file for captures says it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GazeTake:
+    """One look at a sign, and the truth about it.
+
+    motion : rest, the shift of gaze, and reading; the figure stands at the origin and faces +Z.
+    goal : yaw to the left and pitch upwards of the sign, radians.
+    pose : (5, 4) how pelvis, lower spine, upper spine, neck and eyes are turned in the end, each as seen from the one
+        before, axes to the left, up and ahead.
+    length : seconds from the first movement, of the eyes, until all is settled.
+    starts : (4,) when pelvis, lower spine, upper spine and neck begin, as shares of the length.
+    peak, overshoot : when the overshoot is at its most, likewise, and by what share of the whole it goes beyond.
+    begin : seconds at which the eyes begin to move.
+    """
+
+    motion: Motion
+    goal: tuple[float, float]
+    pose: Floats
+    length: float
+    starts: tuple[float, ...]
+    peak: float
+    overshoot: float
+    begin: float
+
+    def markers(
+        self, *, rng: int | np.random.Generator | None = 0, noise: float = 0.0001, gaps: float = 0.0
+    ) -> Markers:
+        """The take as markers: one at the base of the spine, triads along it and a hat; see `GAZE_TRIADS`.
+
+        Parameters
+        ----------
+        noise : standard deviation of each coordinate, metres; 0.0001 turns a triad by about 0.1 degrees.
+        gaps : share of the time for which a marker is not seen, in [0, 0.9].
+        """
+        if not (np.isfinite(noise) and 0.0 <= noise <= 0.1 and np.isfinite(gaps) and 0.0 <= gaps <= 0.9):
+            raise InvalidValue(f"noise must lie between 0 and 0.1 m and gaps between 0 and 0.9, got {noise} and {gaps}")
+        rows = [("BASE", "Hips", np.array([0.0, 0.0, -0.11]))]
+        for _, name, joint, depth in _TRIADS:
+            rows += [(f"{name}{k + 1}", joint, np.array([x, y, depth])) for k, (x, y) in enumerate(_BACK)]
+        rows += [(name, "Head", np.array(offset)) for name, offset in _HAT]
+        joints = [self.motion.skeleton.index(joint) for _, joint, _ in rows]
+        world = self.motion.world()
+        at = world.positions[:, joints] + quat.rotate(world.rotations[:, joints], np.array([row[2] for row in rows]))
+        generator = np.random.default_rng(rng)
+        at = at + generator.normal(0.0, noise, at.shape)
+        valid = _seen(at.shape[:2], gaps, self.motion.fps, generator)
+        names = tuple(name for name, _, _ in rows)
+        return Markers(names, at, valid, self.motion.fps, self.motion.name, self.motion.source)
+
+
+def gaze_take(
+    yaw: float,
+    pitch: float,
+    *,
+    rng: int | np.random.Generator | None = 0,
+    fps: float = 60.0,
+    before: float = 0.8,
+    after: float = 1.0,
+    sway: float = 0.0,
+) -> GazeTake:
+    """One look at a sign.
+
+    Parameters
+    ----------
+    yaw, pitch : where the sign is, radians, to the left and up; at most 170 and 60 degrees.
+    rng : seed or Generator of what differs from take to take.
+    before, after : seconds of rest before the shift, and of reading after it.
+    sway : metres by which the whole figure sways.
+    """
+    if not (abs(yaw) <= _RANGE[0] and abs(pitch) <= _RANGE[1]):
+        raise InvalidValue(f"a sign must be within 170 degrees of yaw and 60 of pitch, got {yaw:g} and {pitch:g} rad")
+    rate, generator = checked_fps(fps), np.random.default_rng(rng)
+    pose = _final_pose(yaw, pitch)
+    size = math.acos(math.cos(yaw) * math.cos(pitch))
+    length, starts, peak, overshoot = _timing(size, 1 if yaw > 0.0 else -1, generator)
+    times = np.arange(round((before + length + after) * rate) + 1) / rate
+    shares = _shares((times - before) / length, starts, peak, overshoot)
+    motion = _performed(pose[:4], shares, times, rate, sway, generator)
+    step = {"op": "sample", "name": "gaze", "yaw": float(yaw), "pitch": float(pitch)}
+    motion = Motion(
+        motion.skeleton,
+        motion.root_positions,
+        motion.rotations,
+        rate,
+        f"gaze {math.degrees(yaw):.0f} {math.degrees(pitch):.0f}",
+        source=Source(floor=0.0, provenance=(step,)),
+    )
+    return GazeTake(motion, (float(yaw), float(pitch)), settle(pose), length, starts, peak, overshoot, before)
+
+
+def gaze_takes(*, rng: int = 0, fps: float = 60.0, sway: float = 0.0) -> list[GazeTake]:
+    """Looks at 33 signs: every 30 degrees up to 150 to each side, level with the eyes, 36 above and 36 below."""
+    return [
+        gaze_take(math.radians(yaw), math.radians(pitch), rng=np.random.default_rng([rng, k]), fps=fps, sway=sway)
+        for k, (pitch, yaw) in enumerate((p, y) for p in (-36, 0, 36) for y in range(-150, 151, 30))
+    ]
+
+
+def _towards(yaw: float, pitch: float) -> Floats:
+    return np.array(
+        [math.sin(yaw) * math.cos(pitch), math.sin(pitch), math.cos(yaw) * math.cos(pitch)], dtype=np.float64
+    )
+
+
+def _final_pose(yaw: float, pitch: float) -> Floats:
+    """(5, 4) who turns how far; the eyes do what is left, without rolling."""
+    side = 1 if yaw > 0.0 else -1
+    around, up = abs(math.degrees(yaw)), math.degrees(pitch)
+    left = around - _approach(around, _EYES[side])
+    neck = _approach(left, _NECK[side])
+    turns = [share * (left - neck) for share in _SPINE[side]] + [neck]
+    tilts = [share * (up - math.copysign(_approach(abs(up), 18.0), up)) for share in _PITCH]
+    parts = [
+        quat.mul(
+            quat.from_axis_angle([0.0, 1.0, 0.0], side * math.radians(turn)),
+            quat.from_axis_angle([1.0, 0.0, 0.0], -math.radians(tilt)),
+        )
+        for turn, tilt in zip(turns, tilts, strict=True)
+    ]
+    # A head that turns far leans over a little.
+    parts[3] = quat.mul(parts[3], quat.from_axis_angle([0.0, 0.0, 1.0], -0.06 * side * math.radians(neck)))
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = quat.mul(whole, part)
+    eyes = quat.between([0.0, 0.0, 1.0], quat.inv_rotate(whole, _towards(yaw, pitch)))
+    return np.stack([*parts, eyes])
+
+
+def _approach(angle: float, most: float) -> float:
+    return most * (1.0 - math.exp(-angle / most))
+
+
+def _timing(
+    size: float, side: int, rng: np.random.Generator
+) -> tuple[float, tuple[float, float, float, float], float, float]:
+    """Length, starts, peak and overshoot of a shift by `size` radians."""
+    share = math.degrees(size) / 150.0
+    vary = rng.uniform(-1.0, 1.0, 7)
+    length = (0.62 + 0.75 * share) * (1.0 + 0.05 * vary[0])
+    neck = _EYE_LEAD / length
+    upper = neck + 0.075 + 0.012 * vary[1]
+    lower = upper + 0.06 + 0.012 * vary[2]
+    pelvis = lower + 0.055 + 0.012 * vary[3]
+    peak = 0.60 + 0.03 * vary[4]
+    overshoot = (0.07 + (0.06 if side > 0 else 0.04) * share) * (1.0 + 0.1 * vary[5])
+    return length, (pelvis, lower, upper, neck), peak, overshoot
+
+
+def _shares(t: Floats, starts: tuple[float, ...], peak: float, overshoot: float) -> Floats:
+    """(F, 4) how much of its turn each part has made at times t (F,) as shares of the length."""
+    begin = np.array(starts)
+    rising = (1.0 + overshoot) * ease_in((t[:, None] - begin) / (peak - begin))
+    settling = 1.0 + overshoot * (1.0 - ease_in((t[:, None] - peak) / (1.0 - peak)))
+    return np.where(t[:, None] <= peak, rising, settling)
+
+
+@cache
+def _standing() -> Motion:
+    return sample("stand", variation=0.0, seconds=1.0, fps=30.0).motion[0]
+
+
+def _performed(
+    pose: Floats, shares: Floats, times: Floats, fps: float, sway: float, rng: np.random.Generator
+) -> Motion:
+    """The shares of a pose's turns on a figure that stands."""
+    skeleton, _ = figure()
+    still = _standing()
+    roles = skeleton.roles
+    base = still.world().rotations[0]
+    n = len(times)
+    rotations = np.repeat(still.rotations, n, axis=0)
+    parent, whole = base[roles["hips"]], np.broadcast_to(quat.identity(), (n, 4))
+    spine = list(roles.spine)
+    joints = [
+        (spine[0], 0, 1.0),
+        (spine[1], 1, 1.0),
+        (spine[2], 2, 1.0),
+        (roles["neck"], 3, 0.5),
+        (roles["head"], 3, 0.5),
+    ]
+    above = np.broadcast_to(parent, (n, 4))
+    for joint, part, share in joints:
+        whole = quat.mul(whole, quat.power(pose[part], share * shares[:, part]))
+        turned = quat.mul(whole, base[joint])
+        rotations[:, joint] = quat.inv_mul(above, turned)
+        above = turned
+    root = np.repeat(still.root_positions, n, axis=0)
+    phase = rng.uniform(0.0, 2.0 * np.pi, 2)
+    root[:, 0] += sway * np.sin(2.0 * np.pi * 0.4 * times + phase[0])
+    root[:, 2] += sway * np.sin(2.0 * np.pi * 0.3 * times + phase[1])
+    return Motion(skeleton, settle(root), settle(rotations), fps)
