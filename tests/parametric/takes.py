@@ -14,19 +14,24 @@ from marey.core.motion import Motion
 from marey.edit.resample import resample
 from marey.io import load_motion
 from marey.parametric import Feature, ParametricMotion, position
-from marey.samples import sample
+from marey.samples import sample, strikes
+from marey.samples.samples import _record as record
 
 FPS = 60.0
 FEATURES = {
     "reach": position("right_hand"),
     "punch": position("right_hand"),
     "kick": position("right_ball"),
+    "stretched": position("right_ball"),
 }
 
 
 @cache
 def takes(kind: str, n: int, seed: int = 0) -> tuple[Motion, ...]:
-    """n reaches, punches or kicks to different places, from the first frame of the action to its last."""
+    """n reaches, punches or kicks to different places, from the first frame of the action to its last.
+
+    "stretched" are kicks that all go as far as the leg does, so that their apexes lie on a surface.
+    """
     rng = np.random.default_rng(seed)
     out = []
     for k in range(n):
@@ -36,10 +41,18 @@ def takes(kind: str, n: int, seed: int = 0) -> tuple[Motion, ...]:
             wanted = {"x": rng.uniform(-0.2, 0.2), "y": rng.uniform(1.15, 1.6), "z": rng.uniform(0.6, 0.7)}
         else:
             wanted = {"height": rng.uniform(0.45, 1.25), "sideways": rng.uniform(-0.15, 0.15)}
-        motion = sample(kind, rng=1000 * seed + k, fps=FPS, **wanted).motion
-        label = next(label for label in motion.labels if label.name == kind)
+            wanted["stretch"] = rng.uniform(0.8, 0.95) if kind == "kick" else 0.95
+        motion = _made(kind, wanted, 1000 * seed + k)
+        label = next(label for label in motion.labels if label.name in (kind, "kick"))
         out.append(replace(motion[label.start : label.stop], name=f"{kind} {k}"))
     return tuple(out)
+
+
+def _made(kind: str, wanted: dict[str, float], seed: int) -> Motion:
+    if kind not in ("kick", "stretched"):
+        return sample(kind, rng=seed, fps=FPS, **wanted).motion
+    values = {"side": "right", "variation": 1.0, **wanted}
+    return record("kick", strikes.kick(values, np.random.default_rng(seed)), FPS, values, seed).motion
 
 
 @cache

@@ -12,11 +12,12 @@ from marey.parametric import ParametricMotion
 from tests.parametric.takes import FEATURES, held_out, mean_errors, near_samples, real_space, space, takes
 
 DEGREES = np.pi / 180.0
+SIZES = {"reach": 16, "punch": 16, "kick": 24, "stretched": 24}
 
 
-@pytest.mark.parametrize("kind", ["reach", "punch"])
+@pytest.mark.parametrize("kind", ["reach", "punch", "kick"])
 def test_a_target_near_a_sample_is_reached(kind):
-    made = space(kind)
+    made = space(kind, SIZES[kind])
     targets = near_samples(made, 8)
     plain, fine = mean_errors(made, targets), mean_errors(made, targets, refine=True)
     assert plain["m mean"] < 0.02
@@ -24,13 +25,28 @@ def test_a_target_near_a_sample_is_reached(kind):
     assert fine["m own"] < 0.015
 
 
-def test_a_kick_hits_where_other_kicks_do():
-    # All kicks of the generator reach as far as the leg does: what is nearer or further cannot be had.
-    made = space("kick", 24)
-    targets = held_out("kick", FEATURES["kick"], made, 6)
-    assert len(targets) == 6
+@pytest.mark.parametrize("kind", ["kick", "stretched"])
+def test_a_kick_hits_where_other_kicks_do(kind):
+    made = space(kind, SIZES[kind])
+    targets = held_out(kind, FEATURES[kind], made, 4)
+    assert len(targets) == 4
     assert mean_errors(made, targets)["m mean"] < 0.02
     assert mean_errors(made, targets, refine=True)["m mean"] < 0.005
+
+
+def thickness(samples):
+    """Median of the smallest singular value of what is around each sample, beside the largest."""
+    shares = []
+    for row in samples[::5]:
+        near = samples[np.argsort(np.linalg.norm(samples - row, axis=1))[:16]]
+        sizes = np.linalg.svd(near - near.mean(axis=0), compute_uv=False)
+        shares.append(sizes[-1] / sizes[0])
+    return np.median(shares)
+
+
+def test_kicks_fill_a_volume_and_those_of_a_stretched_leg_a_surface():
+    assert thickness(space("kick", SIZES["kick"]).samples) > 0.25
+    assert thickness(space("stretched", SIZES["stretched"]).samples) < 0.15
 
 
 def test_a_walk_turns_and_goes_as_it_is_told():
@@ -92,17 +108,21 @@ def standing_at_origin(motion):
     return motion.moved(rigid2d.invert(place(motion.skeleton, motion.world(), 0))).world().positions
 
 
-@pytest.mark.parametrize(("refine", "bound"), [(0, 10.0), (3, 15.0)])
-def test_neighbouring_targets_give_neighbouring_motions(refine, bound):
-    made = space("reach")
-    a, b = made.samples[-1], made.samples[-40]
-    line = a + (b - a) * np.linspace(0.0, 0.2, 14)[:, None]
-    step = np.linalg.norm(line[1] - line[0])
-    places = [standing_at_origin(made(target, clean=False, refine=refine)) for target in line]
-    for before, after in itertools.pairwise(places):
-        n = min(len(before), len(after))
-        assert abs(len(before) - len(after)) <= 2
-        assert np.linalg.norm(before[:n] - after[:n], axis=2).max() <= bound * step
+@pytest.mark.parametrize("apart", [3e-3, 6e-5])
+@pytest.mark.parametrize(("refine", "bound"), [(0, 15.0), (3, 50.0)])
+@pytest.mark.parametrize("kind", ["reach", "punch", "kick", "stretched"])
+def test_neighbouring_targets_give_neighbouring_motions(kind, refine, bound, apart):
+    # The same bound however near the targets are: a jump would go beyond it at the smaller distance.
+    made = space(kind, SIZES[kind])
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        a, b = made.samples[rng.integers(len(made.samples), size=2)]
+        line = a + 0.2 * (b - a) + (b - a) / np.linalg.norm(b - a) * apart * np.arange(5)[:, None]
+        places = [standing_at_origin(made(target, clean=False, refine=refine)) for target in line]
+        for before, after in itertools.pairwise(places):
+            n = min(len(before), len(after))
+            assert abs(len(before) - len(after)) <= 2
+            assert np.linalg.norm(before[:n] - after[:n], axis=2).max() <= bound * apart
 
 
 def test_weights_do_not_jump_where_neighbours_change():
@@ -116,13 +136,17 @@ def test_weights_do_not_jump_where_neighbours_change():
     assert change[1] < 0.4 * change[0]
 
 
-def test_refined_weights_do_not_jump_however_near_the_targets_are():
-    made = space("reach")
-    a, b = made.samples[-1], made.samples[-40]
-    for length in (0.02, 0.0005):
-        line = a + 0.3 * (b - a) + (b - a) / np.linalg.norm(b - a) * np.linspace(0.0, length, 12)[:, None]
-        weights = np.array([made.weights(target, refine=True, clean=False) for target in line])
-        assert np.abs(np.diff(weights, axis=0)).sum(axis=1).max() < 200.0 * length / 11
+@pytest.mark.parametrize("kind", ["reach", "punch", "kick", "stretched"])
+def test_refined_weights_do_not_jump_however_near_the_targets_are(kind):
+    # Off the surface of stretched kicks too, where nothing can be reached.
+    made = space(kind, SIZES[kind])
+    rng = np.random.default_rng(2)
+    for start in near_samples(made, 4, seed=6):
+        way = rng.standard_normal(3)
+        for apart in (2e-3, 5e-5, 2e-6):
+            line = start + way / np.linalg.norm(way) * apart * np.arange(6)[:, None]
+            weights = np.array([made.weights(target, refine=True, clean=False) for target in line])
+            assert np.abs(np.diff(weights, axis=0)).sum(axis=1).max() < 600.0 * apart
 
 
 def test_what_cannot_be_reached_is_projected_and_said():

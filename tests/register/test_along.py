@@ -145,6 +145,15 @@ def test_bad_input_is_refused(options, message):
         register_along(takes("reach", 3), **options)
 
 
+def test_copies_of_one_motion_are_in_step_with_it():
+    only = takes("reach", 1)[0]
+    found = register_along([only, only, only])
+    assert found.kept.tolist() == [0, 1, 2]
+    assert sorted(found.parents.tolist())[0] == -1
+    seconds = found.registration.timewarp(np.linspace(0.0, 1.0, 30))
+    np.testing.assert_allclose(seconds, np.repeat(seconds[:, :1], 3, axis=1), atol=1e-6)
+
+
 def test_one_motion_is_no_family():
     with pytest.raises(InvalidValue, match="two motions or more, got 1"):
         register_along(takes("reach", 1))

@@ -17,7 +17,7 @@ from marey.samples import sample
 _SAMPLES, _MOST_SECONDS = 1000, 5.0
 _FEW, _MANY = 10, 100
 # A motion is made of some examples around its target: a few more where there are more to choose from, but not all.
-_GROWTH = 2.0
+_GROWTH = 1.5
 _TARGETS = 12
 # Times as long as the blends of the samples would take one by one.
 _ONE_BY_ONE = 0.6

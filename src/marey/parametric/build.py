@@ -14,9 +14,11 @@ from marey.core._arrays import Floats, Ints, as_type, checked_index, frozen, set
 from marey.core.motion import Motion
 from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, MareyError, NotBlendable
+from marey.parametric.dense import densified
 from marey.parametric.features import Feature, features_of
 from marey.parametric.measured import Measured, check_finite
 from marey.parametric.sampling import measured_samples, sample_weights
+from marey.parametric.snap import snapped_apexes
 from marey.parametric.space import ParametricMotion
 from marey.parametric.thin import redundant_examples
 from marey.register.along import checked_parents, chosen, register_along, rehung_tree
@@ -60,6 +62,7 @@ def build_space(
     spacing: float = _SPACING,
     redundant: ArrayLike | None = None,
     apexes: ArrayLike | None = None,
+    snap: str | None = None,
     landmarks: bool = True,
     rng: int | np.random.Generator | None = 0,
     window: float = 0.1,
@@ -90,6 +93,9 @@ def build_space(
     redundant : a number, or one for each dimension: examples whose parameters others can be blended to, to within
         this, are left out. None keeps all.
     apexes : (n,) frames of the moment that the pose features are about, instead of those found.
+    snap : "farthest", "highest", "lowest", "fastest" or "slowest": where a feature's moment is given in seconds into
+        the reference, that of each example is its largest such turning point up to 0.2 s from where the timewarp has
+        it. None takes the moment just where the timewarp has it.
     landmarks : bring the motions in step so that these moments fall together. False maps the reference's moment
         through the timewarp (Kovar 6.3.1).
     rng : seed or Generator of the sampling.
@@ -113,19 +119,26 @@ def build_space(
     if values is not None:
         return _by_hand(motions, parents, reg, values, names, scale, limits, options)
     features = features_of(feature)
+    if snap is not None:
+        if apexes is not None or reg is not None:
+            raise InvalidValue(
+                "snap= is for motions and a moment given in seconds; leave out apexes= and registrations"
+            )
+        apexes = snapped_apexes(motions, parents, features, snap, options)
     staged = _staged(motions, parents, reg, features, apexes, landmarks, options)
     shown(0.2)
-    measured = Measured(staged.registration, features, staged.moments)
+    aligned = staged.registration
+    measured = Measured(densified(aligned), features, staged.moments, aligned.fps)
     own = _own(measured)
     steps = _scale(scale, own, features)
     notes, kept = staged.notes, staged.kept
     if redundant is not None:
         keep = redundant_examples(measured, own, steps, _tolerance(redundant, own.shape[1]), limits[0])
-        dropped = [told(staged.registration.motions[j], j) for j in range(len(own)) if j not in set(keep.tolist())]
+        dropped = [told(aligned.motions[j], j) for j in range(len(own)) if j not in set(keep.tolist())]
         if dropped:
             notes += (f"{len(dropped)} examples are redundant and left out: {', '.join(dropped)}",)
-            reg, _ = chosen(staged.registration, keep.tolist())
-            measured, own, kept = Measured(reg, features, staged.moments), own[keep], kept[keep]
+            aligned, own, kept = chosen(aligned, keep.tolist())[0], own[keep], kept[keep]
+            measured = Measured(densified(aligned), features, staged.moments, aligned.fps)
     shown(0.4)
     which, weights = sample_weights(
         own / steps, n_samples, limits[0], checked_number(expand, "expand="), _generator(rng)
@@ -135,7 +148,7 @@ def build_space(
     )
     shown(1.0)
     return ParametricMotion(
-        registration=measured.registration,
+        registration=aligned,
         features=features,
         moments=staged.moments,
         parameters=settle(own),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats
+from marey.core._arrays import Floats, Ints
 from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
@@ -349,20 +349,38 @@ def _checked_moment(at: Any) -> str | float:
     return seconds
 
 
+def _extent(path: Floats, which: str) -> Floats:
+    """(F,) what is largest where a path (F, 3) is farthest, highest and so on."""
+    if which == "farthest":
+        return np.asarray(np.linalg.norm(path - path[0], axis=1))
+    if which in ("highest", "lowest"):
+        return path[:, 1] if which == "highest" else -path[:, 1]
+    if len(path) < 3:
+        raise InvalidValue(f"a {which} moment needs three frames or more, got {len(path)}")
+    pace = np.linalg.norm(path[2:] - path[:-2], axis=1)
+    inner = pace if which == "fastest" else -pace
+    return np.concatenate([[-np.inf], inner, [-np.inf]])
+
+
 def _extreme(path: Floats, which: str) -> int:
-    if which in ("fastest", "slowest"):
-        if len(path) < 3:
-            raise InvalidValue(f"a {which} moment needs three frames or more, got {len(path)}")
-        pace = np.linalg.norm(path[2:] - path[:-2], axis=1)
-        return 1 + int(np.argmax(pace if which == "fastest" else -pace))
-    height = path[:, 1] if which == "highest" else -path[:, 1]
-    value = np.linalg.norm(path - path[0], axis=1) if which == "farthest" else height
+    value = _extent(path, which)
     top, most = int(np.argmax(value)), float(value.max())
     edge = max(1, round(_EDGE * len(path)))
-    if edge <= top < len(path) - edge:
+    if which in ("fastest", "slowest") or edge <= top < len(path) - edge:
         return top
     # What comes next may lead further than the action did: a turning point nearly as far out is meant.
-    inner = value[1:-1]
-    turns = 1 + np.flatnonzero((inner >= value[:-2]) & (inner >= value[2:]) & (inner >= most - _NEARLY * np.ptp(value)))
-    turns = turns[(turns >= edge) & (turns < len(path) - edge)]
+    turns = _turning_points(value)
+    turns = turns[(value[turns] >= most - _NEARLY * np.ptp(value)) & (turns >= edge) & (turns < len(path) - edge)]
     return int(turns[np.argmax(value[turns])]) if len(turns) else top
+
+
+def extreme_near(path: Floats, which: str, frame: int, reach: int) -> int:
+    """The frame at most `reach` from `frame` where a path (F, 3) has its largest turning point; `frame` if none has."""
+    value = _extent(path, which)
+    turns = _turning_points(value)
+    turns = turns[np.abs(turns - frame) <= reach]
+    return int(turns[np.argmax(value[turns])]) if len(turns) else frame
+
+
+def _turning_points(value: Floats) -> Ints:
+    return 1 + np.flatnonzero((value[1:-1] >= value[:-2]) & (value[1:-1] >= value[2:]))

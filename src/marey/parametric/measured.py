@@ -2,7 +2,7 @@
 
 Many blends are measured at once. Their frames are laid one after another into one track, as a feature is told from each
 one's own start, so that it does not matter where a blend stands. For features of poses, only the first frame and those
-around the moment are made.
+around the moment are made; between frames a cubic is laid through what they give.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from marey.blend.advance import knot_slopes
 from marey.blend.blend import Track, compose
 from marey.blend.weights import speed_shares
-from marey.core._arrays import Floats, Ints, settle
-from marey.core.kinematics import World, forward_kinematics
+from marey.core._arrays import Floats, Ints
+from marey.core.kinematics import World
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
-from marey.maths import quat
+from marey.parametric.dense import value_between
 from marey.parametric.features import Feature
 from marey.register.along import chosen
 from marey.register.registration import RegistrationCurve
@@ -38,22 +38,24 @@ _NODES, _WEIGHTS = (
 _MOST_FRAMES = 20_000
 
 
-def frames_of(reg: RegistrationCurve, weights: Floats) -> tuple[Floats, Ints]:
+def frames_of(reg: RegistrationCurve, weights: Floats, fps: float | None = None) -> tuple[Floats, Ints]:
     """u of the frames of blends under constant weights (B, n), one after another, and (B + 1,) where each begins.
 
-    They are those that `marey.blend` makes of each; one round of it if the registration is cyclic.
+    They are those that `marey.blend` makes of each at `fps`, or at the rate of the motions; one round of it if the
+    registration is cyclic.
     """
     from marey.parametric import track_kernels
 
+    rate = reg.fps if fps is None else fps
     slopes = knot_slopes(reg.timewarp.points)
     shares = speed_shares(weights, slopes)
     borders = np.empty((len(weights), len(slopes)))
     track_kernels.span_ends(slopes, shares, _NODES, _WEIGHTS, borders)
-    frames = borders[:, -1] * reg.fps
+    frames = borders[:, -1] * rate
     counts = np.ceil(frames - _LATE) if reg.cyclic else np.floor(frames + _LATE) + 1
     starts = np.concatenate([[0], np.cumsum(np.maximum(counts, 1).astype(np.int64))])
     u = np.empty(starts[-1])
-    track_kernels.frame_places(slopes, shares, borders, starts, reg.fps, _NODES, _WEIGHTS, u)
+    track_kernels.frame_places(slopes, shares, borders, starts, rate, _NODES, _WEIGHTS, u)
     return u, starts
 
 
@@ -64,11 +66,13 @@ class Measured:
     registration : of the n examples.
     features : what counts.
     moments : u of each feature's pose; NaN for those of whole motions.
+    fps : of the blends; that of the examples by default.
     """
 
     registration: RegistrationCurve
     features: tuple[Feature, ...]
     moments: tuple[float, ...]
+    fps: float | None = None
 
     @property
     def n_dims(self) -> int:
@@ -96,12 +100,15 @@ class Measured:
 
     def of_motion(self, motion: Motion, u: Floats) -> Floats:
         """(d,) of a blend whose frames are at u (F,)."""
-        parts = [
-            feature.of_poses(motion, np.array([0.0, float(np.interp(moment, u, np.arange(len(u))))]))
-            if feature.is_pose
-            else feature.of_whole(motion, None)
-            for feature, moment in zip(self.features, self.moments, strict=True)
-        ]
+        poses = any(feature.is_pose for feature in self.features)
+        world = motion.world() if poses else None
+        parts = []
+        for feature, moment in zip(self.features, self.moments, strict=True):
+            if world is None or not feature.is_pose:
+                parts.append(feature.of_whole(motion, world))
+                continue
+            at = np.interp([moment], u, np.arange(len(u)))
+            parts.append(_of_poses(feature, motion, world, np.zeros(1, dtype=np.int64), at, np.array([len(u)]))[0])
         return np.concatenate(parts)
 
     def at_own_moments(self, motion: Motion) -> Floats:
@@ -116,33 +123,31 @@ class Measured:
 
     def _of_tracks(self, reg: RegistrationCurve, weights: Floats) -> Floats:
         """(B, d) of blends of all motions of `reg` under weights (B, n)."""
-        u, starts = frames_of(reg, weights)
-        tracks = [u[a:b] for a, b in itertools.pairwise(starts)]
-        track = Track(u, u, np.repeat(weights, np.diff(starts), axis=0))
+        rate = reg.fps if self.fps is None else self.fps
+        u, starts = frames_of(reg, weights, rate)
+        lengths = np.diff(starts)
+        track = Track(u, u, np.repeat(weights, lengths, axis=0))
         poses = [k for k, feature in enumerate(self.features) if feature.is_pose]
         places = {
-            k: np.array([np.interp(self.moments[k], each, np.arange(len(each))) for each in tracks]) for k in poses
+            k: np.array([np.interp(self.moments[k], u[a:b], np.arange(b - a)) for a, b in itertools.pairwise(starts)])
+            for k in poses
         }
+        rows = np.arange(len(u))
         if len(poses) == len(self.features):
-            rows, where = _needed(starts[:-1], np.diff(starts), [places[k] for k in poses])
-            made, _ = compose(reg, track, reg.fps, chosen=rows)
-            begin = np.searchsorted(rows, starts[:-1])
-        else:
-            made, _ = compose(reg, track, reg.fps)
-            where = [starts[:-1] + places[k] for k in poses]
-            begin = starts[:-1]
-        at = dict(zip(poses, where, strict=True))
+            rows = _needed(starts[:-1], lengths, [places[k] for k in poses])
+        made, _ = compose(reg, track, rate, chosen=rows)
+        world = made.world()
         out = np.empty((len(weights), self.n_dims))
         columns = np.concatenate([[0], np.cumsum([feature.n_dims for feature in self.features])])
-        for k, where_at in at.items():
-            out[:, columns[k] : columns[k + 1]] = _of_poses(self.features[k], made, begin, where_at)
-        wholes = {k: slice(columns[k], columns[k + 1]) for k in range(len(self.features)) if k not in at}
+        for k in poses:
+            found = _of_poses(self.features[k], made, world, starts[:-1], places[k], lengths, rows)
+            out[:, columns[k] : columns[k + 1]] = found
+        wholes = {k: slice(columns[k], columns[k + 1]) for k in range(len(self.features)) if k not in places}
         if wholes:
-            self._fill_wholes(made, starts, wholes, out)
+            self._fill_wholes(made, world, starts, wholes, out)
         return out
 
-    def _fill_wholes(self, made: Motion, starts: Ints, wholes: dict[int, slice], out: Floats) -> None:
-        world = made.world()
+    def _fill_wholes(self, made: Motion, world: World, starts: Ints, wholes: dict[int, slice], out: Floats) -> None:
         if all(self.features[k].call is None for k in wholes):
             made = replace(made, contacts=None, labels=Labels())  # which only functions may look at
         for row, (a, b) in enumerate(itertools.pairwise(starts.tolist())):
@@ -151,39 +156,40 @@ class Measured:
                 out[row, columns] = self.features[k].of_whole(motion, seen)
 
 
-def _needed(starts: Ints, lengths: Ints, places: Sequence[Floats]) -> tuple[Ints, list[Floats]]:
-    """Rows of a track for the first frames and those around places within each blend, and the places among these."""
-    wanted = [starts]
-    for place in places:
-        before = np.minimum(place.astype(np.int64), lengths - 1)
-        wanted += [starts + before, starts + np.minimum(before + 1, lengths - 1)]
-    rows = np.unique(np.concatenate(wanted))
-    among = []
-    for place in places:
-        before = np.minimum(place.astype(np.int64), lengths - 1)
-        among.append(np.searchsorted(rows, starts + before) + (place - before))
-    return rows, among
+def _needed(starts: Ints, lengths: Ints, places: Sequence[Floats]) -> Ints:
+    """Rows of a track for the first frames and those around places within each blend."""
+    around = [(starts[:, None] + value_between(place, lengths)[0]).ravel() for place in places]
+    return np.unique(np.concatenate([starts, *around]))
 
 
-def _of_poses(feature: Feature, made: Motion, begin: Ints, at: Floats) -> Floats:
-    """(B, d) with poses between rows of `made`, as `Motion.at` takes them."""
-    before = at.astype(np.int64)
-    after = np.minimum(before + 1, len(made) - 1)
-    t = at - before
-    rotations = quat.slerp(made.rotations[before], made.rotations[after], t[:, None])
-    mix = t[:, None]
-    roots = made.root_positions[before] * (1.0 - mix) + made.root_positions[after] * mix
-    bones = made.bone_offsets
-    both = np.concatenate([made.rotations[begin], rotations])
-    offsets = None
-    if bones is not None:
-        offsets = np.concatenate([bones[begin], bones[before] * (1.0 - mix[..., None]) + bones[after] * mix[..., None]])
-    world = forward_kinematics(
-        made.skeleton, settle(np.concatenate([made.root_positions[begin], roots])), settle(both), offsets
+def _of_poses(
+    feature: Feature, made: Motion, world: World, starts: Ints, at: Floats, lengths: Ints, rows: Ints | None = None
+) -> Floats:
+    """(B, d) at places `at` (B,) within blends of these lengths, from poses in the frames around them.
+
+    rows : which frames of the track those of `made` are; all by default.
+    """
+    places, shares = value_between(at, lengths)
+    begin, there = np.repeat(starts, 4), (starts[:, None] + places).ravel()
+    if rows is not None:
+        begin, there = np.searchsorted(rows, begin), np.searchsorted(rows, there)
+    values = feature.between(
+        made.skeleton,
+        World(world.positions[begin], world.rotations[begin]),
+        World(world.positions[there], world.rotations[there]),
+        np.array([made.source.floor or 0.0]),
     )
-    n = len(begin)
-    start, there = World(world.positions[:n], world.rotations[:n]), World(world.positions[n:], world.rotations[n:])
-    return feature.between(made.skeleton, start, there, np.array([made.source.floor or 0.0]))
+    if feature.kind == "orientation":
+        values = _one_way(values.reshape(-1, 4, 3)).reshape(-1, 3)
+    return np.asarray(np.einsum("bf,bfd->bd", shares, values.reshape(len(at), 4, -1)))
+
+
+def _one_way(turned: Floats) -> Floats:
+    """Rotation vectors (B, F, 3), each on the same side as the first: near half a turn the other way may be shorter."""
+    angle = np.linalg.norm(turned, axis=2, keepdims=True)
+    other = turned * (1.0 - 2.0 * np.pi / np.maximum(angle, 1e-12))
+    flip = np.linalg.norm(other - turned[:, :1], axis=2) < np.linalg.norm(turned - turned[:, :1], axis=2)
+    return np.where(flip[..., None], other, turned)
 
 
 def check_finite(values: Floats, features: Sequence[Feature], name: str) -> None:

@@ -2,7 +2,9 @@
 
 A step solves ``min |r - J dw|^2 + damping |y|^2`` with ``dw = s y``, weights within their bounds and a sum of 0. Each
 example's room s is its part in the samples around the target: as it fades out there, so does what refinement may make
-of it, and neighbouring targets keep neighbouring weights.
+of it, and neighbouring targets keep neighbouring weights. For the same reason J stays that of the first weights, r is
+first brought into what J s can change, and damping grows with r: where the examples hardly differ in some direction, as
+kicks do along a leg that is always stretched, what is asked for in that direction leaves the weights alone.
 """
 
 from __future__ import annotations
@@ -14,8 +16,12 @@ from marey.parametric.measured import Measured
 
 __all__ = ["bounded_step", "refined"]
 
-# Weight of the squared y beside that of squared residuals, which are in units of the space's scale.
-_DAMPING = 1e-3
+# Directions in which J s is below this share of what it is in the best one are hardly followed.
+_FOLLOWED = 0.03
+# Damping for a residual of 1: about how much J s changes while such a residual is worked off.
+_BENT = 0.02
+# Damping that there is always, as a share of the largest singular value of J s.
+_LEAST = 0.01
 # Share of the way to one example alone by which f is differentiated: wide, as f has small kinks where its moment passes
 # from one frame to the next, which would make weights jump.
 _STEP = 0.1
@@ -51,21 +57,17 @@ def refined(
 
     now, residual = weights, (target - measure(weights)) / scale
     first = miss = float(np.linalg.norm(residual))
-    jacobian = None
+    if miss < _DONE or not np.isfinite(miss):
+        return weights
+    jacobian = _jacobian(measured, which, now) / scale[:, None]
     for _ in range(steps):
+        now = bounded_step(now, jacobian, residual, room, delta)
+        residual = (target - measure(now)) / scale
+        miss = float(np.linalg.norm(residual))
         if miss < _DONE or not np.isfinite(miss):
             break
-        if jacobian is None:
-            jacobian = _jacobian(measured, which, now) / scale[:, None]
-        after = bounded_step(now, jacobian, residual, room, delta)
-        moved, left = after - now, (target - measure(after)) / scale
-        length = float(moved @ moved)
-        if length > 0.0:
-            # What the step really did corrects J along it (Broyden), which saves blending for a new one.
-            jacobian = jacobian + np.outer(residual - left - jacobian @ moved, moved / length)
-        now, residual, miss = after, left, float(np.linalg.norm(left))
-    # Taken in full where it takes a quarter off the error, not at all where it takes nothing off, with no jump between.
-    gain = np.clip(4.0 * (1.0 - miss / first), 0.0, 1.0) if first > 0.0 and np.isfinite(miss) else 0.0
+    # Taken in full where it does no harm, not at all where the error becomes a quarter larger, with no jump between.
+    gain = np.clip(5.0 - 4.0 * miss / first, 0.0, 1.0) if np.isfinite(miss) else 0.0
     return np.asarray(weights + gain * (now - weights))
 
 
@@ -77,8 +79,15 @@ def bounded_step(weights: Floats, jacobian: Floats, residual: Floats, room: Floa
     s, n = room[free], int(free.sum())
     if n < 2:
         return weights
-    rows = np.concatenate([jacobian[:, free] * s, np.sqrt(_DAMPING) * np.eye(n), _TIED * s[None]])
-    goal = np.concatenate([residual, np.zeros(n + 1)])
+    slopes = jacobian[:, free] * s
+    size = float(np.linalg.norm(slopes, 2))
+    if size <= 0.0:
+        return weights
+    square = slopes @ slopes.T
+    within = np.linalg.solve(square + (_FOLLOWED * size) ** 2 * np.eye(len(square)), square @ residual)
+    damping = np.hypot(_LEAST * size, np.sqrt(_BENT * np.linalg.norm(residual)))
+    rows = np.concatenate([slopes, damping * np.eye(n), _TIED * s[None]])
+    goal = np.concatenate([within, np.zeros(n + 1)])
     low, high = (-delta - weights[free]) / s, (1.0 + delta - weights[free]) / s
     found = lsq_linear(rows, goal, (np.minimum(low, 0.0) - 1e-12, np.maximum(high, 0.0) + 1e-12), method="bvls")
     out = weights.copy()

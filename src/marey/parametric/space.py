@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.blend.blend import blend
+from marey.blend.blend import Track, compose, held, inputs_record
 from marey.core._arrays import Floats, Ints, as_type, checked_index, frozen, rebuilt, settle
 from marey.core.motion import Motion
+from marey.edit._figure import place
 from marey.errors import InvalidValue, MareyWarning
+from marey.maths import rigid2d
+from marey.parametric.dense import densified
 from marey.parametric.features import Feature
 from marey.parametric.measured import Measured, frames_of
 from marey.parametric.neighbours import mixed_weights, neighbour_shares
@@ -127,6 +130,7 @@ class ParametricMotion:
     k: int
     notes: tuple[str, ...] = ()
     kept: Ints = None  # type: ignore[assignment]  # always there once it is made
+    _dense: RegistrationCurve = field(init=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -143,6 +147,7 @@ class ParametricMotion:
         put(self, "sample_weights", frozen(self.sample_weights, "sample_weights", self.sample_examples.shape))
         put(self, "scale", frozen(self.scale, "scale", (d,)))
         put(self, "kept", frozen(np.arange(n) if self.kept is None else self.kept, "kept", (n,), np.int64))
+        put(self, "_dense", densified(self.registration))
         if not m or self.sample_examples.min() < 0 or self.sample_examples.max() >= n:
             raise InvalidValue(f"samples must be blends of the examples 0 to {n - 1}")
         if not (self.scale > 0.0).all():
@@ -283,7 +288,7 @@ class ParametricMotion:
         return load_space(path, feature)
 
     def _measured(self) -> Measured:
-        return Measured(self.registration, self.features, self.moments)
+        return Measured(self._dense, self.features, self.moments, self.registration.fps)
 
     def _around(self, target: Floats) -> tuple[Ints, Floats]:
         """The samples around a target, and their shares."""
@@ -317,12 +322,20 @@ class ParametricMotion:
 
     def _made(self, which: Ints, weights: Floats, clean: bool, start: ArrayLike | None) -> tuple[Motion, Floats]:
         """The blend, of the examples that have a weight alone, and u of its frames."""
-        sub, kept = chosen(self.registration, which.tolist())
+        sub, kept = chosen(self._dense, which.tolist())
         table = np.zeros(len(kept))
         table[np.searchsorted(kept, which)] = weights
         table /= table.sum()
-        made = blend(sub, table, enforce=clean, start=start)
-        return made, frames_of(sub, table[None])[0]
+        rate = self.registration.fps
+        u, _ = frames_of(sub, table[None], rate)
+        made, _ = compose(sub, Track(np.arange(len(u)) / rate, u, np.broadcast_to(table, (len(u), len(table)))), rate)
+        if start is not None:
+            here = place(made.skeleton, made[:1].world(), 0)
+            made = made.moved(rigid2d.between(here, frozen(start, "start", (3,))))
+        given, _ = chosen(self.registration, which.tolist())
+        step = {"inputs": inputs_record(given), "distance": float(given.distance), "weights": table.tolist()}
+        made = replace(made, source=made.source.with_step(op="blend", **step))
+        return held(made) if clean else made, u
 
     def _checked(self, target: Any) -> Floats:
         given = np.atleast_1d(as_type(target, "target"))

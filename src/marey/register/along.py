@@ -39,6 +39,8 @@ _TIMEWARP_KNOT, _ALIGNMENT_KNOT = 0.13, 0.065
 _FEW = 32
 # Times that a curve is drawn to its landmarks, and seconds to either side over which.
 _ROUNDS, _AROUND = 6, 0.3
+# m^2 below which motions count as the same; SciPy takes dense entries below 1e-8 for no way at all.
+_SAME = 1e-6
 # Motions below this many are no family.
 _FEWEST = 2
 
@@ -196,7 +198,7 @@ def nearest_tree(clouds: Sequence[Clouds], landmarks: Ints | None = None, root: 
     for i in range(n):
         grid = distance_grid(few[i], stacked(few), window=0.0).values.reshape(n_few, n, n_few)
         costs[i] = np.einsum("fnf->n", grid) / n_few
-    costs = np.maximum(0.5 * (costs + costs.T), 1e-12)
+    costs = np.maximum(0.5 * (costs + costs.T), _SAME)
     np.fill_diagonal(costs, 0.0)
     top = int(np.argmin(np.sqrt(costs).sum(axis=1))) if root is None else root
     _, before = dijkstra(costs, indices=top, return_predecessors=True)

@@ -213,6 +213,7 @@ CATALOGUE: dict[str, Entry] = {
         _SIDE,
         Parameter("height", 0.9, 0.35, 1.3, "m", "of the ball of the foot at its farthest"),
         Parameter("sideways", 0.0, -0.25, 0.25, "m", "to the left"),
+        Parameter("stretch", 0.95, 0.78, 0.95, "", "share of the leg's length to which it is stretched there"),
     ),
     "kick_grid": _entry("right front kicks to a range of heights and directions", strikes.kick_grid, _ROWS, _COLUMNS),
     "box_dance": _entry(

@@ -77,8 +77,8 @@ def _stand_and_act(kinds: list[str], values: Values, rng: np.random.Generator, c
             _leave_guard(script, home, guarded)
             guarded = None
         if kind == "kick":
-            height, aside = _drawn(rng, reach, (0.95, 0.32), (0.0, 0.18))
-            strikes.kick_at(script, side, height, aside)
+            height, aside, stretch = _drawn(rng, reach, (0.95, 0.32), (0.0, 0.18), (0.88, 0.07))
+            strikes.kick_at(script, side, height, aside, stretch)
         elif kind == "punch":
             x, y, z = _drawn(rng, reach, (0.0, 0.2), (1.38, 0.22), (0.66, 0.07))
             strikes.punch_at(script, side, (x, y, z))

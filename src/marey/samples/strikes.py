@@ -32,6 +32,7 @@ GUARD_FEET: dict[str, tuple[Triple, float]] = {
 }
 REAR_HEEL = 0.16  # radians by which the rear foot's heel is raised in the guard
 _ARM_USE = 0.93  # share of the arm's length to which the body brings a target
+KICK_STRETCH = 0.95  # share of the leg's length from hip to ankle at the apex of a kick that goes as far as it can
 
 
 def reach(values: Values, rng: np.random.Generator) -> Plan:
@@ -194,7 +195,7 @@ def kick(values: Values, rng: np.random.Generator) -> Plan:
     """A front kick whose ball reaches a height."""
     script = Script(rng, values["variation"])
     script.key(0.35)
-    kick_at(script, values["side"], values["height"], values["sideways"])
+    kick_at(script, values["side"], values["height"], values["sideways"], values["stretch"])
     return script.plan()
 
 
@@ -208,8 +209,11 @@ def kick_grid(values: Values, rng: np.random.Generator) -> Plan:
     return script.plan()
 
 
-def kick_at(script: Script, side: str, height: float, aside: float) -> None:
-    """Onto the other leg, a front kick to a height, and back to the pose it left."""
+def kick_at(script: Script, side: str, height: float, aside: float, stretch: float = KICK_STRETCH) -> None:
+    """Onto the other leg, a front kick to a height, and back to the pose it left.
+
+    stretch : share of the leg's length from hip to ankle at the apex: less for a near target, with the knee bent.
+    """
     _, build = figure()
     rest = script.pose
     sign, other = sign_of(side), "right" if side == "left" else "left"
@@ -231,7 +235,7 @@ def kick_at(script: Script, side: str, height: float, aside: float) -> None:
     )
     kicked = with_arm(kicked, side, (-0.45, 0.35, 0.3, 0.8))
     kicked = with_arm(kicked, other, (0.9, 0.3, 0.6, 1.5))
-    apex, pitch = _kick_apex(kicked, side, height, aside, high)
+    apex, pitch = _kick_apex(kicked, side, (height, aside, stretch), high)
     chamber = (0.6 * sign * build.hip_side + 0.4 * aside, 0.28 + 0.26 * height, 0.24 + 0.12 * high)
     place, yaw = script.feet[side]
     start = script.now
@@ -259,8 +263,9 @@ def kick_at(script: Script, side: str, height: float, aside: float) -> None:
     script.key(script.about(0.35, 0.2))
 
 
-def _kick_apex(pose: Pose, side: str, height: float, aside: float, high: float) -> tuple[Triple, float]:
-    """Where the ball of a nearly straight leg is at this height, and the foot's pitch there."""
+def _kick_apex(pose: Pose, side: str, goal: Triple, high: float) -> tuple[Triple, float]:
+    """Where the ball of a leg is for a height, a place aside and a stretch, and the foot's pitch there."""
+    height, aside, stretch = goal
     _, build = figure()
     sign = sign_of(side)
     socket = lean(np.array(pose.pelvis))
@@ -271,5 +276,5 @@ def _kick_apex(pose: Pose, side: str, height: float, aside: float, high: float) 
     back = build.ball * np.cos(pitch) - build.ankle * np.sin(pitch)
     x = 0.4 * sign * build.hip_side + aside
     across = (height + up - hip[1]) ** 2 + (x - hip[0]) ** 2
-    ahead = np.sqrt((0.95 * build.leg) ** 2 - across)
+    ahead = np.sqrt((stretch * build.leg) ** 2 - across)
     return (x, height, float(hip[2] + ahead + back)), pitch

@@ -1,0 +1,107 @@
+"""Examples with more frames, on smooth curves through their own.
+
+A blend takes poses between frames from the straight line (slerp), which cuts the peak of a quick motion: a kick at
+30 Hz falls short by centimetres, or not, just as its frames happen to lie about the apex. What a blend reaches would
+then depend on its weights by fits and starts. On curves through the frames it does not.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from marey.core._arrays import Floats, Ints, settle
+from marey.core.contacts import Contacts
+from marey.core.labels import Label, Labels
+from marey.core.motion import Motion
+from marey.register.registration import RegistrationCurve
+
+__all__ = ["densified", "value_between"]
+
+# Frames per second from which on straight lines between frames are as good: an apex at 200 m/s2 is cut by 0.4 mm.
+_RATE = 240.0
+
+
+def densified(reg: RegistrationCurve) -> RegistrationCurve:
+    """The same registration of motions that have a whole number of times as many frames; loops stay as they are."""
+    times = math.ceil(_RATE / reg.fps - 1e-9)
+    if times < 2 or reg.cyclic:
+        return reg
+    return replace(reg, motions=tuple(_dense(motion, times) for motion in reg.motions), crops=settle(reg.crops * times))
+
+
+def _dense(motion: Motion, times: int) -> Motion:
+    n = times * (len(motion) - 1) + 1
+    nearest = (np.arange(n) + times // 2) // times
+    rotations = _curve(_unbroken(motion.rotations), times)
+    contacts, bones = motion.contacts, motion.bone_offsets
+    labels = [
+        Label(label.name, int(np.searchsorted(nearest, label.start)), int(np.searchsorted(nearest, label.stop)))
+        for label in motion.labels
+    ]
+    return replace(
+        motion,
+        root_positions=settle(_curve(motion.root_positions, times)),
+        rotations=settle(rotations / np.linalg.norm(rotations, axis=2, keepdims=True)),
+        fps=motion.fps * times,
+        bone_offsets=None if bones is None else settle(_curve(bones, times)),
+        contacts=None if contacts is None else Contacts(contacts.points, contacts.mask[nearest]),
+        labels=Labels(tuple(labels)),
+    )
+
+
+def _unbroken(rotations: Floats) -> Floats:
+    """Unit quaternions (F, J, 4) with signs such that each is on the same side as the one before."""
+    flips = np.einsum("fjk,fjk->fj", rotations[1:], rotations[:-1]) < 0.0
+    signs = np.where(np.cumsum(flips, axis=0) % 2 == 1, -1.0, 1.0)
+    return np.concatenate([rotations[:1], rotations[1:] * signs[..., None]])
+
+
+def _curve(values: Floats, times: int) -> Floats:
+    """(times (F - 1) + 1, ...) on a Catmull-Rom curve through values (F, ...)."""
+    flat = values.reshape(len(values), -1)
+    if len(flat) < 3:
+        steps = np.arange(times * (len(flat) - 1) + 1) / times
+        before = np.minimum(steps.astype(np.int64), max(len(flat) - 2, 0))
+        share = (steps - before)[:, None]
+        out = flat[before] + share * (flat[np.minimum(before + 1, len(flat) - 1)] - flat[before])
+        return np.asarray(out.reshape(-1, *values.shape[1:]))
+    first, last = 3.0 * (flat[0] - flat[1]) + flat[2], 3.0 * (flat[-1] - flat[-2]) + flat[-3]
+    wide = np.concatenate([first[None], flat, last[None]])
+    out = np.empty((times * (len(flat) - 1) + 1, flat.shape[1]))
+    out[::times] = flat
+    for k in range(1, times):
+        t = k / times
+        a, b = 0.5 * t * (t * (2.0 - t) - 1.0), 0.5 * (t * t * (3.0 * t - 5.0) + 2.0)
+        c, d = 0.5 * t * (t * (4.0 - 3.0 * t) + 1.0), 0.5 * t * t * (t - 1.0)
+        out[k::times] = a * wide[:-3] + b * wide[1:-2] + c * wide[2:-1] + d * wide[3:]
+    return out.reshape(-1, *values.shape[1:])
+
+
+def value_between(at: Floats, lengths: Ints) -> tuple[Ints, Floats]:
+    """Which four whole places within sequences of these lengths (B,) a place `at` (B,) lies among, and their shares.
+
+    Returns
+    -------
+    (B, 4) places and (B, 4) shares with a sum of 1: those of the cubic through four values, so that it is they on whole
+    places; of the straight line in sequences of fewer than four.
+    """
+    first = np.clip(at.astype(np.int64) - 1, 0, np.maximum(lengths - 4, 0))
+    places = first[:, None] + np.arange(4)
+    x = at - first
+    shares = np.stack(
+        [
+            -(x - 1.0) * (x - 2.0) * (x - 3.0) / 6.0,
+            x * (x - 2.0) * (x - 3.0) / 2.0,
+            -x * (x - 1.0) * (x - 3.0) / 2.0,
+            x * (x - 1.0) * (x - 2.0) / 6.0,
+        ],
+        axis=1,
+    )
+    short = lengths < 4
+    if short.any():
+        straight = np.maximum(1.0 - np.abs(x[:, None] - np.arange(4)), 0.0)
+        shares = np.where(short[:, None], straight, shares)
+    return np.minimum(places, lengths[:, None] - 1), shares
