@@ -40,6 +40,7 @@ class Reachable:
     samples : (m, d) parameters known to be reached, those of the examples among them.
     low, high : (d,) box around them.
     within : (d,) how far from a sample still counts as reachable, in each dimension.
+    by_hand : whether the parameters were given, not measured: then all of the box can be asked for.
     """
 
     names: tuple[str, ...]
@@ -49,6 +50,7 @@ class Reachable:
     low: Floats
     high: Floats
     within: Floats
+    by_hand: bool = False
 
     def distance(self, target: ArrayLike) -> float:
         """How far a target (d,) is from the nearest sample, in units of `within`."""
@@ -56,6 +58,9 @@ class Reachable:
         return float(np.linalg.norm((self.samples - given) / self.within, axis=1).min())
 
     def __contains__(self, target: ArrayLike) -> bool:
+        if self.by_hand:
+            given = frozen(target, "target", (len(self.names),))
+            return bool(((self.low <= given) & (given <= self.high)).all())
         return self.distance(target) <= 1.0
 
 
@@ -82,13 +87,13 @@ class Reached:
 
     @property
     def error(self) -> Floats:
-        """(d,) what was reached less what was aimed at."""
-        return np.asarray(self.reached - self.aimed)
+        """(d,) what was reached less what was asked for."""
+        return np.asarray(self.reached - self.target)
 
     @property
     def own_error(self) -> Floats:
         """(d,) the same at the motion's own moment."""
-        return np.asarray(self.own - self.aimed)
+        return np.asarray(self.own - self.target)
 
     def distances(self, *, own: bool = False) -> dict[str, float]:
         """By unit, the length of the error in the parameters of that unit: metres for places, radians for angles."""
@@ -181,6 +186,10 @@ class ParametricMotion:
     def n_dims(self) -> int:
         return len(self.names)
 
+    @property
+    def _by_hand(self) -> bool:
+        return self.features[0].kind == "given"
+
     def reachable(self) -> Reachable:
         """What can be asked for."""
         return Reachable(
@@ -191,15 +200,20 @@ class ParametricMotion:
             settle(self.samples.min(axis=0)),
             settle(self.samples.max(axis=0)),
             self.scale,
+            self._by_hand,
         )
 
     def aim(self, target: ArrayLike) -> tuple[Floats, bool]:
         """(d,) the target, or where it is projected to if it cannot be reached, and whether it was.
 
         Beyond a step of `scale` from the nearest sample the aim goes over to the mean of the samples around, without a
-        jump; two steps away it has arrived there.
+        jump; two steps away it has arrived there. Values that were given by hand have no samples in between: all that
+        lies in the box around them can be reached.
         """
         given = self._checked(target)
+        if self._by_hand:
+            inside = np.clip(given, self.samples.min(axis=0), self.samples.max(axis=0))
+            return inside, bool((inside != given).any())
         near, shares = self._around(given)
         apart = float(np.linalg.norm((self.samples[near] - given) / self.scale, axis=1).min())
         beyond = np.clip(apart - 1.0, 0.0, 1.0)
