@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from marey.cli.main import main
+from marey.edit._figure import place
 from marey.io import load_motion, save
 from tests.graph.clips import sneaks, walks
 
@@ -91,6 +92,22 @@ def test_an_estimate_is_told_once(capsys):
     assert [graph_build.shown_time(s) for s in (40, 200, 7500)] == ["40 s", "3 min 20 s", "2 h 5 min"]
 
 
+@pytest.mark.parametrize("command", ["graph", "find"])
+def test_a_clip_is_never_written_over_and_results_among_clips_are_named(command, tmp_path, capsys):
+    for clip in walks():
+        save(clip, tmp_path / f"{clip.name}.npz")
+    clip = (tmp_path / "walk1.npz").read_bytes()
+    build = [command, "build", str(tmp_path), "-o"]
+    assert main([*build, str(tmp_path / "walk1.npz")]) == 2
+    assert "is an input; write to another name" in capsys.readouterr().err
+    assert (tmp_path / "walk1.npz").read_bytes() == clip
+    assert main([*build, str(tmp_path / "made.npz")]) == 0
+    assert "passed over" not in capsys.readouterr().err
+    assert main([*build, str(tmp_path / "made.npz")]) == 0  # what it made it may make again
+    assert main([*build, str(tmp_path / "other.npz")]) == 0
+    assert f"made.npz is a {'graph' if command == 'graph' else 'web'}, not a clip" in capsys.readouterr().err
+
+
 def test_a_walk_lands_where_it_is_told(built, tmp_path, capsys):
     out = tmp_path / "w.bvh"
     arguments = ["graph", "walk", str(built), "-o", str(out), "--seconds", "3", "--label", "walk", "--json"]
@@ -107,6 +124,10 @@ def test_a_path_is_landed_on_and_a_circle_avoided(built, tmp_path, capsys):
     assert main([*arguments, "--land", "0.05,6"]) == 0
     assert "to land exactly" in capsys.readouterr().out
     np.testing.assert_allclose(load_motion(out).travel[-1, [0, 2]], [0.05, 6.0], atol=1e-6)
+    for heading in (40, -90):
+        assert main([*arguments, "--land", f"0.1,6,{heading}"]) == 0
+        last = load_motion(out)[-1:]
+        np.testing.assert_allclose(np.degrees(place(last.skeleton, last.world(), 0)[0]), heading, atol=1e-4)
     assert main([*arguments, "--avoid", "0,3,0.3"]) == 0
     assert np.hypot(*(load_motion(out).travel[:, [0, 2]] - [0.0, 3.0]).T).min() > 0.2
 
@@ -118,7 +139,10 @@ def test_places_and_clips_are_reached(built, tmp_path, capsys):
     np.testing.assert_allclose(load_motion(out).travel[-1, [0, 2]], [2.0, 5.0], atol=1e-6)
     assert main([*arguments, "--from", "walk0", "--clip", "sneak1", "--json"]) == 0
     told = json.loads(capsys.readouterr().out.split("exactly\n")[1])
-    assert (told["parts"][0]["clip"], told["parts"][-1]["into"]) == ("walk0", "sneak1")
+    assert (told["parts"][0]["clip"], told["parts"][-1]["clip"]) == ("walk0", "sneak1")
+    assert [part["into"] for part in (told["parts"][0], told["parts"][-1])] == [None, None]
+    assert told["seconds"] > 2.5
+    np.testing.assert_allclose(load_motion(out).travel[0, [0, 2]], 0.0, atol=1e-6)
     assert main([*arguments, "--clip", "walk1", "--at", "1,6,0", "--label", "walk"]) == 0
 
 
@@ -219,7 +243,7 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
         (["walk", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "a walk lasts at least a frame"),
         (["walk", "GRAPH", "-o", "GRAPH"], 2, "is an input"),
         (["path", "GRAPH", "-o", "OUT"], 2, "either by --path FILE or by --word WORD"),
-        (["path", "GRAPH", "-o", "OUT", "--word", "42"], 2, "a word is written with the letters"),
+        (["path", "GRAPH", "-o", "OUT", "--word", "4-2"], 2, "a word is written with the letters"),
         (["path", "GRAPH", "-o", "OUT", "--word", "no", "--style", "@3"], 2, "expected LABEL or LABEL@METRES"),
         (["info", "MISSING"], 2, "no such file"),
         (
@@ -230,7 +254,7 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
         (["build", "CLIPS", "-o", "OUT", "--similarity", "0.7", "--pair", "a:b=1"], 2, "does not go with --similarity"),
         (["build", "CLIPS", "-o", "OUT", "--similarity", "0.7", "--registered"], 2, "does not go with --similarity"),
         (["build", "CLIPS", "-o", "OUT", "--similarity", "7"], 2, "above 0 and at most 1"),
-        (["build", "CLIPS", "-o", "OUT", "--similarity", "1"], 1, "the most alike that two places are"),
+        (["build", "CLIPS", "-o", "OUT", "--similarity", "1"], 1, "the most that does is 0."),
         (["build", "CLIPS", "-o", "OUT", "--variations", "-2"], 2, "--variations"),
         (["build", "CLIPS", "-o", "BVH"], 2, "a graph is written as .npz, got .bvh"),
         (["build", "CLIPS", "-o", "NOWHERE"], 2, "does not exist; make it first"),
@@ -245,13 +269,23 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
         (["steer", "GRAPH", "-o", "OUT", "--wish", "1:label=fly"], 2, "no label 'fly'"),
         (["steer", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "at least a frame"),
         (["thin", "GRAPH", "-o", "OUT", "--loss", "100"], 2, "below 1"),
+        (["walk", "GRAPH", "-o", "OUT", "--seconds", "1e8"], 2, "at most 86400 s are written at once"),
+        (["steer", "GRAPH", "-o", "OUT", "--seconds", "nan"], 2, "at most 86400 s are written at once"),
+        (["build", "CLIPS", "-o", "OUT", "--window", "0"], 2, "--window is a time above 0 s, got 0"),
+        (["build", "CLIPS", "-o", "OUT", "--coarse", "0"], 2, "--coarse N looks at every N-th frame first"),
+        (["path", "GRAPH", "-o", "OUT", "--path", "TWICE"], 2, "twice.csv:2: the point 0,0 is that of the line before"),
+        (["label", "WALK", "(unlabelled)"], 2, "stands for frames without a label"),
+        (["crowd", "GRAPH", "-o", "OUT_FOLDER", "--paths", "MISSING"], 2, "no such folder"),
+        (["crowd", "GRAPH", "-o", "CLIPS"], 2, "holds .bvh files already"),
         (["crowd", "GRAPH", "-o", "BVH"], 2, "a crowd in one file is written as .glb"),
     ],
 )
 def test_bad_use(built, folder, tmp_path, capsys, arguments, code, message):
     (tmp_path / "empty").mkdir()
+    (tmp_path / "twice.csv").write_text("0,0\n0,0\n0,4\n")
     places = {
         "EMPTY": tmp_path / "empty", "MISSING": tmp_path / "nowhere", "CLIPS": folder, "GRAPH": built,
+        "TWICE": tmp_path / "twice.csv", "WALK": folder / "walk0.bvh", "OUT_FOLDER": tmp_path / "out",
         "OUT": tmp_path / "out.npz", "BVH": tmp_path / "out.bvh", "NOWHERE": tmp_path / "nowhere" / "out.npz",
     }  # fmt: skip
     before = built.read_bytes()

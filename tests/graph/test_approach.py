@@ -8,7 +8,8 @@ import pytest
 from marey.edit._figure import place
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.graph import MotionGraph, Walk
-from marey.graph.approach import bend
+from marey.graph.follow import way_of
+from marey.graph.reach_kernels import bent_length
 from marey.maths import rigid2d
 from tests.graph.clips import two_styles, walking_graph
 
@@ -23,34 +24,43 @@ def walk(graph) -> Walk:
     return graph.random_walk(2.0, rng=1)
 
 
-@pytest.mark.parametrize("heading", [None, 0.4, 2.5, -1.9])
-@pytest.mark.parametrize("seed", range(4))
-def test_a_bend_begins_and_ends_as_it_should_and_turns_no_sharper(seed, heading):
+def slow_length(x, z, ahead, goal_x, goal_z, heading, radius) -> float:
+    """The shortest arc, line and arc, by trying first arcs of every length: what is left across the line is missed."""
+    best = np.inf
+    turned = np.linspace(0.0, 2.0 * np.pi, 200_001)
+    for first in (1.0, -1.0):
+        now = ahead + first * turned
+        # Round a centre to the left or right of where it begins; in x, z, left of an angle is (cos, -sin).
+        px = x + first * radius * (np.cos(ahead) - np.cos(now))
+        pz = z + first * radius * (np.sin(now) - np.sin(ahead))
+        for last in (1.0, -1.0):
+            arc = np.mod(last * (heading - now), 2.0 * np.pi)
+            ax = last * radius * (np.cos(now) - np.cos(heading))
+            az = last * radius * (np.sin(heading) - np.sin(now))
+            left_x, left_z = goal_x - px - ax, goal_z - pz - az
+            along = left_x * np.sin(now) + left_z * np.cos(now)
+            across = left_x * np.cos(now) - left_z * np.sin(now)
+            fits = (np.abs(across) < 1e-3) & (along > -1e-3)
+            best = min(best, (radius * turned + along + radius * arc)[fits].min(initial=np.inf))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_left_to_go_is_the_shortest_bent_way(seed):
     chance = np.random.default_rng(seed)
-    start, goal, ahead, radius = chance.normal(0, 4, 2), chance.normal(0, 4, 2) + 8.0, chance.uniform(-3, 3), 1.2
-    points = bend(start, ahead, goal, heading, radius)
-    np.testing.assert_allclose(points[[0, -1]], [start, goal], atol=1e-9)
-    steps = np.diff(points, axis=0)
-    angles = np.unwrap(np.arctan2(*steps.T))
-    lengths = np.hypot(*steps.T)
-    assert abs(rigid2d.wrap_angle(angles[0] - ahead)) < 0.07
-    if heading is not None:
-        assert abs(rigid2d.wrap_angle(angles[-1] - heading)) < 0.07
-    assert (np.abs(np.diff(angles)) / lengths[1:]).max() < 1.05 / radius
-    away = float(np.hypot(*(goal - start)))
-    assert away <= lengths.sum() < away + 4.0 * np.pi * radius
+    x, z, goal_x, goal_z = chance.normal(0, 3, 4)
+    ahead, heading = chance.uniform(-3, 3, 2)
+    found = bent_length(x, z, ahead, goal_x, goal_z, heading, 0.9)
+    assert found == pytest.approx(slow_length(x, z, ahead, goal_x, goal_z, heading, 0.9), abs=5e-3)
+    # There and back is as long, and where the heading does not matter it is no longer.
+    back = bent_length(goal_x, goal_z, heading + np.pi, x, z, ahead + np.pi, 0.9)
+    assert found == pytest.approx(back, abs=1e-9)
+    assert bent_length(x, z, ahead, goal_x, goal_z, np.nan, 0.9) <= found + 1e-9
 
 
-def test_straight_ahead_the_bend_is_straight():
-    points = bend([1.0, 0.0], 0.0, [1.0, 5.0], None, 2.0)
-    np.testing.assert_allclose(points[:, 0], 1.0, atol=1e-9)
-    np.testing.assert_allclose(np.hypot(*np.diff(points, axis=0).T).sum(), 5.0)
-
-
-def test_a_bend_is_the_shortest_of_its_kind():
-    # Behind and facing back: half a turn on the spot, then straight.
-    points = bend([0.0, 0.0], 0.0, [2.0, -6.0], np.pi, 1.0)
-    np.testing.assert_allclose(np.hypot(*np.diff(points, axis=0).T).sum(), np.pi + 6.0, rtol=1e-3)
+def test_straight_ahead_the_way_is_straight_and_back_it_is_half_a_turn_more():
+    assert bent_length(1.0, 0.0, 0.0, 1.0, 5.0, np.nan, 2.0) == pytest.approx(5.0)
+    assert bent_length(0.0, 0.0, 0.0, 2.0, -6.0, np.pi, 1.0) == pytest.approx(np.pi + 6.0)
 
 
 @pytest.mark.parametrize("heading", [None, 0.5])
@@ -84,15 +94,73 @@ def test_a_walk_goes_on_into_a_clip_at_a_place(graph, walk, clip):
 
 
 def test_what_makes_no_sense_is_refused(walk):
-    end = walk.graph.walk(walk.edges, walk.start).motion(clean=False).travel[-1, [0, 2]]
-    with pytest.raises(InvalidValue, match="from where the walk ends, expected at least 0.5 m"):
-        walk.led_to(end)
     with pytest.raises(InvalidValue, match="an angle in radians"):
         walk.led_to((3.0, 4.0), np.nan)
     with pytest.raises(UnknownName, match="no clip 'walk7' in this graph; there are walk0, walk1, walk2"):
         walk.led_into("walk7", (1.0, 1.0), 0.0)
-    with pytest.raises(NoResult, match=r"no walk leads into 'walk1' at that place; the nearest is 0\.\d\d m off"):
+    with pytest.raises(
+        NoResult, match=r"no walk leads into the clip 'walk1' at that place: the nearest walk .* 0\.\d\d m"
+    ):
         walk.led_into("walk1", (1.0, 7.0), 0.0, within=1e-9)
+
+
+@pytest.mark.parametrize("at", [(0.1, 0.1, 1.5), (-2.0, 1.0, 3.0), (3.0, -2.0, None), (0.0, 6.0, -1.0)])
+def test_a_place_is_reached_from_the_origin_wherever_it_is(graph, at):
+    walk = graph.reached(at[:2], at[2], rng=3)
+    made, landing = walk.landed(at[:2], at[2])
+    assert landing.shift <= 0.3
+    np.testing.assert_allclose(made.travel[-1, [0, 2]], at[:2], atol=1e-9)
+    np.testing.assert_allclose(way_of(walk)[0], 0.0, atol=1e-9)
+    assert not graph.edges.blends[walk.edges[0]]
+
+
+@pytest.mark.parametrize("at", [(1.0, 4.0, 0.0), (0.0, 3.0, 1.0), (-2.0, 5.0, -0.8)])
+def test_a_clip_is_entered_in_its_first_seconds(graph, at):
+    walk = graph.reached(at[:2], at[2], clip="walk2", begin="walk0")
+    clip, frame = graph.nodes[graph.edges.heads[walk.edges[-1]]]
+    assert (graph.clips[clip].name, frame <= 3.0 * graph.fps) == ("walk2", True)
+    assert graph.nodes[graph.edges.tails[walk.edges[0]], 0] == 0
+    motion = graph.clips[2]
+    own = place(motion[:1].skeleton, motion[:1].world(), 0)
+    wanted = rigid2d.compose(np.array([at[2], *at[:2]]), rigid2d.invert(own))
+    assert abs(rigid2d.wrap_angle(walk.places[-1][0] - wanted[0])) < 0.5
+    there = rigid2d.apply(wanted, motion.travel[frame, [0, 2]])
+    assert np.hypot(*(rigid2d.apply(walk.places[-1], motion.travel[frame, [0, 2]]) - there)) < 0.6
+
+
+def test_circles_and_labels_are_kept_on_the_way():
+    graph = two_styles()
+    circle = np.array([[0.0, 2.5, 0.5]])
+    walk = graph.reached((0.0, 5.0), None, label="walk", avoid=circle)
+    assert np.hypot(*(way_of(walk) - circle[0, :2]).T).min() > 0.5
+    assert walk.landed((0.0, 5.0))[1].shift < 0.3
+    made = walk.motion(clean=False)
+    assert made.labels.mask("walk", len(made)).all()
+    with pytest.raises(NoResult, match="no walk leads to that place and out of the circles"):
+        graph.reached((0.0, 5.0), None, avoid=[[0.0, 0.0, 2.0]])
+
+
+def test_a_walk_is_given_another_end(graph):
+    walk = graph.follow([[0.0, 0.0], [0.0, 6.0]]).walk
+    other = walk.ended((0.4, 6.2), 0.6)
+    assert other.landed((0.4, 6.2), 0.6)[1].shift < 0.2
+    shared = min(len(walk.edges), len(other.edges))
+    same = int(np.argmin(np.append(walk.edges[:shared] == other.edges[:shared], False)))
+    assert same > 0
+    assert walk.ended(walk.end[1:], float(walk.end[0])) is walk
+
+
+def test_walks_are_put_elsewhere_and_padded(graph):
+    walk = graph.shortest_walk("walk0", "walk2")
+    longer = walk.padded(0.4, 1.0)
+    assert len(walk) <= len(longer) <= len(walk) + round(1.0 * graph.fps) + graph.edges.n_frames.max() + 15
+    at = int(np.flatnonzero(longer.edges == walk.edges[0])[0])
+    np.testing.assert_array_equal(longer.edges[at : at + len(walk.edges)], walk.edges)
+    put = longer.begun_at((1.0, 2.0), 0.3)
+    np.testing.assert_allclose(put.motion(clean=False).travel[0, [0, 2]], [1.0, 2.0], atol=1e-9)
+    gone = np.diff(way_of(put)[[0, 7]], axis=0)[0]
+    assert abs(np.arctan2(*gone) - 0.3) < 0.4
+    np.testing.assert_allclose(put.begun_at((0.0, 0.0)).start[0], put.start[0])
 
 
 def test_the_quickest_walk_between_clips_is_the_quickest(graph):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import defaultdict
 from dataclasses import replace
 
@@ -10,13 +11,13 @@ import pytest
 
 from marey.compare import distance_grid, frame_weights, point_clouds
 from marey.core import Label, Labels, Skeleton
-from marey.errors import InvalidValue, NoResult, ParseError, UnknownName, UnknownVersion
+from marey.errors import InvalidValue, NoResult, ParseError, UnknownFormat, UnknownName, UnknownVersion
 from marey.graph import Edges, MotionGraph, Transitions
 from marey.graph.alike import blocks_of, find_alike
 from marey.graph.network import both_ways, compacted, connect_clips
 from marey.graph.prune import prune
 from marey.maths import rigid2d
-from tests.graph.clips import two_styles, walking_graph, walks
+from tests.graph.clips import one_label, two_styles, walking_graph, walks
 
 
 @pytest.fixture(scope="module")
@@ -260,3 +261,34 @@ def test_bad_input(clips, options, message):
 def test_unknown_labels_are_named(graph):
     with pytest.raises(UnknownName, match="no label 'wolk' in this graph; there are 'walk'; similar: 'walk'"):
         graph.label_index("wolk")
+
+
+@pytest.mark.parametrize(
+    ("clips", "told"),
+    [
+        ("clips/", "a graph is built from motions, got the name 'clips/'; open a folder with marey.MotionSet.open"),
+        ([1], "got a list with int"),
+        (walks()[0], "a list of motions or a set of them, got Motion"),
+    ],
+)
+def test_what_is_no_clips_is_refused(clips, told):
+    with pytest.raises(InvalidValue, match=told):
+        MotionGraph.build(clips)
+
+
+def test_windows_labels_edges_and_names_that_cannot_be_are_refused(graph, tmp_path):
+    with pytest.raises(InvalidValue, match="the window of a transition is a time above 0 s, got 0"):
+        MotionGraph.build(walks(), window=0.0)
+    with pytest.raises(InvalidValue, match="label '\\(unlabelled\\)', which stands for none"):
+        MotionGraph.build([one_label(walks()[0], "(unlabelled)")])
+    with pytest.raises(InvalidValue, match="edges must be numbers from 0 to"):
+        graph.walk([10**7])
+    with pytest.raises(UnknownFormat, match="a graph is written as .npz, got .bvh"):
+        graph.save(tmp_path / "g.bvh")
+
+
+def test_a_graph_knows_its_threshold_also_where_that_was_a_share(graph):
+    found = MotionGraph.build(walks(), "20%")
+    assert found.how.kind == "distance"
+    assert found.edges.distances.max() <= found.how.threshold < 0.5
+    assert pickle.loads(pickle.dumps(found)).how == found.how

@@ -70,9 +70,9 @@ def test_progress_ends_at_one_and_never_goes_back(clouds, weights):
     assert told[-1] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("coarse", [0, -1, 8])
-def test_a_step_that_leaves_no_window_is_refused(coarse):
-    with pytest.raises(InvalidValue, match="n from 2 to 7"):
+@pytest.mark.parametrize(("coarse", "told"), [(0, "1 or more, got 0"), (-1, "1 or more, got -1"), (8, "n from 2 to 7")])
+def test_a_step_that_leaves_no_window_is_refused(coarse, told):
+    with pytest.raises(InvalidValue, match=told):
         MotionGraph.build(walks(), 0.08, coarse=coarse)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from marey.errors import InvalidValue, NoResult
+from marey.graph import MotionGraph
 from marey.graph.edge_paths import edge_paths
 from marey.graph.follow import checked_path, follow, way_of
 from tests.graph.clips import two_styles, walking_graph
@@ -153,3 +154,18 @@ def test_bad_input(graph, path, options, message):
 def test_a_path_through_a_wall_has_no_walk(graph):
     with pytest.raises(NoResult, match=r"no walk covers this path of 4.0 m"):
         follow(graph, [[0.0, 0.0], [0.0, 4.0]], avoid=[[0.0, 2.0, 30.0]])
+
+
+def test_what_stands_in_the_way_is_named():
+    graph = two_styles()
+    with pytest.raises(NoResult, match=r"begins inside the circle at 0,0 of radius 2 m; move one of them"):
+        graph.follow([[0.0, 0.0], [0.0, 5.0]], avoid=[[0.0, 0.0, 2.0]])
+    with pytest.raises(InvalidValue, match="avoid"):
+        graph.follow([[0.0, 0.0], [0.0, 5.0]], avoid=[[0.0, 0.0]])
+    with pytest.raises(InvalidValue, match="start must begin with a node from 0 to"):
+        graph.follow([[0.0, 0.0], [0.0, 5.0]], start=(99999, (0.0, 0.0, 0.0)))
+    with pytest.raises(InvalidValue, match="start is a node and the rigid2d"):
+        graph.follow([[0.0, 0.0], [0.0, 5.0]], start=99999)
+    apart = MotionGraph.build(graph.clips, 0.06)
+    with pytest.raises(NoResult, match="there is no way from 'walk' to 'sneak'; raise the threshold"):
+        apart.follow([[0.0, 0.0], [0.0, 5.0]], styles=[(2.0, "walk"), (5.0, "sneak")])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import string
+
 import numpy as np
 import pytest
 
 from marey.errors import InvalidValue, ParseError, UnknownFormat, UnreadableFile
+from marey.graph.letters import LETTERS
 from marey.graph.paths import read_path, word_path
 
 
@@ -14,7 +17,6 @@ def test_csv_with_and_without_a_heading(tmp_path):
         "0,0\n1,2\n3,4\n",
         "x,z\n0,0\n1,2\n3,4\n",
         "# drawn by hand\n0 0\n1\t2\n\n3;4\n",
-        "0,0\n1,2\n1,2\n3,4\n",
     ):
         (tmp_path / "p.csv").write_text(text)
         np.testing.assert_array_equal(read_path(tmp_path / "p.csv"), [[0, 0], [1, 2], [3, 4]])
@@ -63,7 +65,9 @@ def _distance_to(points: np.ndarray, point: np.ndarray) -> float:
         ("p.csv", "0,0\n1,2,3\n", ParseError, r"p.csv:2: expected x,z in metres"),
         ("p.csv", "0,0\n1,nan\n", ParseError, r"p.csv:2: expected finite numbers"),
         ("p.csv", "x,z\n", ParseError, "there are no points x,z in it"),
-        ("p.csv", "1,1\n1,1\n", ParseError, "fewer than 2 different points"),
+        ("p.csv", "1,1\n1,1\n", ParseError, "p.csv:2: the point 1,1 is that of the line before; leave one out"),
+        ("p.csv", "x,z\n0,0\n\n1,2\n1.0,2\n3,4\n", ParseError, "p.csv:5: the point 1,2 is that of the line before"),
+        ("p.csv", "1,1\n", ParseError, "fewer than 2 different points"),
         ("p.svg", "<svg><circle r='3'/></svg>", ParseError, "there is no <path> or <polyline> in it; draw one"),
         ("p.svg", "<svg><path d='M0 0 A 1 1 0 0 1 2 2'/></svg>", ParseError, "path data with 'A' is not read"),
         ("p.svg", "<svg><path d='M0 0 L 1'/></svg>", ParseError, "path data with 'L' lacks numbers"),
@@ -79,7 +83,7 @@ def test_bad_files(tmp_path, name, text, error, message):
 
 def test_a_drawing_needs_a_length(tmp_path):
     (tmp_path / "p.svg").write_text('<svg><path d="M 0 0 L 3 4"/></svg>')
-    with pytest.raises(InvalidValue, match="a drawing has no metres; say how long its path is to be"):
+    with pytest.raises(InvalidValue, match="a drawing has no metres; say how long .* by length= or --length METRES"):
         read_path(tmp_path / "p.svg")
 
 
@@ -90,6 +94,16 @@ def test_words_are_as_wide_as_asked_and_in_one_stroke():
     assert np.hypot(*np.diff(path, axis=0).T).min() > 0.0
     # Its end is to the right of its beginning for somebody who looks along +Z.
     assert path[-1, 0] < path[0, 0]
+
+
+@pytest.mark.parametrize("letter", [*string.ascii_letters, *string.digits])
+def test_every_letter_is_one_stroke_from_left_to_right_within_the_line(letter):
+    points = np.array(LETTERS[letter])
+    assert points[:, 1].min() >= (-1.0 if letter in "fgjpqy" else 0.0)
+    assert points[:, 1].max() <= 2.0
+    assert points[-1, 0] > points[0, 0] or letter in "S"
+    assert (np.hypot(*np.diff(points, axis=0).T) > 0.0).all()
+    assert np.ptp(word_path(f"n{letter}n", 6.0)[:, 0]) == pytest.approx(6.0)
 
 
 @pytest.mark.parametrize(("word", "width"), [("", 3.0), ("Hélas", 3.0), ("on", 0.0), ("on", float("nan"))])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from marey.errors import InvalidValue, NoResult
-from marey.graph.objectives import FollowPath, KeepSpeed, KeepStyle, ReachClip, ReachPoint, Within
+from marey.graph.objectives import FollowPath, KeepOut, KeepSpeed, KeepStyle, ReachClip, ReachPoint
 from marey.graph.routes import shortest_walk, shortest_ways, time_to
 from marey.graph.search import Function, Partial, search
 from marey.maths import rigid2d
@@ -48,9 +50,61 @@ def test_branch_and_bound_finds_what_exhaustive_search_finds(graph, start):
     assert found.proven
     assert found.cost == pytest.approx(exhaustive(graph, objective, start, seconds * 30), abs=1e-12)
     path = FollowPath(np.array([[0.0, 0.0], [1.0, 1.0]]))
-    short = Function(lambda walk, edge: path.add(with_memo(walk, 0.0), edge)[0], lambda walk: walk.n_frames >= 30)
+    short = Function(
+        lambda walk, edge: path.add(with_memo(walk, path.begin(walk)), edge)[0], lambda walk: walk.n_frames >= 30
+    )
     found = search(graph, short, start=start, frames=None)
     assert found.cost == pytest.approx(exhaustive(graph, short, start, 30), abs=1e-12)
+
+
+@pytest.mark.parametrize("start", [0, 20, 40])
+def test_bounds_leave_the_optimum_where_it_is(graph, start):
+    way = graph.clips[graph.nodes[start, 0]].travel[graph.nodes[start, 1], [0, 2]]
+    for objective in (ReachPoint(way + [0.3, 1.5], 0.6), FollowPath(np.stack([way, way + [0.2, 1.2]]))):
+        place = np.zeros(3)
+        with_bound = search(graph, objective, start=(start, place), frames=None, most_expanded=20_000)
+        bare = SimpleNamespace(begin=objective.begin, add=objective.add, complete=objective.complete)
+        without = search(graph, bare, start=(start, place), frames=None, most_expanded=200_000)
+        assert with_bound.proven
+        assert without.proven
+        assert with_bound.cost == pytest.approx(without.cost, abs=1e-12)
+        assert with_bound.n_expanded <= without.n_expanded
+
+
+def test_bounds_never_exceed_an_edge_and_the_bound_after_it(graph):
+    chance = np.random.default_rng(0)
+    wanted = np.array([0.2, 1.0, 3.0])
+    for objective in (ReachPoint((1.0, 3.0)), FollowPath([(0, 0), (0, 4)]), ReachClip("walk2", wanted)):
+        walk = Partial(graph, 0, np.zeros(3), 0, 0.0, None)
+        walk = with_memo(walk, objective.begin(walk))
+        for _ in range(60):
+            edge = int(chance.choice(graph.out_edges(walk.node)))
+            cost, memo = objective.add(walk, edge)
+            place = rigid2d.compose(walk.place, graph.edges.moves[edge])
+            after = Partial(graph, int(graph.edges.heads[edge]), place, 0, 0.0, memo, walk, edge)
+            left = 0.0 if objective.complete(after) else objective.bound(after)
+            assert objective.bound(walk) <= cost + left + 1e-9
+            walk = after
+
+
+def test_a_function_is_searched_as_it_is(graph):
+    found = search(graph, lambda walk, edge: float(graph.edges.blends[edge]), start=0)
+    assert found.complete
+    assert 4.0 <= len(found.walk) / graph.fps < 6.0
+    with pytest.raises(InvalidValue, match=r"an objective or a function cost\(walk, edge\), got int"):
+        search(graph, 3)
+
+
+def test_shipped_objectives_end_with_the_options_as_they_are(graph):
+    for objective in (
+        ReachPoint((2.0, 3.0)),
+        FollowPath([(0, 0), (0, 4)]),
+        KeepSpeed(1.0, 5.0),
+        KeepStyle("walk", 5.0),
+    ):
+        found = search(graph, objective)
+        assert found.complete
+        assert found.n_expanded < 50_000
 
 
 def with_memo(walk, memo):
@@ -94,7 +148,7 @@ def test_circles_are_kept_out_of(graph):
     circle = [[*middle, 0.3]]
     held = search(
         graph,
-        Within(ReachPoint((0.0, 6.0), 0.8), circle),
+        KeepOut(ReachPoint((0.0, 6.0), 0.8), circle),
         start=(0, np.zeros(3)),
         frames=30,
         keep=20,
@@ -153,7 +207,7 @@ def test_ways_to_a_label_lead_there():
 
 def test_what_cannot_be_is_said(graph):
     with pytest.raises(NoResult, match="no walk satisfies the objective and its constraints"):
-        search(graph, Within(KeepSpeed(1.0, 2.0), [[0.0, 0.0, 1e4]]), start=0)
+        search(graph, KeepOut(KeepSpeed(1.0, 2.0), [[0.0, 0.0, 1e4]]), start=0)
     with pytest.raises(InvalidValue, match="keep must lie between 1 and frames=10, got 20"):
         search(graph, KeepSpeed(1.0, 2.0), frames=10, keep=20)
     with pytest.raises(InvalidValue, match="an objective's costs must be 0 or more, got -1.0"):

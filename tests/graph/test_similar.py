@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -87,7 +90,7 @@ def test_it_serves_like_any_other_graph(graph, tmp_path):
 
 def test_what_is_too_unlike_is_told():
     graph = build_by_similarity((*walks()[:1], *sneaks()[:1]), 0.8)
-    assert any("lower the threshold" in told for told in graph.findings)
+    assert any("lower the similarity" in told for told in graph.findings)
 
 
 @pytest.mark.parametrize(
@@ -106,5 +109,26 @@ def test_what_makes_no_sense_is_refused(options, told):
 
 
 def test_a_threshold_that_leaves_nothing_says_how_alike_places_are():
-    with pytest.raises(NoResult, match=r"the most alike that two places are is 0\.\d+"):
+    with pytest.raises(NoResult, match=r"the most that does is 0\.\d+") as told:
         build_by_similarity(walks()[:1], 0.999)
+    most = float(re.search(r"is (0\.\d+)", str(told.value))[1])
+    assert build_by_similarity(walks()[:1], most).n_transitions > 0
+    with pytest.raises(NoResult):
+        build_by_similarity(walks()[:1], most + 0.002)
+
+
+def test_what_is_higher_up_is_not_joined_however_alike_it_is():
+    low = walks()[0]
+    up = replace(low, root_positions=low.root_positions + [0.0, 0.4, 0.0], name="up")
+    graph = build_by_similarity((low, up), 0.8)
+    for edge in jumps(graph):
+        a, _, b, _ = ends(graph, edge)
+        assert a == b
+    both = build_by_similarity((low, up), 0.8, most_apart=1.0)
+    assert any(a != b for a, _, b, _ in (ends(both, edge) for edge in jumps(both)))
+
+
+def test_the_graph_knows_how_it_was_built(graph, tmp_path):
+    assert graph.how == ("similarity", 0.8)
+    graph.save(tmp_path / "g.npz")
+    assert MotionGraph.load(tmp_path / "g.npz").how == graph.how

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from marey.errors import InvalidValue
 from marey.graph import MotionGraph, connectivity
 from marey.plot.graph import draw_followed, draw_graph, draw_threshold
 from tests.graph.clips import two_styles, walking_graph, walks
@@ -25,7 +27,8 @@ def test_thresholds_leave_more_and_more():
     assert [line.get_label() for line in lines[:-1]] == list(graph.label_names)
     np.testing.assert_allclose(lines[0].get_xdata(), 100.0 * limits)
     np.testing.assert_allclose(lines[1].get_ydata(), seconds[:, 1])
-    own = 100.0 * graph.edges.distances.max()
+    own = 100.0 * graph.how.threshold
+    assert own == 20.0
     np.testing.assert_allclose(lines[-1].get_xdata(), own)
     assert figure.axes[0].get_xlim()[1] > 1.9 * own
     np.testing.assert_allclose(figure.axes[2].get_lines()[0].get_ydata(), ways)
@@ -41,8 +44,13 @@ def test_the_legend_is_beside_the_lines():
 
 
 def test_graphs_that_are_not_compared_anew_say_so():
-    figure = draw_threshold(MotionGraph.build_by_similarity(walks(), 0.8))
+    figure = draw_threshold(MotionGraph.build(walks(), 0.08, markers="large"))
     assert [text.get_text() for text in figure.texts] == ["this graph's clips were not compared beyond its threshold"]
+
+
+def test_graphs_by_similarity_have_no_threshold_to_draw():
+    with pytest.raises(InvalidValue, match="built by a similarity of 0.8, which is no threshold in metres"):
+        draw_threshold(MotionGraph.build_by_similarity(walks(), 0.8))
 
 
 def test_motions_of_transitions_are_not_drawn_as_clips():

@@ -26,6 +26,21 @@ def check_output(output: str, inputs: Iterable[str], remedy: str = "write to ano
             raise UnwritableFile(f"is an input; {remedy}", path=output)
 
 
+def result_kind(path: str | Path) -> str | None:
+    """What an .npz file holds if marey made it of clips, such as ``"graph"``; None for motions and whatever else."""
+    import zipfile
+
+    import numpy as np
+
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open("format.npy") as stream:
+            form = str(np.lib.format.read_array(stream, allow_pickle=False))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        return None
+    kind = form.removeprefix("marey.")
+    return None if kind in (form, "motion") else kind
+
+
 def check_folder(output: str) -> None:
     """Refuse a name in a folder that does not exist, before anything else is written."""
     if not Path(output).parent.is_dir():

@@ -173,9 +173,13 @@ def label(file: str, name: str, begin: float | int | None, end: float | int | No
       marey graph label clips/a.bvh turn --from 2.0 --to 3.5
     """
     from marey.cli.options import frames_between
+    from marey.errors import InvalidValue
+    from marey.graph.prune import UNLABELLED
     from marey.io import load_motion
     from marey.store import add_label
 
+    if name == UNLABELLED:
+        raise InvalidValue(f"{UNLABELLED!r} stands for frames without a label; choose another name")
     start, stop = frames_between(load_motion(file), begin, end)
     sidecar = add_label(file, name, start, stop)
     click.echo(f"{name}: frames {start} to {stop} of {file}, in {sidecar}")

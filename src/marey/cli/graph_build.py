@@ -38,7 +38,8 @@ _DISTANCES_ONLY = (
 @click.option("--pair", "pairs", type=Pair(), multiple=True, help="The same from one label to another; 0 forbids it.")
 @click.option(
     "--similarity", type=float, metavar="S",
-    help="Join where poses, velocities and accelerations are alike, from 0 to 1, such as 0.7, and not by distance.",
+    help="Join where poses, velocities and accelerations are alike, from 0 to 1, such as 0.7, and bodies lie within "
+    "15 cm of each other.",
 )  # fmt: skip
 @click.option("--window", type=float, help="Seconds that a transition takes.  [default: 0.5; by similarity 0.3]")
 @click.option("--registered", is_flag=True, help="Add longer transitions, in step, where others would not do.")
@@ -70,7 +71,7 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
     _check(ctx, options)
     check_name(output, (".npz",), "a graph")
     began = time.monotonic()
-    clips = opened_folder(folder, options)
+    clips = opened_folder(folder, options, output)
     here, run = running_options(options)
     with bar("reading") as progress:
         clips.build(run=here, progress=progress)
@@ -87,7 +88,11 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
 
 
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
-    """Refuse what does not go together."""
+    """Refuse what does not go together, or makes no sense whatever the clips are."""
+    if options["window"] is not None and not 0.0 < options["window"] < float("inf"):
+        raise click.UsageError(f"--window is a time above 0 s, got {options['window']:g}")
+    if options["coarse"] < 1:
+        raise click.UsageError(f"--coarse N looks at every N-th frame first, 1 or more, got {options['coarse']}")
     if options["similarity"] is None:
         return
     default = click.core.ParameterSource.DEFAULT

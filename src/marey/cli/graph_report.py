@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ from marey.cli.files import counted
 
 if TYPE_CHECKING:
     from marey.graph import Followed, GraphFigures, Landing, MotionGraph, Walk
+    from marey.graph.skate import Sliding
 
     Place = tuple[tuple[float, float], float | None]
 
@@ -48,10 +50,8 @@ def tell(
     if written is not None:
         click.echo(f"wrote {written}" + ("" if seconds is None else f", built in {seconds:.1f} s"))
     out = f"; nothing of {_listed(found.left_out)}" if found.left_out else ""
-    click.echo(
-        f"{counted(found.clips, 'clip')}, {found.seconds:.1f} s at {graph.fps:g} Hz, {found.seconds_kept:.1f} s of them"
-        f" in the graph{out}"
-    )
+    clips = counted(found.clips + len(found.left_out), "clip")
+    click.echo(f"{found.seconds_kept:.1f} of {found.seconds:.1f} s of {clips} at {graph.fps:g} Hz in the graph{out}")
     click.echo(
         f"{counted(found.nodes, 'node')}, {counted(found.edges, 'edge')} of {found.mean_edge:.2f} s in the mean, "
         f"{counted(found.transitions, 'transition')} of {100 * found.mean_distance:.1f} cm"
@@ -82,6 +82,8 @@ def _numbers(graph: MotionGraph, found: GraphFigures) -> dict[str, Any]:
         "seconds": found.seconds,
         "seconds_kept": found.seconds_kept,
         "fps": graph.fps,
+        "built_by": graph.how.kind,
+        "threshold": known(graph.how.threshold),
         "nodes": found.nodes,
         "edges": found.edges,
         "transitions": found.transitions,
@@ -122,8 +124,7 @@ def _labels(graph: MotionGraph, found: GraphFigures) -> list[str]:
 def _findings(graph: MotionGraph) -> list[str]:
     """What a user ought to know, labels of one fate together: a sentence for each pair would fill pages."""
     components = graph.components
-    alike = any("lower the" in told for told in graph.findings)
-    remedy = "lower the similarity" if alike else "raise the threshold"
+    remedy = graph.how.remedy
     out = []
     gone = [each.label for each in components if not each.n_frames]
     if gone:
@@ -137,7 +138,7 @@ def _findings(graph: MotionGraph) -> list[str]:
             groups.setdefault(lost if len(lost) < len(alive) - 1 else frozenset(), []).append(each.label)
     for lost, labels in groups.items():
         to = _listed(sorted(lost)) if lost else "any other label"
-        pair = "" if alike else ", or that of the pair"
+        pair = ", or that of the pair" if graph.how.kind == "distance" else ""
         out.append(f"there is no way from {_listed(labels, 'or')} to {to}; {remedy}{pair}")
     return out
 
@@ -183,13 +184,35 @@ def write(
         from marey.plot.graph import followed
 
         followed(found, picture)
-    jumps = [part for part in walk.parts if part.into is not None]
     slides = foot_skate(walk, made).planted
+    # Where it lands it ends as it was told to, which need not be the path's end.
+    missed = found is not None and (
+        found.mean_uncovered > _COVERED or (landing is None and found.end_distance > _AT_END)
+    )
+    if as_json:
+        report = _walk_numbers(walk, output, slides, found, picture, landing)
+        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        return int(missed)
+    jumps = sum(part.into is not None for part in walk.parts)
+    click.echo(f"wrote {output}: {len(walk) / walk.graph.fps:.1f} s with {counted(jumps, 'transition')}")
+    for line in _walk_lines(slides, clean, found, landing):
+        click.echo(line)
+    if missed:
+        click.echo("  ! the path is not walked as it should be: these clips cannot turn like that, or too few join")
+    if picture is not None:
+        click.echo(f"wrote {picture}")
+    return int(missed)
+
+
+def _walk_numbers(
+    walk: Walk, output: str, slides: Sliding, found: Followed | None, picture: str | None, landing: Landing | None
+) -> dict[str, Any]:
+    """What a walk is, for JSON."""
     report: dict[str, Any] = {
         "written": output,
-        "frames": len(made),
-        "seconds": len(made) / made.fps,
-        "transitions": len(jumps),
+        "frames": len(walk),
+        "seconds": len(walk) / walk.graph.fps,
+        "transitions": sum(part.into is not None for part in walk.parts),
         "foot_skate_m_per_s": slides._asdict(),
         "parts": [part._asdict() for part in walk.parts],
     }
@@ -209,31 +232,26 @@ def write(
             "land_seconds": landing.seconds,
             "land_drag_m_per_s": landing.drag,
         }
-    missed = found is not None and (found.mean_uncovered > _COVERED or found.end_distance > _AT_END)
-    if as_json:
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
-        return int(missed)
-    click.echo(f"wrote {output}: {report['seconds']:.1f} s with {counted(len(jumps), 'transition')}")
+    return report
+
+
+def _walk_lines(slides: Sliding, clean: bool, found: Followed | None, landing: Landing | None) -> Iterator[str]:
+    """What a walk is, in words."""
     if slides.before is not None and slides.after is not None:
         own = "" if slides.sources is None else f", {100 * slides.sources:.1f} cm/s in the clips"
         written_as = "cleaned" if clean else "written"
-        click.echo(
+        yield (
             f"standing feet slide at {100 * slides.before:.1f} cm/s as blended{own}, {100 * slides.after:.1f} cm/s as "
             f"{written_as}"
         )
     if found is not None:
-        click.echo(
+        yield (
             f"{100 * found.mean_distance:.1f} cm from the path in the mean, {100 * found.largest_distance:.0f} cm at"
             f" most; the path is {100 * found.mean_uncovered:.1f} cm from it, and it ends"
             f" {100 * found.end_distance:.0f} cm off"
         )
     if landing is not None:
-        click.echo(
+        yield (
             f"its last {landing.seconds:g} s are bent by {100 * landing.shift:.1f} cm and"
             f" {abs(math.degrees(landing.turn)):.1f} degrees to land exactly"
         )
-    if missed:
-        click.echo("  ! the path is not walked as it should be: these clips cannot turn like that, or too few join")
-    if picture is not None:
-        click.echo(f"wrote {picture}")
-    return int(missed)

@@ -18,6 +18,10 @@ _MOTIONS = (".bvh", ".glb", ".npz")
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
 _RAW = click.option("--no-cleanup", is_flag=True, help="Leave feet as they are blended, without holding them in place.")
 _RIGID = click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
+# Seconds of the clip that is come from, and of the one that is come to.
+_BEFORE, _AFTER = 1.0, 2.0
+# Seconds that are written at most: a day of motion is a few gigabytes.
+_LONGEST = 86_400.0
 _LABEL = click.option("--label", help="Keep to this label.")
 
 
@@ -30,10 +34,22 @@ def _opened(file: str, output: str, *others: str | None) -> MotionGraph:
     return MotionGraph.load(file)
 
 
+def _frames(seconds: float, graph: MotionGraph) -> int:
+    """How many frames that is, if it is something that can be written."""
+    from marey.errors import InvalidValue
+
+    if not seconds <= _LONGEST:
+        raise InvalidValue(f"at most {_LONGEST:g} s are written at once, got {seconds} s; make several and join them")
+    n_frames = round(max(seconds, 0.0) * graph.fps)
+    if n_frames < 1:
+        raise InvalidValue(f"a walk lasts at least a frame, got {seconds} s")
+    return n_frames
+
+
 @click.command("walk")
 @click.argument("file", metavar="GRAPH")
 @_OUT
-@click.option("--seconds", type=float, default=30.0, show_default=True, help="How long.")
+@click.option("--seconds", type=float, default=30.0, show_default=True, help="How long, up to a day.")
 @_LABEL
 @click.option("--between", type=float, default=2.0, show_default=True, help="Seconds between transitions, in the mean.")
 @click.option(
@@ -55,6 +71,7 @@ def walk(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, s
       marey graph walk g.npz -o there.bvh --seconds 5 --land 3,4,90
     """
     graph = _opened(file, output)
+    _frames(options["seconds"], graph)
     taken = graph.random_walk(options["seconds"], seed, label=options["label"], between=options["between"])
     land = None if options["land"] is None else place_and_heading(options["land"])
     if land is not None:
@@ -84,7 +101,7 @@ def walk(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, s
 def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, **options: Any) -> int:
     """Walk along a path.
 
-    The end is bent by at most 30 cm and 29 degrees over the last 2 s to land; more is refused.
+    To land, the last seconds may leave the path; their end is bent by at most 30 cm and 29 degrees, over 2 s.
 
     \b
     Example:
@@ -93,7 +110,7 @@ def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, *
       marey graph path g.npz --path path.csv --style walk@5 --style sneak -o along.bvh
       marey graph path g.npz --path path.csv --avoid 1,4,0.5 --land 0,9,45 -o along.bvh
     """
-    from marey.graph import read_path, word_path
+    from marey.graph import described, read_path, word_path
 
     if (options["drawn"] is None) == (options["word"] is None):
         raise click.UsageError("give the path either by --path FILE or by --word WORD")
@@ -115,16 +132,14 @@ def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, *
         width=options["beam"],
         rng=options["seed"],
     )
+    land = None if options["land"] is None else place_and_heading(options["land"])
+    if land is not None:
+        style = options["styles"][-1][1] if options["styles"] else None
+        found = described(found.walk.ended(*land, label=style, avoid=list(options["avoid"])), points, found.cost)
     return write(
-        found.walk,
-        output,
-        as_json,
-        clean=not no_cleanup,
-        rigid=rigid,
-        found=found,
-        picture=options["picture"],
-        land=None if options["land"] is None else place_and_heading(options["land"]),
-    )
+        found.walk, output, as_json, clean=not no_cleanup, rigid=rigid, found=found, picture=options["picture"],
+        land=land,
+    )  # fmt: skip
 
 
 @click.command("reach", short_help="Go to a place or a clip.")
@@ -141,8 +156,8 @@ def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, *
 def reach(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, **options: Any) -> int:
     """Go from the origin, along +Z at first, to a place, to a clip, or to a clip at a place.
 
-    A place alone is landed on exactly. The quickest way is taken from one clip to another. A clip at a place begins
-    within half a metre of it.
+    A place alone is landed on exactly. The quickest way is taken from one clip to another, with a second of the one
+    before it and two of the other after it. A clip at a place is put within half a metre of it, and goes on for 2 s.
 
     \b
     Example:
@@ -161,48 +176,37 @@ def reach(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, 
     land = None
     if at is None:
         taken = _quickest(graph, options["begin"], clip, options["seed"])
-    elif clip is None:
-        land = place_and_heading(at)
-        taken = _begun(graph, options).led_to(*land, label=options["label"])
     else:
-        where, heading = place_and_heading(at)
-        taken = _begun(graph, options).led_into(clip, where, heading or 0.0, label=options["label"])
+        how = {"clip": clip, "begin": options["begin"], "label": options["label"], "rng": options["seed"]}
+        taken = graph.reached(*place_and_heading(at), **how)
+        if clip is None:
+            land = place_and_heading(at)
+        else:
+            taken = taken.padded(0.0, _AFTER)
     return write(taken, output, as_json, clean=not no_cleanup, rigid=rigid, land=land)
 
 
-def _begun(graph: MotionGraph, options: dict[str, Any]) -> Walk:
-    """One edge from the origin along +Z, by chance or of a clip."""
-    import numpy as np
-
-    from marey.graph.edge_paths import edge_paths
-
-    allowed = graph.allowed(options["label"]) & ~graph.edges.blends
-    if options["begin"] is not None:
-        allowed &= graph.edges.clips[:, 0] == graph.clip_index(options["begin"])
-    able = np.flatnonzero(allowed)
-    if not len(able):
-        from marey.errors import NoResult
-
-        raise NoResult(f"nothing of the clip {options['begin']!r} is endless motion of {options['label']!r}")
-    edge = int(np.random.default_rng(options["seed"]).choice(able))
-    ways = edge_paths(graph)
-    turn = -float(ways.headings[graph.edges.tails[edge]])
-    x, z = ways.points[ways.first[edge]]
-    there = x * np.cos(turn) + z * np.sin(turn), z * np.cos(turn) - x * np.sin(turn)
-    return graph.walk([edge], [turn, -there[0], -there[1]])
-
-
 def _quickest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -> Walk:
+    """The quickest way from one clip to another, from the origin along +Z, with some of both around it."""
     import numpy as np
 
-    if begin is not None:
-        return graph.shortest_walk(begin, clip)
-    # Whatever clip can be come from, but that one itself.
-    others = np.flatnonzero(graph.nodes[:, 0] != graph.clip_index(clip))
-    if not len(others):
-        raise click.UsageError(f"the graph plays {clip!r} alone, so there is nowhere else to come from")
-    name = graph.clips[int(np.random.default_rng(seed).choice(graph.nodes[others, 0]))].name
-    return graph.shortest_walk(name, clip)
+    if begin is None:
+        # Whatever clip can be come from, but that one itself.
+        others = np.flatnonzero(graph.nodes[:, 0] != graph.clip_index(clip))
+        if not len(others):
+            raise click.UsageError(f"the graph plays {clip!r} alone, so there is nowhere else to come from")
+        begin = graph.clips[int(np.random.default_rng(seed).choice(graph.nodes[others, 0]))].name
+    from marey.graph.routes import quickest
+
+    ends = []
+    for name, before, after in ((begin, _BEFORE, 0.0), (clip, 0.0, _AFTER)):
+        number = graph.clip_index(name)
+        nodes = np.flatnonzero(graph.nodes[:, 0] == number)
+        frames = graph.nodes[nodes, 1]
+        # Where there is something of the clip to be seen around the way.
+        room = (frames >= before * graph.fps) & (frames + after * graph.fps <= len(graph.clips[number]))
+        ends.append(nodes[room] if room.any() else nodes)
+    return quickest(graph, *ends).padded(_BEFORE, _AFTER).begun_at(heading=0.0)
 
 
 @click.command("steer", short_help="Go where it is asked to, as it is asked.")
@@ -223,12 +227,8 @@ def steer(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, 
     Example:
       marey graph steer g.npz -o out.bvh --wish 0:direction=0 --wish 5:direction=90 --wish 10:label=sneak
     """
-    from marey.errors import InvalidValue
-
     graph = _opened(file, output)
-    n_frames = round(options["seconds"] * graph.fps) if abs(options["seconds"]) < 1e6 else 0
-    if n_frames < 1:
-        raise InvalidValue(f"steering lasts at least a frame, got {options['seconds']} s")
+    n_frames = _frames(options["seconds"], graph)
     wishes = sorted(options["wishes"], key=lambda wish: float(wish[0]))
     at_once = {name: value for at, name, value in wishes if at <= 0.0}
     stream = graph.stream(clean=False, place=(0.0, 0.0, 0.0), **at_once)
@@ -238,9 +238,7 @@ def steer(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, 
             _, name, value = waiting.pop(0)
             stream.request(**{name: value})
         stream.frame()
-    edges = stream.edges
-    whole = graph.walk(edges).motion(clean=False).travel[0]
-    taken = graph.walk(edges, [0.0, -whole[0], -whole[2]], n_frames)
+    taken = graph.walk(stream.edges, n_frames=n_frames).begun_at()
     return write(taken, output, as_json, clean=not no_cleanup, rigid=rigid)
 
 
@@ -278,9 +276,16 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, no_cleanup:
         check_name(output, (".glb",), "a crowd in one file")
     elif target.exists() and not target.is_dir():
         raise UnwritableFile("is a file; a crowd is written to a folder or as one .glb", path=output)
+    elif target.is_dir() and any(target.glob("*.bvh")):
+        raise UnwritableFile(
+            "holds .bvh files already, among which those of a crowd would get lost; write to a new folder", path=output
+        )
     if folder is None:
         paths = crossing_paths(options["figures"], options["radius"], options["seed"])
     else:
+        if not Path(folder).is_dir():
+            told = "is a file, expected a folder of .csv paths" if Path(folder).exists() else "no such folder"
+            raise UnreadableFile(told, path=folder)
         files = sorted(Path(folder).glob("*.csv"))
         if not files:
             raise UnreadableFile("there are no .csv paths in it", path=folder)

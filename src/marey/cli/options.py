@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import counted
+from marey.cli.files import check_output, counted, result_kind
 from marey.cli.params import Moment, NameOrIndex
 
 __all__ = [
@@ -94,12 +95,22 @@ def of_folder(function: Command) -> Command:
     return function
 
 
-def opened_folder(folder: str, values: dict[str, Any]) -> MotionSet:
-    """The set of a folder, by the options of `of_folder`, which are taken out of a command's arguments."""
+def opened_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
+    """The set of a folder, by the options of `of_folder`, which are taken out of a command's arguments.
+
+    An output that would replace one of its clips is refused, and results that lie among them are named.
+    """
     from marey.store import MotionSet
 
     names = ("fps", "mirrored", "labels", "cache", "group", "file_fps")
-    return MotionSet.open(folder, **{name: values.pop(name) for name in names})
+    clips = MotionSet.open(folder, **{name: values.pop(name) for name in names})
+    archives = [clips.folder / file for file in clips.files if file.lower().endswith(".npz")]
+    results = {path: kind for path in archives if (kind := result_kind(path)) is not None}
+    check_output(output, [str(clips.folder / file) for file in clips.files if clips.folder / file not in results])
+    for path, kind in results.items():
+        if not (Path(output).exists() and path.samefile(output)):
+            click.echo(f"marey: {path} is a {kind}, not a clip, and is passed over", err=True)
+    return clips
 
 
 def running(function: Command) -> Command:

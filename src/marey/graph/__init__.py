@@ -1,13 +1,13 @@
 """Motion graphs: which clip can lead into which, and walks from one to the next (Kovar chapter 4)."""
 
-from marey.graph.approach import led_into, led_to
+from marey.graph.approach import ended, led_into, led_to, reached
 from marey.graph.crowd import Crowd, crossing_paths, crowd
 from marey.graph.figures import Connectivity, GraphFigures, connectivity, figures
 from marey.graph.follow import Followed, described, follow
 from marey.graph.landing import Landing, landed
-from marey.graph.motion_graph import MotionGraph
+from marey.graph.motion_graph import How, MotionGraph
 from marey.graph.network import Edges
-from marey.graph.objectives import FollowPath, KeepSpeed, KeepStyle, ReachClip, ReachPoint, Within
+from marey.graph.objectives import FollowPath, KeepOut, KeepSpeed, KeepStyle, ReachClip, ReachPoint
 from marey.graph.paths import read_path, word_path
 from marey.graph.prune import Component
 from marey.graph.random_walk import random_walk
@@ -35,6 +35,8 @@ __all__ = [
     "Function",
     "GraphFigures",
     "GraphStream",
+    "How",
+    "KeepOut",
     "KeepSpeed",
     "KeepStyle",
     "Landing",
@@ -49,13 +51,13 @@ __all__ = [
     "Transitions",
     "Usefulness",
     "Walk",
-    "Within",
     "build_by_similarity",
     "connectivity",
     "crossing_paths",
     "crowd",
     "described",
     "direction_table",
+    "ended",
     "figures",
     "follow",
     "foot_skate",
@@ -64,6 +66,7 @@ __all__ = [
     "led_to",
     "more_takes",
     "random_walk",
+    "reached",
     "read_path",
     "response_time",
     "search",

@@ -1,220 +1,420 @@
-"""On to a place: a walk gone on with along the shortest way that does not turn too sharply (Dubins 1957)."""
+"""On to a place, or into a clip at a place: a beam that steers for it and looks at every frame whether it is there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Bools, Floats, frozen
+from marey.core._arrays import Bools, Floats, Ints, frozen
 from marey.edit._figure import place
 from marey.errors import InvalidValue, NoResult
-from marey.graph.follow import follow, way_of
+from marey.graph.edge_paths import EdgePaths, edge_paths, edge_poses, stretches
+from marey.graph.follow import checked_circles
+from marey.graph.motion_graph import MotionGraph
 from marey.graph.walk import Walk
 from marey.maths import rigid2d
 
-# Metres of the circles on which a figure turns: what clips can do is not known before it is tried.
-_RADII = (0.7, 1.2, 2.0, 3.0, 4.5)
-# Metres that there have to be to go to a place, and below which a figure stood in the last half second.
-_NEAREST, _STANDS = 0.5, 0.05
-# Metres between the points of a way, and that a radian counts for when ends are compared.
-_STEP, _RADIAN = 0.1, 0.5
-# Seconds before its end in which a walk may be nearer to the place, and is cut there.
-_CUT = 1.5
-# Metres within which one end is as good as another, and that a frame on the way counts for.
-_NEAR_ENOUGH, _PER_FRAME = 0.2, 0.001
-# Places on a clip's way, half a second apart, at which it may be entered, and seconds before the end of a walk there in
-# which it may be left for the clip.
-_ENTRIES, _ENTERED = 6, 3.0
+# Metres of the circles on which a figure is taken to turn, with the width of the beam: what clips can do is not known
+# before it is tried. Each is tried until one ends well.
+_TRIED = ((0.8, 60), (1.5, 120), (2.5, 200), (0.4, 200), (0.8, 500))
+# Metres that a radian counts for at a place: landing may bend by 0.3 m and by half a radian.
+_RADIAN = 0.6
+# Metres within which one end is as good as another, what counts as well, and what a frame and a transition count for.
+_NEAR, _WELL, _PER_FRAME, _PENALTY = 0.08, 0.15, 0.001, 0.01
+# Seconds that a walk lasts at least, so that its end can be bent to land; see `marey.graph.landed`.
+_LEAST = 2.5
+# Seconds to look ahead beyond what it would take to go there slowly, at so many metres per second.
+_MORE, _SLOW = 15.0, 0.4
+# Metres that a second counts for until a clip can be entered.
+_WAIT = 0.7
+# Seconds that stand for never.
+_NEVER = 1e3
+# Seconds of a clip within which it may be entered; where nothing enters it there, twice as many, and so on.
+_ENTERED = 3.0
+# Seconds before a clip from which ways into it are known, how many of them in all and from one node at most, and the
+# seconds before it at which such ways are steered for, so many of them.
+_TAIL, _MOST_TAILS, _OF_NODE = 6.0, 60_000, 24
+_STEERED, _GOALS = (1.0, 3.0), 6
+# Seconds of a clip within which one state is as good as another of like place and heading.
+_ALIKE = 0.2
+# Seconds before its end from which a walk is gone on with anew, to end elsewhere.
+_REDONE = (1.0, 2.0, 3.5, 5.0, 7.0)
+# Metres beyond which another end is another walk.
+_FAR = 3.0
+_N_STARTS = 64
+_MOST_RECORDS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Goal:
+    """What to come to: places (T, 3) x, z, heading to steer for, and which ends count.
+
+    `at` is (3,) x, z and facing, or empty where walks into a clip are ends. Its point `entry` (2,) should then be put
+    where `wanted`, a rigid2d, takes it, and `tails` are the ways into it.
+    """
+
+    steer: Floats
+    at: Floats
+    wanted: Floats
+    entry: Floats
+    tails: _Tails
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tails:
+    """Ways into a clip, in order of their first nodes; see `marey.graph.reach_kernels.find_tails`.
+
+    first : (N + 1,) the ways from node n are ``first[n]`` to ``first[n + 1]``.
+    moves : (T, 4) cos, sin, x, z, what each does to the world transform.
+    edges : (T, 2) its first edge, and the way that goes on from there or -1.
+    frames, transitions : (T,).
+    wait : (N,) metres that each node counts as further away, by the time that it takes to an edge into the clip.
+    """
+
+    first: Ints
+    moves: Floats
+    edges: Ints
+    frames: Ints
+    transitions: Floats
+    wait: Floats
+
+    def along(self, tail: int) -> list[int]:
+        """The edges of a way."""
+        out = []
+        while tail >= 0:
+            out.append(int(self.edges[tail, 0]))
+            tail = int(self.edges[tail, 1])
+        return out
 
 
 def led_to(
-    walk: Walk, at: ArrayLike, heading: float | None = None, *, label: str | None = None, width: int | None = None
+    walk: Walk,
+    at: ArrayLike,
+    heading: float | None = None,
+    *,
+    label: str | None = None,
+    avoid: ArrayLike = (),
 ) -> Walk:
     """The walk, gone on with from the end of its last edge to the place `at`, as near as the graph allows.
 
-    Ways with wider and narrower bends are tried, and the shortest walk that ends near enough is taken. Give it to
-    `landed` to arrive exactly.
+    Of the walks that end near enough the shortest is taken. Give it to `landed` to arrive exactly.
 
     Parameters
     ----------
     at : (2,) x, z in metres.
-    heading : radians from +Z, positive to the left, in which to arrive; by default as it comes.
+    heading : radians from +Z, positive to the left, that hips and shoulders face there; by default as it comes.
     label : keep to this label on the way.
-    width : of the search; see `marey.graph.follow`.
+    avoid : (M, 3) circles x, z, radius to keep out of on the way.
 
     Raises
     ------
     NoResult : where no walk leads there.
     """
-    goal = frozen(at, "the place to go to", (2,))
-    if heading is not None and not np.isfinite(heading):
-        raise InvalidValue(f"the heading must be an angle in radians, got {heading!r}")
-    graph = walk.graph
-    whole = graph.walk(walk.edges, walk.start)
-    way = way_of(whole)
-    far = float(np.hypot(*(goal - way[-1])))
-    if far < _NEAREST:
-        raise InvalidValue(
-            f"the place to go to is {far:.2f} m from where the walk ends, expected at least {_NEAREST:g} m; land there "
-            "at once, or walk for longer"
-        )
-    gone = way[-1] - way[max(0, len(way) - 1 - round(0.5 * graph.fps))]
-    if np.hypot(*gone) < _STANDS:
-        gone = goal - way[-1]
-    ahead = float(np.arctan2(gone[0], gone[1]))
-    start = (int(graph.edges.heads[walk.edges[-1]]), whole.places[-1])
-    best: tuple[float, Walk] | None = None
-    for radius in _RADII:
-        try:
-            found = follow(graph, bend(way[-1], ahead, goal, heading, radius), styles=label, start=start, width=width)
-        except NoResult:
-            continue
-        off = _off(found.way, goal, heading, graph.fps)
-        first = max(0, len(off) - 1 - round(_CUT * graph.fps))
-        k = first + int(off[first:].argmin())
-        score = max(float(off[k]), _NEAR_ENOUGH) + _PER_FRAME * k
-        if best is None or score < best[0]:
-            best = score, _cut(found.walk, k + 1)
-    if best is None:
-        what = "" if label is None else f" in {label!r}"
-        raise NoResult(f"no walk leads on to the place {far:.1f} m away{what}; give more clips or a larger threshold")
-    onward = best[1]
-    edges = np.concatenate([walk.edges, onward.edges])
-    return Walk(graph, edges, walk.start, len(whole) + onward.n_frames)
+    goal = _place_goal(walk.graph, at, heading)
+    return _gone_on(walk, goal, label, avoid)
 
 
 def led_into(
-    walk: Walk, clip: str, at: ArrayLike, heading: float, *, label: str | None = None, within: float = 0.5
+    walk: Walk,
+    clip: str,
+    at: ArrayLike,
+    heading: float,
+    *,
+    label: str | None = None,
+    avoid: ArrayLike = (),
+    within: float = 0.5,
 ) -> Walk:
     """The walk, gone on with into a clip such that the clip begins at the place `at` and faces `heading` there.
 
-    It is led to several places on the clip's way, and of all transitions into the clip near their ends the one is taken
-    that puts it best.
+    It may enter the clip a few seconds after its beginning, and is then where the clip would be by that time.
 
     Parameters
     ----------
     clip : name of the clip.
     at, heading : (2,) x, z in metres, and radians from +Z, positive to the left, of the clip's first frame.
     label : keep to this label on the way.
+    avoid : (M, 3) circles x, z, radius to keep out of on the way.
     within : metres, how far off the clip may be where it is entered; a radian of turn counts as a metre.
 
     Raises
     ------
-    NoResult : where no transition puts it as near.
+    NoResult : where no walk puts it as near.
     """
-    goal = frozen(at, "the place of the clip", (2,))
-    graph = walk.graph
-    number = graph.clip_index(clip)
-    first = graph.clips[number][:1]
-    wanted = rigid2d.compose(np.array([float(heading), *goal]), rigid2d.invert(place(first.skeleton, first.world(), 0)))
-    way = rigid2d.apply(wanted, graph.clips[number].travel[:, [0, 2]])
-    step = round(0.5 * graph.fps)
-    entered = 2 * graph.half_width + 1 + step * np.arange(_ENTRIES)
-    best: tuple[float, Walk] | None = None
-    for frame in entered[entered + step < len(way)]:
-        gone = way[frame + step] - way[frame]
-        ahead = float(np.arctan2(gone[0], gone[1])) if np.hypot(*gone) > _STANDS else float(heading)
-        try:
-            lead = led_to(walk, way[frame], ahead, label=label)
-        except (NoResult, InvalidValue):
-            continue
-        for off, into in _entering(lead, len(walk.edges), number, wanted, graph.allowed(label)):
-            if best is None or off < best[0]:
-                best = off, into
-        if best is not None and best[0] < 0.5 * within:
+    goal = _clip_goal(walk.graph, clip, at, heading, label)
+    return _gone_on(walk, goal, label, avoid, clip, within)
+
+
+def reached(
+    graph: MotionGraph,
+    at: ArrayLike,
+    heading: float | None = None,
+    *,
+    clip: str | None = None,
+    begin: str | None = None,
+    label: str | None = None,
+    avoid: ArrayLike = (),
+    within: float = 0.5,
+    rng: int | np.random.Generator = 0,
+) -> Walk:
+    """A walk from the origin, along +Z at first, to the place `at`, or into a clip at that place.
+
+    Parameters
+    ----------
+    at, heading : see `led_to`, and `led_into` where a clip is given.
+    clip : name of the clip to come into.
+    begin : name of the clip to begin in; by default any.
+    label, avoid, within : see `led_into`.
+    rng : chooses the places in clips that are tried as beginnings.
+    """
+    if clip is None:
+        goal = _place_goal(graph, at, heading)
+    else:
+        goal = _clip_goal(graph, clip, at, 0.0 if heading is None else heading, label)
+    able = graph.allowed(label) & ~graph.edges.blends
+    if begin is not None:
+        able = able & (graph.nodes[graph.edges.tails, 0] == graph.clip_index(begin))
+    nodes = np.unique(graph.edges.tails[able])
+    if not len(nodes):
+        raise NoResult(f"nothing of the clip {begin!r} is endless motion of {label!r}; begin with another")
+    nodes = np.sort(np.random.default_rng(rng).choice(nodes, min(_N_STARTS, len(nodes)), replace=False))
+    ways = edge_paths(graph)
+    turns = -ways.headings[nodes]
+    here = ways.points[ways.first[graph.first_out[nodes]]]
+    c, s = np.cos(turns), np.sin(turns)
+    starts = np.stack([c, s, -(here[:, 0] * c + here[:, 1] * s), here[:, 0] * s - here[:, 1] * c], axis=1)
+    least = round(_LEAST * graph.fps)
+    which, edges, n_frames = _searched(graph, ways, goal, starts, nodes, True, label, avoid, least, clip, within)
+    c, s, x, z = starts[which]
+    return Walk(graph, edges, np.array([np.arctan2(s, c), x, z]), n_frames)
+
+
+def ended(
+    walk: Walk, at: ArrayLike, heading: float | None = None, *, label: str | None = None, avoid: ArrayLike = ()
+) -> Walk:
+    """The walk with another end, if need be: its last seconds are left and gone on from anew, so that it ends near the
+    place `at` and faces `heading` there; as near as the graph allows. An end that is 3 m off or more stays as it is.
+
+    Parameters
+    ----------
+    at, heading, label, avoid : see `led_to`.
+    """
+    goal = _place_goal(walk.graph, at, heading)
+    best = _off(walk, goal.at), walk
+    played = np.cumsum(walk.graph.edges.n_frames[walk.edges])
+    for seconds in _REDONE if best[0] <= _FAR else ():
+        if best[0] <= _WELL:
             break
-    if best is None or best[0] > within:
-        told = "" if best is None else f"; the nearest is {best[0]:.2f} m off, a radian counting as a metre"
-        raise NoResult(f"no walk leads into {clip!r} at that place{told}; ask for another, or give more clips")
+        n_edges = int(np.searchsorted(played, len(walk) - round(seconds * walk.graph.fps), side="right"))
+        if n_edges < 1:
+            break
+        try:
+            made = _gone_on(walk.graph.walk(walk.edges[:n_edges], walk.start), goal, label, avoid)
+        except NoResult:
+            continue
+        best = min(best, (_off(made, goal.at), made), key=lambda each: each[0])
     return best[1]
 
 
-def _entering(walk: Walk, least: int, clip: int, wanted: Floats, allowed: Bools) -> Iterator[tuple[float, Walk]]:
-    """Walks that leave this one, near its end but not before edge `least`, for a clip; each with how far off it is."""
-    graph, edges = walk.graph, walk.graph.edges
-    travel = graph.clips[clip].travel[:, [0, 2]]
-    played = np.cumsum(edges.n_frames[walk.edges])
-    places = graph.walk(walk.edges, walk.start).places
-    for k in range(len(walk.edges), least - 1, -1):
-        if played[-1] - played[k - 1] > _ENTERED * graph.fps:
+def _off(walk: Walk, at: Floats) -> float:
+    """Metres from a walk's end to a place (3,) x, z, facing, with the turn that is missing there."""
+    turn, x, z = walk.end
+    missing = 0.0 if np.isnan(at[2]) else _RADIAN * abs(float(rigid2d.wrap_angle(turn - at[2])))
+    return max(float(np.hypot(x - at[0], z - at[1])), missing)
+
+
+def _gone_on(
+    walk: Walk, goal: _Goal, label: str | None, avoid: ArrayLike, clip: str | None = None, within: float = np.inf
+) -> Walk:
+    """The walk, gone on with to the goal."""
+    graph = walk.graph
+    whole = graph.walk(walk.edges, walk.start)
+    theta, x, z = whole.places[-1]
+    starts = np.array([[np.cos(theta), np.sin(theta), x, z]])
+    nodes = graph.edges.heads[walk.edges[-1:]]
+    least = max(1, round(_LEAST * graph.fps) - len(whole))
+    ways = edge_paths(graph)
+    _, edges, n_frames = _searched(graph, ways, goal, starts, nodes, False, label, avoid, least, clip, within)
+    return Walk(graph, np.concatenate([walk.edges, edges]), walk.start, len(whole) + n_frames)
+
+
+def _place_goal(graph: MotionGraph, at: ArrayLike, heading: float | None) -> _Goal:
+    goal = frozen(at, "the place to go to", (2,))
+    if heading is not None and not np.isfinite(heading):
+        raise InvalidValue(f"the heading must be an angle in radians, got {heading!r}")
+    there = np.array([[*goal, np.nan if heading is None else float(heading)]])
+    n = len(graph.nodes)
+    none = _Tails(np.zeros(n + 1, int), np.zeros((0, 4)), np.zeros((0, 2), int), np.zeros(0, int), *np.zeros((2, n)))
+    return _Goal(there, there[0], np.zeros(3), np.zeros(2), none)
+
+
+def _clip_goal(graph: MotionGraph, clip: str, at: ArrayLike, heading: float, label: str | None) -> _Goal:
+    goal = frozen(at, "the place of the clip", (2,))
+    if not np.isfinite(heading):
+        raise InvalidValue(f"the heading must be an angle in radians, got {heading!r}")
+    number = graph.clip_index(clip)
+    motion = graph.clips[number]
+    first = motion[:1]
+    wanted = rigid2d.compose(np.array([float(heading), *goal]), rigid2d.invert(place(first.skeleton, first.world(), 0)))
+    edges, allowed = graph.edges, graph.allowed(label)
+    into = edges.blends & allowed & (graph.nodes[edges.heads, 0] == number)
+    if not into.any():
+        what = "" if label is None else f" in {label!r}"
+        raise NoResult(f"no transition leads into the clip {clip!r}{what}; {graph.how.remedy} of the graph")
+    until = _ENTERED * graph.fps
+    while not (enters := into & (graph.nodes[edges.heads, 1] <= until)).any():
+        until *= 2.0
+    # Of the seconds in which it may be entered, the middle.
+    entry = motion.travel[min(len(motion) - 1, round(0.5 * until))][[0, 2]]
+    ways = edge_paths(graph)
+    tails = _ways_into(graph, ways, np.flatnonzero(enters), allowed, entry)
+    low, high = (round(seconds * graph.fps) for seconds in _STEERED)
+    some = np.flatnonzero((tails.frames >= low) & (tails.frames <= high))
+    if not len(some):
+        some = np.arange(len(tails.frames))
+    # Where a figure is, and in which direction it goes, as it sets out on a way.
+    moves = np.stack([np.arctan2(tails.moves[some, 1], tails.moves[some, 0]), *tails.moves[some, 2:].T], axis=1)
+    from_here = rigid2d.compose(wanted, rigid2d.invert(moves))
+    nodes = edges.tails[tails.edges[some, 0]]
+    there = rigid2d.apply(from_here, ways.points[ways.first[graph.first_out[nodes]]])
+    steer = np.concatenate([there, (from_here[:, 0] + ways.headings[nodes])[:, None]], axis=1)
+    return _Goal(_spread(steer, _GOALS), np.zeros(0), wanted, np.ascontiguousarray(entry), tails)
+
+
+def _ways_into(graph: MotionGraph, ways: EdgePaths, enters: Ints, allowed: Bools, entry: Floats) -> _Tails:
+    """Ways that end with one of some edges."""
+    from marey.graph.reach_kernels import find_tails
+    from marey.graph.routes import frames_to
+
+    edges, n = graph.edges, len(graph.nodes)
+    in_edges = np.argsort(edges.heads, kind="stable")
+    first_in = np.concatenate([[0], np.cumsum(np.bincount(edges.heads, minlength=n))])
+    numbers, marks = np.empty((_MOST_TAILS, 4)), np.empty((_MOST_TAILS, 5), dtype=np.int64)
+    count = find_tails(
+        enters, edges.tails, edges.n_frames, edges.blends, ways.moves, allowed, first_in, in_edges,
+        np.ascontiguousarray(entry), round(_TAIL * graph.fps), _OF_NODE, numbers, marks,
+    )  # fmt: skip
+    numbers, marks = numbers[:count], marks[:count]
+    order = np.argsort(marks[:, 0], kind="stable")
+    where = np.append(np.argsort(order), -1)
+    first = np.concatenate([[0], np.cumsum(np.bincount(marks[:, 0], minlength=n))])
+    marks = marks[order]
+    wait = _WAIT * np.minimum(frames_to(graph, np.unique(edges.tails[enters]), allowed) / graph.fps, _NEVER)
+    return _Tails(
+        first, numbers[order], np.stack([marks[:, 1], where[marks[:, 2]]], axis=1), np.ascontiguousarray(marks[:, 3]),
+        marks[:, 4].astype(np.float64), np.asarray(wait),
+    )  # fmt: skip
+
+
+def _spread(places: Floats, n: int) -> Floats:
+    """At most n of places (T, 3) x, z, heading that are far from one another: each the farthest from those before."""
+    chosen = [0]
+    away = np.full(len(places), np.inf)
+    while len(chosen) < min(n, len(places)):
+        last = places[chosen[-1]]
+        turn = np.abs(rigid2d.wrap_angle(places[:, 2] - last[2]))
+        away = np.minimum(away, np.hypot(*(places - last)[:, :2].T) + turn)
+        chosen.append(int(away.argmax()))
+    return places[chosen]
+
+
+def _searched(
+    graph: MotionGraph,
+    ways: EdgePaths,
+    goal: _Goal,
+    starts: Floats,
+    nodes: Ints,
+    only_clips: bool,
+    label: str | None,
+    avoid: ArrayLike,
+    least: int,
+    clip: str | None,
+    within: float,
+) -> tuple[int, Ints, int]:
+    """Which of the starts (S, 4), the edges from there, and how many frames they play; the best of several beams."""
+    circles = checked_circles(avoid)
+    best = np.full(2, np.inf)
+    kept: tuple[int, Ints, int] | None = None
+    how = _layout(graph, ways, goal, label)
+    for radius, width in _TRIED:
+        kept = _beam(graph, goal, how, starts, nodes, only_clips, circles, least, radius, width, best) or kept
+        if best[1] <= _WELL:
             break
-        for edge in graph.out_edges(int(edges.heads[walk.edges[k - 1]])):
-            if not (allowed[edge] and edges.blends[edge] and graph.nodes[edges.heads[edge], 0] == clip):
-                continue
-            there = rigid2d.compose(places[k], edges.moves[edge])
-            local = travel[graph.nodes[edges.heads[edge], 1] - 1]
-            off = np.hypot(*(rigid2d.apply(there, local) - rigid2d.apply(wanted, local)))
-            off = float(np.hypot(off, rigid2d.wrap_angle(there[0] - wanted[0])))
-            yield off, graph.walk(np.concatenate([walk.edges[:k], [edge]]), walk.start)
+    if kept is None or best[1] > within:
+        raise NoResult(_told(graph, goal, label, circles, clip, within, float(best[1])))
+    return kept
 
 
-def _off(way: Floats, goal: Floats, heading: float | None, fps: float) -> Floats:
-    """(F,) metres from each frame of a way to the goal, with the turn that is missing there."""
-    out = np.hypot(*(way - goal).T)
-    if heading is not None:
-        before = way[np.maximum(np.arange(len(way)) - round(0.5 * fps), 0)]
-        headings = np.arctan2(*(way - before).T)
-        out += _RADIAN * np.abs(rigid2d.wrap_angle(headings - heading))
-    return np.asarray(out)
+def _layout(graph: MotionGraph, ways: EdgePaths, goal: _Goal, label: str | None) -> dict[str, Any]:
+    """What all beams need of the graph."""
+    here = ways.points[ways.first[graph.first_out[:-1]]]
+    return {
+        "allowed": graph.allowed(label), "here": np.ascontiguousarray(here), "ways": ways,
+        "poses": edge_poses(graph) if len(goal.at) else np.zeros((0, 3)), "cells": stretches(graph, _ALIKE),
+    }  # fmt: skip
 
 
-def _cut(walk: Walk, n_frames: int) -> Walk:
-    """The first frames of a walk."""
-    played = np.cumsum(walk.graph.edges.n_frames[walk.edges])
-    n_edges = int(np.searchsorted(played, n_frames)) + 1
-    return Walk(walk.graph, walk.edges[:n_edges], walk.start, n_frames)
+def _beam(
+    graph: MotionGraph,
+    goal: _Goal,
+    how: dict[str, Any],
+    starts: Floats,
+    nodes: Ints,
+    only_clips: bool,
+    circles: Floats,
+    least: int,
+    radius: float,
+    width: int,
+    best: Floats,
+) -> tuple[int, Ints, int] | None:
+    """The best walk of one beam, if it is better than `best`, which it changes."""
+    from marey.graph.reach_kernels import reach_beam
+
+    edges, ways, tails = graph.edges, how["ways"], goal.tails
+    wanted = np.array([np.cos(goal.wanted[0]), np.sin(goal.wanted[0]), *goal.wanted[1:]])
+    far = np.hypot(*(goal.steer[:, None, :2] - _beginnings(how["here"][nodes], starts)).transpose(2, 0, 1)).max()
+    most = round((_MORE + far / _SLOW) * graph.fps) + least
+    trail = np.empty((min(_MOST_RECORDS, width * most + len(starts)), 2), dtype=np.int64)
+    found = np.full(3, -1, dtype=np.int64)
+    reach_beam(
+        np.ascontiguousarray(starts), nodes, only_clips, how["cells"], graph.first_out, edges.heads, edges.n_frames,
+        edges.blends, how["allowed"], ways.first, ways.points, how["poses"], ways.moves, how["here"], ways.headings,
+        circles, np.ascontiguousarray(goal.steer), tails.wait, goal.at, tails.first, tails.moves, tails.frames,
+        tails.transitions, tails.edges, goal.entry, wanted, _RADIAN, least, most, radius, width, _NEAR, _WELL,
+        _PER_FRAME, _PENALTY, best, trail, found,
+    )  # fmt: skip
+    record, edge, played = (int(value) for value in found)
+    if edge < 0:
+        return None
+    into = [] if played else tails.along(edge)
+    taken = [] if into else [edge]
+    while (step := int(trail[record, 1])) >= 0:
+        taken.append(step)
+        record = int(trail[record, 0])
+    taken = [*taken[::-1], *into]
+    left = int(edges.n_frames[edge]) - played if played else 0
+    return -1 - step, np.array(taken), int(edges.n_frames[taken].sum()) - left
 
 
-def bend(start: ArrayLike, ahead: float, goal: ArrayLike, heading: float | None, radius: float) -> Floats:
-    """(N, 2) the shortest way, at most as bent as a circle, from a place and direction to another: an arc, a straight
-    line, and an arc where the direction at the end matters.
-
-    Angles are in radians from +Z, positive to the left, x and z in metres.
-    """
-    # z and x as the usual two axes, so that angles go the usual way round.
-    begin, end = np.asarray(start, dtype=np.float64)[::-1], np.asarray(goal, dtype=np.float64)[::-1]
-    last = 0.0 if heading is None else radius
-    best: tuple[float, tuple[float, ...]] | None = None
-    for first_side, last_side in product((1.0, -1.0), (1.0, -1.0) if last else (1.0,)):
-        into = 0.0 if heading is None else heading
-        middle = end + last * last_side * _left(into) - begin - radius * first_side * _left(ahead)
-        off = radius * first_side - last * last_side
-        far = float(np.hypot(*middle))
-        if far <= abs(off):
-            continue
-        angle = float(np.arctan2(middle[1], middle[0]) + np.arcsin(off / far))
-        turns = _turn(first_side * (angle - ahead)), 0.0
-        if last:
-            turns = turns[0], _turn(last_side * (into - angle))
-        straight = float(np.sqrt(far**2 - off**2))
-        total = radius * turns[0] + straight + last * turns[1]
-        if best is None or total < best[0]:
-            best = total, (radius * turns[0], first_side / radius, straight, last * turns[1], last_side / radius)
-    if best is None:
-        # Too near for such a bend: straight there.
-        return np.stack([begin, end])[:, ::-1]
-    total, (first_arc, first_bend, straight, _, last_bend) = best
-    along = np.linspace(0.0, total, max(3, int(np.ceil(total / _STEP)) + 1))
-    # Turned by so much at each place, in between by the mean: of an arc, the chord.
-    angles = ahead + first_bend * np.minimum(along, first_arc)
-    angles = angles + last_bend * np.maximum(along - first_arc - straight, 0.0)
-    middles = 0.5 * (angles[1:] + angles[:-1])
-    steps = np.diff(along)[:, None] * np.stack([np.cos(middles), np.sin(middles)], axis=1)
-    points = begin + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
-    # Chords are a little shorter than arcs; what is missing at the end is made up on the way.
-    points += (along / total)[:, None] * (end - points[-1])
-    return np.ascontiguousarray(points[:, ::-1])
+def _beginnings(points: Floats, starts: Floats) -> Floats:
+    """(S, 2) where nodes at points (S, 2) of their clips are in the world."""
+    c, s, x, z = starts.T
+    return np.stack([points[:, 0] * c + points[:, 1] * s + x, points[:, 1] * c - points[:, 0] * s + z], axis=1)
 
 
-def _turn(angle: float) -> float:
-    """The angle from 0 to below a full turn; what rounding leaves of none is none."""
-    around = float(np.mod(angle, 2.0 * np.pi))
-    return around if around < 2.0 * np.pi - 1e-9 else 0.0
-
-
-def _left(angle: float) -> Floats:
-    """(2,) the unit vector to the left of a direction, in z and x."""
-    return np.array([-np.sin(angle), np.cos(angle)])
+def _told(
+    graph: MotionGraph, goal: _Goal, label: str | None, circles: Floats, clip: str | None, within: float, off: float
+) -> str:
+    """Why nothing was found, and what may help."""
+    style = "" if label is None else f" in {label!r}"
+    what = "that place" if clip is None else f"the clip {clip!r} at that place"
+    able = np.unique(graph.edges.tails[graph.allowed(label)])
+    if not len(goal.at) and (goal.tails.wait[able] >= _WAIT * _NEVER).all():
+        return f"there is no way{style} into the clip {clip!r}; allow other labels, or {graph.how.remedy} of the graph"
+    if np.isfinite(off):
+        nearest = f"the nearest walk found puts it {off:.2f} m off, a radian counting as a metre, and {within:g} m are"
+        return f"no walk{style} leads into the clip {clip!r} at that place: {nearest} allowed; ask for another place"
+    round_it = " and out of the circles" if len(circles) else ""
+    return f"no walk{style} leads to {what}{round_it}; ask for another, or {graph.how.remedy} of the graph"

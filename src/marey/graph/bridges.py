@@ -15,10 +15,9 @@ import numpy as np
 from marey.core._arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
-from marey.graph.build import labels_of
-from marey.graph.motion_graph import MotionGraph
-from marey.graph.network import compacted, connect_clips
-from marey.graph.prune import components, findings, prune
+from marey.graph.build import labels_of, pruned_graph
+from marey.graph.motion_graph import How, MotionGraph
+from marey.graph.network import connect_clips
 from marey.graph.transitions import Transitions
 
 
@@ -49,7 +48,12 @@ class Bridge:
 
 
 def with_bridges(
-    motions: Sequence[Motion], half: int, plain: Transitions, bridges: Sequence[Bridge], least_seconds: float = 2.0
+    motions: Sequence[Motion],
+    half: int,
+    plain: Transitions,
+    bridges: Sequence[Bridge],
+    how: How,
+    least_seconds: float = 2.0,
 ) -> MotionGraph | None:
     """The pruned graph of clips, transitions and bridges; None where nothing can go on for ever.
 
@@ -57,6 +61,7 @@ def with_bridges(
     ----------
     plain : directed transitions of 2 half + 1 frames.
     bridges : each with `leave` + 2 half below the length of its first clip, and `enter` above 2 half.
+    how : the graph is built.
     """
     names, frame_labels = labels_of(motions)
     joins = Transitions(
@@ -69,11 +74,10 @@ def with_bridges(
     both = Transitions(*(np.concatenate([getattr(plain, k), getattr(joins, k)]) for k in joins.__slots__))
     lengths = np.array([len(motion) for motion in motions])
     nodes, edges = connect_clips(lengths, frame_labels, both, half)
-    keep, members = prune(len(nodes), edges)
-    if not (keep & ~edges.blends).any():
+    graph = pruned_graph(tuple(motions), half, nodes, edges, names, least_seconds, how)
+    if graph is None:
         return None
-    found = components(names, edges, members)
-    small, edges = compacted(nodes, edges.taken(keep))
+    edges = graph.edges
     clips, starts = edges.clips.copy(), edges.starts.copy()
     n_frames, distances = edges.n_frames.copy(), edges.distances.copy()
     extra: list[Motion] = []
@@ -86,11 +90,8 @@ def with_bridges(
                 clips[e, side], starts[e, side] = len(motions) + len(extra), bridge.start
                 extra.append(replace(motion, name=f"{motion.name} ({len(extra) + 1})"))
         n_frames[e], distances[e] = bridge.n_frames, bridge.distance
-    place = {(int(c), int(f)): k for k, (c, f) in enumerate(nodes)}
-    index = np.array([place[int(c), int(f)] for c, f in small])
     played = replace(edges, clips=clips, starts=starts, n_frames=n_frames, distances=distances)
-    told = findings(found, motions[0].fps, least_seconds)
-    return MotionGraph((*motions, *extra), half, small, played, names, members[:, index], found, told)
+    return replace(graph, clips=(*motions, *extra), edges=played)
 
 
 def played_as_they_are(graph: MotionGraph) -> Bools:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from marey.edit._replant import with_contacts
 from marey.errors import InvalidValue, NoResult
 from marey.graph.alike import find_alike
 from marey.graph.coarse import find_alike_coarsely
-from marey.graph.motion_graph import MotionGraph, Threshold
-from marey.graph.network import both_ways, compacted, connect_clips
+from marey.graph.motion_graph import How, MotionGraph, Threshold
+from marey.graph.network import Edges, both_ways, compacted, connect_clips
 from marey.graph.prune import UNLABELLED, components, findings, prune
 from marey.graph.transitions import Transitions
 from marey.graph.variations import more_takes
@@ -43,6 +44,10 @@ def build_graph(
     rng: int | np.random.Generator = 0,
 ) -> MotionGraph:
     """See `MotionGraph.build`."""
+    if not (np.isfinite(window) and window > 0.0):
+        raise InvalidValue(f"the window of a transition is a time above 0 s, got {window!r}")
+    if not (isinstance(coarse, int | np.integer) and coarse >= 1):
+        raise InvalidValue(f"coarse says that every n-th frame is looked at first: 1 or more, got {coarse!r}")
     motions = prepared(clips, fps)
     if variations:
         motions = prepared((*motions, *more_takes(motions, variations, rng)), motions[0].fps)
@@ -92,7 +97,7 @@ def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion
     # be the same whether its clips were read just now or lay in a cache.
     import numba  # noqa: F401
 
-    given = [clips.motion(i) for i in range(len(clips.names))] if isinstance(clips, Clips) else list(clips)
+    given = [clips.motion(i) for i in range(len(clips.names))] if isinstance(clips, Clips) else _listed(clips)
     if not given:
         raise InvalidValue("a graph needs at least one clip, got none")
     body = given[0].skeleton
@@ -109,6 +114,20 @@ def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion
         name = motion.name if number == 1 else f"{motion.name}#{number}"
         out.append(replace(rooted(at_rate, body), name=name))
     return tuple(out)
+
+
+def _listed(clips: Any) -> list[Motion]:
+    """The clips, if that is what they are."""
+    remedy = "open a folder with marey.MotionSet.open, read a file with marey.load"
+    if isinstance(clips, str | PathLike):
+        raise InvalidValue(f"a graph is built from motions, got the name {str(clips)!r}; {remedy}")
+    several = isinstance(clips, Iterable) and not isinstance(clips, Motion)
+    given: list[Any] = list(clips) if several else []
+    wrong = [type(each).__name__ for each in given if not isinstance(each, Motion)]
+    if wrong or not several:
+        what = f"a list with {wrong[0]}" if wrong else type(clips).__name__
+        raise InvalidValue(f"a graph is built from a list of motions or a set of them, got {what}; {remedy}")
+    return given
 
 
 def assembled(
@@ -129,7 +148,9 @@ def assembled(
     names, frame_labels = labels_of(motions)
     directed = both_ways(found)
     limits = limits_of(directed, found, names, frame_labels, threshold, thresholds)
-    graph = _pruned(motions, directed.taken(directed.distances <= limits), half, names, frame_labels, least_seconds)
+    taken = directed.taken(directed.distances <= limits)
+    how = How("distance", metres(threshold, found.distances))
+    graph = _pruned(motions, taken, half, names, frame_labels, least_seconds, how)
     if graph is None:
         raise NoResult(_no_graph(motions, found, half, names, frame_labels, threshold))
     return graph
@@ -138,6 +159,9 @@ def assembled(
 def labels_of(motions: Sequence[Motion]) -> tuple[tuple[str, ...], list[Bools]]:
     """The labels of all clips, and for each clip (F, K) which frames carry them; those without any form one."""
     names = sorted({name for motion in motions for name in motion.labels.names})
+    if UNLABELLED in names:
+        clip = next(motion.name for motion in motions if UNLABELLED in motion.labels.names)
+        raise InvalidValue(f"the clip {clip!r} has the label {UNLABELLED!r}, which stands for none; rename it")
     masks = [
         np.stack([motion.labels.mask(name, len(motion)) for name in names], axis=1)
         if names
@@ -205,20 +229,39 @@ def _pruned(
     names: tuple[str, ...],
     frame_labels: list[Bools],
     least_seconds: float,
+    how: How,
 ) -> MotionGraph | None:
     """The graph, or None where nothing can go on for ever."""
     lengths = np.array([len(motion) for motion in motions])
     nodes, edges = connect_clips(lengths, frame_labels, taken, half)
+    return pruned_graph(motions, half, nodes, edges, names, least_seconds, how)
+
+
+def pruned_graph(
+    motions: tuple[Motion, ...],
+    half: int,
+    nodes: Ints,
+    edges: Edges,
+    names: tuple[str, ...],
+    least_seconds: float,
+    how: How,
+) -> MotionGraph | None:
+    """The graph of nodes and edges without what leads nowhere, or None where nothing can go on for ever."""
     keep, members = prune(len(nodes), edges)
     if not (keep & ~edges.blends).any():
         return None
     found = components(names, edges, members)
-    told = findings(found, motions[0].fps, least_seconds)
+    told = findings(found, motions[0].fps, least_seconds, how.remedy)
     small, kept = compacted(nodes, edges.taken(keep))
     # Membership goes with the nodes that stay.
+    index = index_of(small, nodes)
+    return MotionGraph(motions, half, small, kept, names, members[:, index], found, told, how)
+
+
+def index_of(some: Ints, nodes: Ints) -> Ints:
+    """(M,) where each of some nodes (M, 2) is among nodes (N, 2)."""
     place = {(int(c), int(f)): k for k, (c, f) in enumerate(nodes)}
-    index = np.array([place[int(c), int(f)] for c, f in small])
-    return MotionGraph(motions, half, small, kept, names, members[:, index], found, told)
+    return np.array([place[int(c), int(f)] for c, f in some])
 
 
 def _no_graph(
@@ -238,7 +281,7 @@ def _no_graph(
 
     def works(limit: float) -> bool:
         taken = directed.taken(directed.distances <= limit)
-        return _pruned(motions, taken, half, names, frame_labels, 0.0) is not None
+        return _pruned(motions, taken, half, names, frame_labels, 0.0, How()) is not None
 
     if not works(float(steps[high])):
         return "no motion in these clips leads back to itself at any threshold; give longer or more clips"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.core._arrays import Floats, Ints
+from marey.edit._figure import facing
 from marey.graph.motion_graph import MotionGraph
 from marey.maths import filters, rigid2d
 from marey.maths.ease import ease_in
@@ -64,6 +65,29 @@ def edge_paths(graph: MotionGraph) -> EdgePaths:
     theta = edges.moves[:, 0]
     moves = np.stack([np.cos(theta), np.sin(theta), edges.moves[:, 1], edges.moves[:, 2]], axis=1)
     return EdgePaths(first, points, np.linalg.norm(points - before, axis=1), moves, _headings(graph, ways))
+
+
+def edge_poses(graph: MotionGraph) -> Floats:
+    """(P, 3) facing in radians, x and z of the hips on every frame of every edge, as `EdgePaths` lays them out."""
+    edges, lengths = graph.edges, graph.edges.n_frames
+    clips = [
+        np.column_stack([facing(clip.skeleton, clip.world().positions), clip.travel[:, [0, 2]]]) for clip in graph.clips
+    ]
+    flat = np.concatenate(clips)
+    clip_first = np.concatenate([[0], np.cumsum([len(clip) for clip in clips])])
+    first = np.concatenate([[0], np.cumsum(lengths)])
+    along = np.arange(first[-1]) - np.repeat(first[:-1], lengths)
+    at = [np.repeat(clip_first[edges.clips[:, k]] + edges.starts[:, k], lengths) + along for k in (0, 1)]
+    out = flat[at[0]]
+    jumps = np.repeat(edges.blends, lengths)
+    share = ease_in((along[jumps] + 1.0) / (2 * graph.half_width + 2))[:, None]
+    moves = np.repeat(edges.moves, lengths, axis=0)[jumps]
+    other = flat[at[1][jumps]]
+    other = np.column_stack([other[:, 0] + moves[:, 0], rigid2d.apply(moves, other[:, 1:])])
+    missing = other - out[jumps]
+    missing[:, 0] = rigid2d.wrap_angle(missing[:, 0])
+    out[jumps] += share * missing
+    return np.ascontiguousarray(out)
 
 
 def stretches(graph: MotionGraph, seconds: float) -> Ints:

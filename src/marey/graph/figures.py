@@ -30,7 +30,8 @@ class GraphFigures:
 
     Attributes
     ----------
-    clips, seconds : how many the graph plays, and how long they are together.
+    clips : how many the graph plays.
+    seconds : how long all clips are that it was built from, together.
     left_out : names of the clips of which it plays nothing.
     nodes, edges, transitions : how many.
     seconds_kept : of clips that the graph plays.
@@ -74,7 +75,7 @@ def figures(graph: MotionGraph) -> GraphFigures:
     others = np.setdiff1d(np.arange(n_recorded(graph)), played)
     return GraphFigures(
         clips=len(own),
-        seconds=sum(len(clip) for clip in own) / fps,
+        seconds=sum(len(clip) for clip in graph.clips[: n_recorded(graph)]) / fps,
         left_out=tuple(graph.clips[k].name for k in others),
         nodes=len(graph.nodes),
         edges=len(edges),
@@ -141,7 +142,9 @@ def connectivity(graph: MotionGraph) -> Connectivity:
 
 
 def own_threshold(graph: MotionGraph) -> float:
-    """Metres, the largest distance of the graph's transitions that blend clips."""
+    """Metres up to which the graph joins frames; where that is not known, the largest distance of its transitions."""
+    if graph.how.kind == "distance" and graph.how.threshold > 0.0:
+        return graph.how.threshold
     blends = graph.edges.blends & played_as_they_are(graph)
     return float(graph.edges.distances[blends if blends.any() else graph.edges.blends].max(initial=0.0))
 
@@ -158,7 +161,7 @@ def _beyond(graph: MotionGraph) -> tuple[Floats, Ints, Edges] | None:
     clips = graph.clips[: n_recorded(graph)]
     if not plain.any() or sum(len(clip) for clip in clips) > _MOST_FRAMES:
         return None
-    own = float(edges.distances[plain].max())
+    own = max(float(edges.distances[plain].max()), own_threshold(graph))
     weights = frame_weights((2 * half + 1) / graph.fps, graph.fps, "triangle")
     clouds = [point_clouds(clip) for clip in clips]
     found = both_ways(find_alike(clouds, weights, _BEYOND * own, max_memory=_MAX_MEMORY))

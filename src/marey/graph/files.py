@@ -7,23 +7,30 @@ from dataclasses import fields
 
 import numpy as np
 
-from marey.errors import MareyError, ParseError
-from marey.graph.motion_graph import MotionGraph
+from marey.errors import MareyError, ParseError, UnknownFormat
+from marey.graph.motion_graph import How, MotionGraph
 from marey.graph.network import Edges
 from marey.graph.prune import Component
 from marey.io import archive, clip_arrays
-from marey.io.files import read_bytes, write_bytes
+from marey.io.files import read_bytes, split_name, write_bytes
 
 FORMAT = "marey.graph"
-VERSION = 1
+VERSION = 2
 
 _EDGES = tuple(field.name for field in fields(Edges))
-_OWN = ("half_width", "nodes", "graph_labels", "members", "findings", *(f"edge_{name}" for name in _EDGES))
+_OWN = (
+    "half_width", "nodes", "graph_labels", "members", "findings", "built_by", "threshold",
+    *(f"edge_{name}" for name in _EDGES),
+)  # fmt: skip
+_KINDS = ("distance", "similarity")
 _COMPONENTS = ("component_labels", "component_frames", "component_reaches")
 
 
 def save_graph(graph: MotionGraph, path: str | os.PathLike[str]) -> None:
     """Write the graph to an .npz file."""
+    suffix = split_name(path)[1]
+    if suffix != ".npz":
+        raise UnknownFormat(f"a graph is written as .npz, got {suffix or 'no suffix'}", path=os.fspath(path))
     found = graph.components
     names = [component.label for component in found]
     arrays = {
@@ -32,6 +39,8 @@ def save_graph(graph: MotionGraph, path: str | os.PathLike[str]) -> None:
         "graph_labels": archive.text_array(graph.label_names, "labels"),
         "members": graph.members,
         "findings": archive.text_array(graph.findings, "findings"),
+        "built_by": archive.text_array(graph.how.kind, "how it was built"),
+        "threshold": np.array(graph.how.threshold, dtype=np.float64),
         "component_labels": archive.text_array(names, "labels"),
         "component_frames": np.array([(c.n_frames, c.of_frames) for c in found], dtype=np.int64).reshape(-1, 2),
         "component_reaches": np.array([[name in c.reaches for name in names] for c in found], dtype=bool),
@@ -56,6 +65,9 @@ def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
         )
         edges = Edges(*(arrays[f"edge_{name}"] for name in _EDGES))
         _check_ranges(edges, arrays["nodes"], np.array([len(clip) for clip in clips]))
+        how = How(str(arrays["built_by"]), float(arrays["threshold"]))
+        if how.kind not in _KINDS:
+            raise ValueError(f"it is built by {how.kind[:20]!r}, expected {' or '.join(_KINDS)}")
         return MotionGraph(
             clips,
             int(arrays["half_width"]),
@@ -65,6 +77,7 @@ def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
             arrays["members"],
             found,
             tuple(arrays["findings"].tolist()),
+            how,
         )
     except (MareyError, ValueError, IndexError, TypeError) as error:
         raise ParseError(f"the graph in it does not fit together ({error})", path=name) from None

@@ -120,7 +120,7 @@ def follow(
     """
     course, total = checked_path(path)
     ends, carried = _styles(graph, styles, total)
-    circles = frozen(np.asarray(avoid, dtype=np.float64).reshape(-1, 3), "avoid", (None, 3))
+    circles = checked_circles(avoid)
     moving = np.zeros((0, 0, 2)) if others is None else as_type(others, "others")
     if moving.ndim != 3 or moving.shape[2] != 2:
         raise InvalidValue(f"others must have shape (any, any, 2), got {moving.shape}")
@@ -142,7 +142,7 @@ def follow(
         wide *= 2
     if best is None:
         what = "" if styles is None else " in these styles"
-        raise NoResult(f"no walk covers this path of {total:.1f} m{what}; give more clips or a larger threshold")
+        raise NoResult(f"no walk covers this path of {total:.1f} m{what}{_why(course, circles, graph)}")
     return described(best[1], path, best[0], ways)
 
 
@@ -182,6 +182,27 @@ def checked_path(path: ArrayLike) -> tuple[Floats, float]:
     return np.stack([np.interp(at, gone, points[:, k]) for k in (0, 1)], axis=1), total
 
 
+def _why(course: Floats, circles: Floats, graph: MotionGraph) -> str:
+    """Why a path may not be walked, and what would help."""
+    for place, where in ((course[0], "begins"), (course[-1], "ends")):
+        inside = np.flatnonzero(np.hypot(*(circles[:, :2] - place).T) < circles[:, 2])
+        if len(inside):
+            x, z, radius = circles[inside[0]]
+            return f": it {where} inside the circle at {x:g},{z:g} of radius {radius:g} m; move one of them"
+    if len(circles):
+        return f" and keeps out of the circles; make them smaller, move them, or {graph.how.remedy} of the graph"
+    return f"; give more clips, or {graph.how.remedy} of the graph"
+
+
+def checked_circles(avoid: ArrayLike) -> Floats:
+    """(M, 3) circles x, z, radius."""
+    given = as_type(avoid, "avoid")
+    circles = frozen(given.reshape(0, 3) if given.size == 0 else given, "avoid", (None, 3))
+    if (circles[:, 2] < 0.0).any():
+        raise InvalidValue(f"the radius of a circle to avoid is 0 m or more, got {circles[:, 2].min():g}")
+    return circles
+
+
 def _close(
     best: tuple[float, Walk] | None, path: ArrayLike, ways: EdgePaths, last_frame: int, mean: float, at_end: float
 ) -> bool:
@@ -206,9 +227,15 @@ def _styles(graph: MotionGraph, styles: Sequence[tuple[float, str]] | str | None
     if (np.diff(ends) <= 0.0).any() or ends[0] <= 0.0:
         raise InvalidValue(f"styles must end further and further along a path of {total:.2f} m, got {ends.tolist()}")
     columns = []
-    for _, label in listed:
+    reaches = {each.label: each.reaches for each in graph.components}
+    for number, (_, label) in enumerate(listed):
         k = graph.label_index(label)
         inside = graph.members[k]
+        if not inside.any():
+            raise NoResult(f"there is no endless motion of {label!r}; {graph.how.remedy}, or leave this style out")
+        before = listed[number - 1][1] if number else label
+        if before != label and before in reaches and label not in reaches[before]:
+            raise NoResult(f"there is no way from {before!r} to {label!r}; {graph.how.remedy}, or change the styles")
         # What has been entered in a style goes on in it.
         columns.append(edges.labels[:, k] & inside[edges.heads])
     return ends, np.stack(columns, axis=1)
@@ -224,13 +251,17 @@ def _starts(
 ) -> tuple[Floats, Ints]:
     """States (S, 9) of c, s, x, z, arc, cost, the spot x, z and frames there, and their nodes (S,)."""
     if start is not None:
+        if not (isinstance(start, tuple | list) and len(start) == 2):
+            raise InvalidValue(f"start is a node and the rigid2d (3,) of its clip in the world, got {start!r}")
         node, place = start
+        if not 0 <= node < len(graph.nodes):
+            raise InvalidValue(f"start must begin with a node from 0 to {len(graph.nodes) - 1}, got {node}")
         theta, x, z = frozen(place, "the start's place", (3,))
         here = rigid2d.apply(np.array([theta, x, z]), ways.points[ways.first[graph.first_out[node]]])
         return np.array([[np.cos(theta), np.sin(theta), x, z, 0.0, 0.0, *here, 0.0]]), np.array([node])
     able = np.unique(graph.edges.tails[carried[:, 0]])
     if not len(able):
-        raise NoResult("no edge of the graph is in the first style; raise the threshold")
+        raise NoResult(f"no edge of the graph is in the first style; {graph.how.remedy}")
     nodes = np.sort(chance.choice(able, min(_N_STARTS, len(able)), replace=False))
     ahead = course[min(len(course) - 1, round(0.5 / SPACING))] - course[0]
     theta = np.arctan2(ahead[0], ahead[1]) - ways.headings[nodes]

@@ -84,8 +84,8 @@ def landed(
     if n < 2 or n + lead >= len(given) - 1:
         takes = (max(n, 2) + lead + 1) / given.fps
         raise InvalidValue(
-            f"the last {span:g} s are to be bent, which takes more than {takes:.2f} s of motion, but {given.name!r} "
-            f"lasts {given.duration:.2f} s"
+            f"the last {span:g} s are to be bent, which takes more than {takes:.2f} s of motion, but the walk lasts "
+            f"{given.duration:.2f} s"
         )
     end = _end(given)
     wanted = np.array([end[0] if heading is None else float(heading), *goal])
@@ -93,8 +93,9 @@ def landed(
     if shift > bounds[0] or abs(turn) > bounds[1]:
         missing, allowed = np.degrees(abs(turn)), np.degrees(bounds[1])
         raise NoResult(
-            f"{given.name!r} ends {shift:.3f} m and {missing:.1f} degrees from where it is to land, beyond the "
-            f"{bounds[0]:g} m and {allowed:.1f} degrees by which it may be bent; search for a walk that ends nearer"
+            f"the nearest walk ends {shift:.3f} m and {missing:.1f} degrees from where it is to land, beyond the "
+            f"{bounds[0]:g} m and {allowed:.1f} degrees by which it may be bent; ask for another place or seed, or "
+            "give the graph more clips"
         )
     first = len(given) - 1 - n - lead
     tail = with_contacts(given)[first:] if clean else given[first:]

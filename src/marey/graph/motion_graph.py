@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from marey.graph.crowd import Crowd
     from marey.graph.figures import GraphFigures
     from marey.graph.follow import Followed
-    from marey.graph.search import Objective, Searched
+    from marey.graph.search import Cost, Objective, Searched
     from marey.graph.stream import GraphStream
     from marey.graph.table import DirectionTable
     from marey.graph.thin import Thinning
@@ -31,6 +31,25 @@ if TYPE_CHECKING:
 
 Threshold = float | str
 Progress = Callable[[float], None]
+
+
+class How(NamedTuple):
+    """How a graph was built.
+
+    kind : ``"distance"`` or ``"similarity"``.
+    threshold : metres up to which, or similarity from which, frames were joined; NaN where it is not known.
+    """
+
+    kind: str = "distance"
+    threshold: float = float("nan")
+
+    @property
+    def remedy(self) -> str:
+        """What gives the graph more ways."""
+        return "lower the similarity" if self.kind == "similarity" else "raise the threshold"
+
+
+_UNKNOWN = How()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -47,6 +66,7 @@ class MotionGraph:
     members : (K, N) nodes from which there is endless motion of each label.
     components : how much of each label there is, and what it leads to.
     findings : what a user ought to know, in sentences: labels with little motion, labels that cannot be got to.
+    how : it was built.
     first_out : (N + 1,) the edges that leave node n are ``first_out[n]`` to ``first_out[n + 1]``, half-open.
     """
 
@@ -58,6 +78,7 @@ class MotionGraph:
     members: Bools
     components: tuple[Component, ...] = ()
     findings: tuple[str, ...] = ()
+    how: How = _UNKNOWN
     first_out: Ints = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -129,7 +150,7 @@ class MotionGraph:
         edges = self.edges
         out = np.asarray(edges.labels[:, k] & inside[edges.tails] & inside[edges.heads])
         if not out.any():
-            raise NoResult(f"there is no endless motion of {label!r}; raise the threshold")
+            raise NoResult(f"there is no endless motion of {label!r}; {self.how.remedy}")
         return out
 
     @classmethod
@@ -222,8 +243,9 @@ class MotionGraph:
         """The walk along `edges`, with the first edge's clip put at `start`, a rigid2d."""
         from marey.graph.walk import Walk
 
-        taken = np.asarray(edges, dtype=np.int64)
-        whole = int(self.edges.n_frames[taken].sum()) if taken.size else 0
+        taken = frozen(edges, "edges", (None,), np.int64)
+        known = taken[(taken >= 0) & (taken < len(self.edges))]
+        whole = int(self.edges.n_frames[known].sum())
         return Walk(self, taken, np.asarray(start, dtype=np.float64), whole if n_frames is None else n_frames)
 
     def random_walk(self, seconds: float, rng: int | np.random.Generator = 0, **options: Any) -> Walk:
@@ -238,7 +260,13 @@ class MotionGraph:
 
         return follow(self, path, **options)
 
-    def search(self, objective: Objective, **options: Any) -> Searched:
+    def reached(self, at: ArrayLike, heading: float | None = None, **options: Any) -> Walk:
+        """A walk from the origin to a place, or into a clip at a place; see `marey.graph.reached`."""
+        from marey.graph.approach import reached
+
+        return reached(self, at, heading, **options)
+
+    def search(self, objective: Objective | Cost, **options: Any) -> Searched:
         """The walk of smallest cost, by branch and bound; see `marey.graph.search`."""
         from marey.graph.search import search
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,27 +12,47 @@ from numpy.typing import ArrayLike
 from marey.core._arrays import Floats, frozen
 from marey.errors import InvalidValue
 from marey.graph.edge_paths import EdgePaths, edge_paths
-from marey.graph.follow import SPACING, checked_path
+from marey.graph.follow import SPACING, checked_circles, checked_path
 from marey.graph.motion_graph import MotionGraph
+from marey.graph.routes import frames_to
 from marey.graph.search import Partial
 from marey.maths import rigid2d
+
+# Metres that a second on the way to a clip counts for.
+_HURRY = 1.0
 
 
 class _Ways:
     """The paths of a graph's edges in the world, laid out when first asked for."""
 
-    __slots__ = ("_paths",)
+    __slots__ = ("_paths", "_top")
 
     def __init__(self) -> None:
         self._paths: tuple[MotionGraph, EdgePaths] | None = None
+        self._top: float | None = None
 
     def points(self, walk: Partial, edge: int) -> tuple[Floats, Floats]:
         """(n, 2) where the figure is on the edge's frames, and (n,) metres from the frame before."""
-        if self._paths is None or self._paths[0] is not walk.graph:
-            self._paths = walk.graph, edge_paths(walk.graph)
-        ways = self._paths[1]
-        run = slice(int(ways.first[edge]), int(ways.first[edge + 1]))
-        return rigid2d.apply(walk.place, ways.points[run]), ways.steps[run]
+        ways = self.of(walk.graph)
+        begin, stop = int(ways.first[edge]), int(ways.first[edge + 1])
+        theta, x, z = walk.place.tolist()
+        c, s = math.cos(theta), math.sin(theta)
+        # As `rigid2d.apply`, which takes its time to look at what it is given.
+        turned = ways.points[begin:stop] @ np.array([[c, -s], [s, c]])
+        return turned + np.array([x, z]), ways.steps[begin:stop]
+
+    def fastest(self, graph: MotionGraph) -> float:
+        """Metres that the figure goes in a frame at most."""
+        ways = self.of(graph)
+        if self._top is None:
+            self._top = float(max(ways.steps.max(), 1e-6))
+        return self._top
+
+    def of(self, graph: MotionGraph) -> EdgePaths:
+        """All of the graph's paths."""
+        if self._paths is None or self._paths[0] is not graph:
+            self._paths, self._top = (graph, edge_paths(graph)), None
+        return self._paths[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,31 +66,48 @@ class FollowPath:
     """
 
     path: ArrayLike
-    least_step: float = 0.003
+    least_step: float = 0.01
     _course: tuple[Floats, float] = field(init=False, repr=False)
     _ways: _Ways = field(init=False, repr=False, default_factory=_Ways)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_course", checked_path(self.path))
 
-    def begin(self, walk: Partial) -> float:
-        """No length is gone."""
-        return 0.0
+    def placed(self, graph: MotionGraph, node: int) -> Floats:
+        """Where a clip lies that begins the path with this node and goes along it."""
+        ways, (course, _) = self._ways.of(graph), self._course
+        ahead = course[min(len(course) - 1, round(0.5 / SPACING))] - course[0]
+        turn = float(np.arctan2(*ahead) - ways.headings[node])
+        here = rigid2d.apply(np.array([turn, 0.0, 0.0]), ways.points[ways.first[graph.first_out[node]]])
+        return np.array([turn, *(course[0] - here)])
 
-    def add(self, walk: Partial, edge: int) -> tuple[float, float]:
-        """The edge's cost, and the length gone after it; frames beyond the path's end belong to its last point."""
+    def begin(self, walk: Partial) -> tuple[float, float]:
+        """No length is gone, and how far it is from the path will be seen."""
+        return 0.0, 0.0
+
+    def add(self, walk: Partial, edge: int) -> tuple[float, tuple[float, float]]:
+        """The edge's cost, and the length gone after it with the metres from the path then; frames beyond the path's
+        end belong to its last point."""
         course, total = self._course
         points, steps = self._ways.points(walk, edge)
-        gone = walk.memo + np.cumsum(np.maximum(steps, self.least_step))
+        gone = walk.memo[0] + np.cumsum(np.maximum(steps, self.least_step))
         at = np.minimum(gone, total) / SPACING
         low = np.minimum(at.astype(np.int64), len(course) - 2)
         share = (at - low)[:, None]
         wanted = course[low] * (1.0 - share) + course[low + 1] * share
-        return float(((points - wanted) ** 2).sum()), float(gone[-1])
+        off = points - wanted
+        return float((off * off).sum()), (float(gone[-1]), math.hypot(*off[-1].tolist()))
 
     def complete(self, walk: Partial) -> bool:
         """Whether as much has been gone as the path is long."""
-        return bool(walk.memo >= self._course[1])
+        return bool(walk.memo[0] >= self._course[1])
+
+    def bound(self, walk: Partial) -> float:
+        """The figure and the point it should be at come nearer by at most twice the fastest step on each frame."""
+        gone, away = walk.memo
+        step = max(self._ways.fastest(walk.graph), self.least_step)
+        frames = int(min(away / (2.0 * step), (self._course[1] - gone) / step))
+        return float(((away - 2.0 * step * np.arange(1, frames + 1)) ** 2).sum()) if frames > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,48 +135,82 @@ class ReachPoint:
         """Whether it is there."""
         return bool(walk.memo <= self.within)
 
+    def bound(self, walk: Partial) -> float:
+        """What the rest costs at the fastest step of the graph, straight there."""
+        if not math.isfinite(walk.memo):
+            return 0.0
+        return _going(walk.memo, self.within, self._ways.fastest(walk.graph)) / walk.graph.fps
+
+
+class _Wanted(NamedTuple):
+    """Of a graph, a clip, where it should begin, and for each node the seconds to an edge into it."""
+
+    graph: MotionGraph
+    clip: int
+    point: Floats
+    seconds: Floats
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReachClip:
     """Come to a clip at a place and heading: the source's example of a kick that has to hit (Kovar 4.2.2).
 
     As the source advises, all of the walk is guided and not its end alone: each frame costs the metres that are still
-    to go, and entering the clip costs how far off it then is, squared.
+    to go and a little for its time, and entering the clip costs how far off it then is, squared. Of clips that little
+    leads into, `marey.graph.led_into` knows the ways and finds one sooner.
 
     Parameters
     ----------
-    clip : number of the clip.
+    clip : name or number of the clip.
     place : (3,) rigid2d that the clip should have in the world.
     within : metres, how far off a walk may end; a radian of turn counts as a metre.
     """
 
-    clip: int
+    clip: int | str
     place: ArrayLike
     within: float = 0.5
     _ways: _Ways = field(init=False, repr=False, default_factory=_Ways)
+    _goal: _Wanted | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "place", frozen(self.place, "the place", (3,)))
 
-    def begin(self, walk: Partial) -> float:
-        """It is not there."""
-        return np.inf
+    def begin(self, walk: Partial) -> tuple[_Wanted, float, float]:
+        """Which clip it is, where it should begin, and that it is not there."""
+        graph = walk.graph
+        number = graph.clip_index(self.clip) if isinstance(self.clip, str) else int(self.clip)
+        if not 0 <= number < len(graph.clips):
+            raise InvalidValue(f"expected a clip from 0 to {len(graph.clips) - 1}, got {number}")
+        edges = graph.edges
+        enters = (edges.clips[:, 1] == number) & edges.blends
+        goal = self._goal
+        if goal is None or goal.graph is not graph:
+            there = rigid2d.apply(np.asarray(self.place), graph.clips[number].travel[0, [0, 2]])
+            times = frames_to(graph, np.unique(edges.tails[enters]), np.ones(len(edges), dtype=bool))
+            goal = _Wanted(graph, number, there, times / graph.fps)
+            object.__setattr__(self, "_goal", goal)
+        return goal, np.inf, np.inf
 
-    def add(self, walk: Partial, edge: int) -> tuple[float, float]:
+    def add(self, walk: Partial, edge: int) -> tuple[float, tuple[_Wanted, float, float]]:
         """The edge's cost, and how far off the clip is if the edge leads into it."""
         graph, edges = walk.graph, walk.graph.edges
+        goal = walk.memo[0]
         points, _ = self._ways.points(walk, edge)
-        goal = rigid2d.apply(np.asarray(self.place), graph.clips[self.clip].travel[0, [0, 2]])
-        cost = float(np.hypot(*(points - goal).T).sum() / graph.fps)
-        if edges.clips[edge, 1] != self.clip:
-            return cost, np.inf
+        away = np.hypot(*(points - goal.point).T)
+        cost = float(away.sum() + _HURRY * len(away)) / graph.fps
+        if edges.clips[edge, 1] != goal.clip:
+            return cost, (goal, float(away[-1]), np.inf)
         place = rigid2d.compose(walk.place, edges.moves[edge])
         off = self._off(points[-1], place)
-        return cost + off**2, off
+        return cost + off**2, (goal, float(away[-1]), off)
 
     def complete(self, walk: Partial) -> bool:
         """Whether the walk is in the clip, near enough to where it should be."""
-        return bool(walk.memo <= self.within)
+        return bool(walk.memo[2] <= self.within)
+
+    def bound(self, walk: Partial) -> float:
+        """The time that it takes to an edge into the clip at least."""
+        return float(_HURRY * walk.memo[0].seconds[walk.node])
 
     def _off(self, here: Floats, place: Floats) -> float:
         """How far the figure is from where it would be if the clip were at the wanted place."""
@@ -196,8 +268,14 @@ class KeepStyle:
         return walk.n_frames >= self.seconds * walk.graph.fps
 
 
+def _going(away: float, within: float, step: float) -> float:
+    """Metres still to go, summed over the frames that it takes to come within some metres at this step."""
+    n = max(0, math.ceil((away - within) / step))
+    return n * away - 0.5 * n * (n + 1) * step if n else 0.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Within:
+class KeepOut:
     """Another objective, but never inside circles (M, 3) of x, z, radius."""
 
     objective: Any
@@ -205,7 +283,7 @@ class Within:
     _ways: _Ways = field(init=False, repr=False, default_factory=_Ways)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "avoid", frozen(self.avoid, "avoid", (None, 3)))
+        object.__setattr__(self, "avoid", checked_circles(self.avoid))
 
     def begin(self, walk: Partial) -> Any:
         """As the objective."""
@@ -224,3 +302,13 @@ class Within:
     def complete(self, walk: Partial) -> bool:
         """As the objective."""
         return bool(self.objective.complete(walk))
+
+    def placed(self, graph: MotionGraph, node: int) -> Floats:
+        """As the objective, if it says so."""
+        known = getattr(self.objective, "placed", None)
+        return np.zeros(3) if known is None else np.asarray(known(graph, node))
+
+    def bound(self, walk: Partial) -> float:
+        """As the objective, if it has one."""
+        known = getattr(self.objective, "bound", None)
+        return 0.0 if known is None else float(known(walk))

@@ -20,7 +20,8 @@ _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2}
 
 
 def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> Floats:
-    """A path (N, 2) from a file: CSV lines ``x,z`` in metres, or the first path of an SVG drawing.
+    """A path (N, 2) from a file: CSV lines ``x,z`` in metres, no two the same in a row, or the first path of an SVG
+    drawing.
 
     Parameters
     ----------
@@ -33,25 +34,28 @@ def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> F
         points = _from_csv(text, name)
     elif suffix == ".svg":
         points = _from_svg(text, name)
+        # A drawing that closes where it ends says the same point twice.
+        points = points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 0.0])]
         if length is None:
-            raise InvalidValue(f"{name}: a drawing has no metres; say how long its path is to be")
+            raise InvalidValue(
+                f"{name}: a drawing has no metres; say how long its path is to be, by length= or --length METRES"
+            )
     else:
         raise UnknownFormat(f"expected a path as .csv or .svg, got {suffix or 'no suffix'}", path=name)
-    points = points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 0.0])]
     if len(points) < 2:
         raise ParseError("the path in it has fewer than 2 different points", path=name)
     return points if length is None else _scaled(points, length)
 
 
 def word_path(word: str, width: float) -> Floats:
-    """A path (N, 2) that writes `word` in one line, `width` metres wide, seen from above with +X to the right.
+    """A path (N, 2) x, z that writes `word` in one line, `width` metres wide, for somebody who looks along +Z.
 
-    Letters are written as by hand, each in one stroke that ends where the next one begins.
+    It begins at the origin, is read along -X, which is to the right then, and letters stand up along +Z. They are
+    written as by hand, each in one stroke, with a straight line from the end of one to the beginning of the next.
     """
     unknown = sorted({letter for letter in word if letter != " " and letter not in LETTERS})
     if unknown or not word.strip():
-        known = "".join(sorted(LETTERS))
-        raise InvalidValue(f"a word is written with the letters {known} and blanks, got {word!r}")
+        raise InvalidValue(f"a word is written with the letters a to z, A to Z, digits and blanks, got {word!r}")
     if not (np.isfinite(width) and width > 0.0):
         raise InvalidValue(f"the width of a word must be above 0 m, got {width}")
     strokes, at = [], 0.0
@@ -103,6 +107,8 @@ def _from_csv(text: str, path: str) -> Floats:
             raise ParseError(f"expected x,z in metres, got {stripped[:40]!r}", path=path, line=number) from None
         if not (np.isfinite(x) and np.isfinite(z)):
             raise ParseError(f"expected finite numbers, got {stripped[:40]!r}", path=path, line=number)
+        if rows and rows[-1] == (x, z):
+            raise ParseError(f"the point {x:g},{z:g} is that of the line before; leave one out", path=path, line=number)
         rows.append((x, z))
     if not rows:
         raise ParseError("there are no points x,z in it", path=path)

@@ -62,19 +62,19 @@ def components(names: tuple[str, ...], edges: Edges, members: Bools) -> tuple[Co
     return tuple(out)
 
 
-def findings(found: tuple[Component, ...], fps: float, least_seconds: float) -> tuple[str, ...]:
-    """The warnings of Kovar 4.1.3 as sentences: small components, and no way between two."""
+def findings(found: tuple[Component, ...], fps: float, least_seconds: float, remedy: str) -> tuple[str, ...]:
+    """The warnings of Kovar 4.1.3 as sentences: small components, and no way between two; `remedy` gives more ways."""
     out = []
     alive = [each for each in found if each.n_frames]
     for each in found:
         if not each.n_frames:
-            out.append(f"nothing of {each.label!r} is left: none of its frames lead back to it; raise the threshold")
+            out.append(f"nothing of {each.label!r} is left: none of its frames lead back to it; {remedy}")
         elif each.n_frames < least_seconds * fps:
             kept, had = each.n_frames / fps, each.of_frames / fps
             out.append(f"only {kept:.1f} s of {had:.1f} s of {each.label!r} can be played endlessly")
     for one, other in permutations(alive, 2):
         if other.label not in one.reaches:
-            out.append(f"there is no way from {one.label!r} to {other.label!r}; raise the threshold of this pair")
+            out.append(f"there is no way from {one.label!r} to {other.label!r}; {remedy}")
     return tuple(out)
 
 

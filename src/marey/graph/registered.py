@@ -82,7 +82,7 @@ def with_registered_transitions(
             f"no transition in step could be made at {len(places)} places between {largest:.3f} and {limit:.3f} m; "
             "raise the threshold or take shorter ones"
         )
-    out = with_bridges(graph.clips, graph.half_width, plain, bridges)
+    out = with_bridges(graph.clips, graph.half_width, plain, bridges, graph.how)
     if out is None:
         raise NoResult("with these transitions nothing can go on")
     return out

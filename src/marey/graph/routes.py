@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Ints
+from marey.core._arrays import Bools, Ints
 from marey.errors import InvalidValue, NoResult
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.walk import Walk
@@ -55,6 +55,13 @@ def shortest_ways(graph: MotionGraph, label: str) -> Ints:
     return out
 
 
+def frames_to(graph: MotionGraph, nodes: Ints, allowed: Bools) -> Any:
+    """(N,) frames from each node to the nearest of `nodes` by edges that are allowed (E,); infinity where none is."""
+    from scipy.sparse.csgraph import dijkstra
+
+    return dijkstra(_times_back(graph, allowed), indices=nodes, min_only=True)
+
+
 def time_to(graph: MotionGraph, label: str) -> Any:
     """(N,) frames from each node to endless motion of a label, by the quickest way; infinity where there is none."""
     from scipy.sparse.csgraph import dijkstra
@@ -65,19 +72,22 @@ def time_to(graph: MotionGraph, label: str) -> Any:
     return dijkstra(_times_back(graph), indices=goals, min_only=True)
 
 
-def _quickest(graph: MotionGraph) -> Ints:
+def _quickest(graph: MotionGraph, allowed: Bools | None = None) -> Ints:
     """One edge for each pair of nodes that has any, as a sparse matrix would add several up."""
     edges = graph.edges
     order = np.lexsort((edges.n_frames, edges.heads, edges.tails))
+    if allowed is not None:
+        order = order[allowed[order]]
     tails, heads = edges.tails[order], edges.heads[order]
-    once = np.concatenate([[True], (tails[1:] != tails[:-1]) | (heads[1:] != heads[:-1])])
+    once = np.ones(len(order), dtype=bool)
+    once[1:] = (tails[1:] != tails[:-1]) | (heads[1:] != heads[:-1])
     return np.asarray(order[once])
 
 
-def _times_back(graph: MotionGraph) -> Any:
+def _times_back(graph: MotionGraph, allowed: Bools | None = None) -> Any:
     """(N, N) sparse, frames from column to row by the quickest edge: searched from the goals backwards."""
     from scipy.sparse import coo_array
 
-    edges, n, taken = graph.edges, len(graph.nodes), _quickest(graph)
+    edges, n, taken = graph.edges, len(graph.nodes), _quickest(graph, allowed)
     ends = (edges.heads[taken], edges.tails[taken])
     return coo_array((edges.n_frames[taken].astype(float), ends), shape=(n, n)).tocsr()

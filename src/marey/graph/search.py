@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -14,7 +15,6 @@ from marey.core._arrays import Bools, Floats, frozen
 from marey.errors import InvalidValue, NoResult
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.walk import Walk
-from marey.maths import rigid2d
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,15 @@ class Partial:
         return out[::-1]
 
 
+Cost = Callable[[Partial, int], float]
+# Seconds after which a walk is complete where only its cost is given.
+_A_WHILE = 4.0
+
+
+def _after_a_while(walk: Partial) -> bool:
+    return walk.n_frames >= _A_WHILE * walk.graph.fps
+
+
 class Objective(Protocol):
     """What a search makes small: the sum of costs of edges, none of them negative (Kovar 4.14)."""
 
@@ -72,12 +81,23 @@ class Objective(Protocol):
         ...
 
 
+class Bounded(Objective, Protocol):
+    """An objective that knows more, and is searched the quicker for it.
+
+    One may also have ``placed(graph, node)``, the rigid2d (3,) at which a clip lies where a walk begins with this node.
+    """
+
+    def bound(self, walk: Partial) -> float:
+        """What any way on from here to the end costs at least, and no more than an edge and the bound after it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
-    """An objective from two functions: ``cost(walk, edge)`` and ``done(walk)``."""
+    """An objective from two functions: ``cost(walk, edge)``, and ``done(walk)``, after 4 s by default."""
 
-    cost: Callable[[Partial, int], float]
-    done: Callable[[Partial], bool]
+    cost: Cost
+    done: Callable[[Partial], bool] = _after_a_while
 
     def begin(self, walk: Partial) -> None:
         """Nothing."""
@@ -113,13 +133,14 @@ class Searched:
 
 def search(
     graph: MotionGraph,
-    objective: Objective,
+    objective: Objective | Cost,
     *,
     start: int | tuple[int, ArrayLike] | None = None,
-    frames: int | None = 90,
-    keep: int = 28,
+    frames: int | None = 45,
+    keep: int = 15,
     label: str | None = None,
-    most_expanded: int = 200_000,
+    most_expanded: int = 50_000,
+    most_of_piece: int = 1_500,
     most_seconds: float | None = None,
     good_enough: float = 0.0,
     among: float = 0.0,
@@ -127,19 +148,22 @@ def search(
 ) -> Searched:
     """The walk of smallest cost, by branch and bound over `frames` frames at a time.
 
-    Children are tried in order of their cost, and a branch ends where it costs as much as the best walk known. Each
-    piece of `frames` frames is searched for, its first `keep` frames are kept, and the search goes on from there until
-    a walk is complete; out of a dead end it goes back and looks further ahead. It
-    stops at any time when a budget runs out, with the best so far.
+    Children are tried in order of their cost, and a branch ends where it costs as much as the best walk known; what the
+    rest costs at least is counted where the objective knows it (`bound`). Each piece of `frames` frames is searched
+    for, its first `keep` frames are kept, and the search goes on from there until a walk is complete; out of a dead end
+    it goes back and looks further ahead. It stops when a budget runs out, with the best so far.
 
     Parameters
     ----------
-    objective : costs and the halting condition; see `marey.graph.objectives`, and `Function` for your own.
-    start : a node, or a node and the rigid2d of its clip in the world; by default the best of all nodes.
+    objective : costs and the halting condition; see `marey.graph.objectives`. A function ``cost(walk, edge)`` of your
+        own is searched for 4 s; ``Function(cost, done)`` says when to end.
+    start : a node, or a node and the rigid2d of its clip in the world; by default the best of all nodes. Without a
+        rigid2d, clips lie where they were recorded, and for `FollowPath` such that they begin the path.
     frames : None searches for the whole walk at once, which proves the optimum but takes exponential time.
     keep : frames of each piece that are kept.
     label : keep to the endless motion of this label.
     most_expanded, most_seconds : budgets for the whole search.
+    most_of_piece : budget of each piece, in walks gone on with; the best by then is kept. A few thousand take a second.
     good_enough : stop at a complete walk that costs less than this.
     among : in each piece, take by chance one of the walks that cost at most this much more than the best.
     rng : for that chance.
@@ -148,7 +172,11 @@ def search(
         raise InvalidValue(f"keep must lie between 1 and frames={frames}, got {keep}")
     if most_expanded < 1:
         raise InvalidValue(f"most_expanded must be at least 1, got {most_expanded}")
-    hunt = _Hunt(graph, objective, graph.allowed(label), most_expanded, most_seconds, good_enough, among)
+    if most_of_piece < 1:
+        raise InvalidValue(f"most_of_piece must be at least 1, got {most_of_piece}")
+    objective = _as_objective(objective)
+    of_piece = most_expanded if frames is None else most_of_piece
+    hunt = _Hunt(graph, objective, graph.allowed(label), most_expanded, of_piece, most_seconds, good_enough, among)
     chance = np.random.default_rng(rng)
     ahead = frames
     trail = [list(_beginnings(graph, objective, start, hunt.allowed))]
@@ -170,7 +198,21 @@ def search(
         trail.append([_kept(best, heads[0].n_frames + keep)])
     if hunt.spent:
         raise NoResult(f"no walk was found within {hunt.n} steps; give the search a larger budget")
-    raise NoResult("no walk satisfies the objective and its constraints; loosen them, or give more clips")
+    what = "" if label is None else f" in {label!r}"
+    raise NoResult(
+        f"no walk{what} satisfies the objective and its constraints, from any start that was allowed; loosen them, or "
+        f"{graph.how.remedy} of the graph"
+    )
+
+
+def _as_objective(given: Objective | Cost) -> Objective:
+    if all(hasattr(given, name) for name in ("begin", "add", "complete")):
+        return given  # type: ignore[return-value]
+    if callable(given):
+        return Function(given)
+    raise InvalidValue(
+        f"expected an objective or a function cost(walk, edge), got {type(given).__name__}; see marey.graph.objectives"
+    )
 
 
 class _Hunt:
@@ -182,12 +224,14 @@ class _Hunt:
         objective: Objective,
         allowed: Bools,
         most: int,
+        of_piece: int,
         seconds: float | None,
         good_enough: float,
         among: float,
     ) -> None:
         self.graph, self.objective, self.allowed = graph, objective, allowed
-        self.most, self.good_enough, self.among = most, good_enough, among
+        self.most, self.of_piece, self.good_enough, self.among = most, of_piece, good_enough, among
+        self.bound: Callable[[Partial], float] = getattr(objective, "bound", _no_bound)
         self.until = None if seconds is None else time.monotonic() + seconds
         self.n = 0
         self.cut = False
@@ -201,31 +245,37 @@ class _Hunt:
 
     def piece(self, heads: list[Partial], until: int | None) -> list[Partial]:
         """Complete walks, or walks of `until` frames, that cost least; the best first."""
-        found: list[Partial] = []
-        bound = np.inf
+        found: list[tuple[float, Partial]] = []
+        least, n_begun = np.inf, self.n
         # Depth first, with the cheapest child on top.
-        stack = sorted(heads, key=lambda walk: -walk.cost)
+        stack = self._ranked(heads)
         while stack:
-            walk = stack.pop()
-            if walk.cost > bound or (walk.cost == bound and self.among <= 0.0):
+            value, walk = stack.pop()
+            if value > least + self.among or (value >= least and self.among <= 0.0):
                 continue
             # A walk has to have begun before it can be complete.
-            if walk.edge >= 0 and (self.objective.complete(walk) or (until is not None and walk.n_frames >= until)):
-                found = [other for other in (*found, walk) if other.cost <= walk.cost + self.among or other is walk]
-                bound = min(bound, walk.cost + self.among)
-                if self.objective.complete(walk) and walk.cost < self.good_enough:
+            done = walk.edge >= 0 and self.objective.complete(walk)
+            if done or (walk.edge >= 0 and until is not None and walk.n_frames >= until):
+                found.append((value, walk))
+                least = min(least, value)
+                if done and walk.cost < self.good_enough:
                     break
                 continue
-            if self.spent and found:
+            if found and (self.spent or self.n - n_begun >= self.of_piece):
+                self.cut = self.cut or until is None
                 break
             if self.n >= 4 * self.most:
+                self.cut = True
                 break
             self.n += 1
-            stack += sorted(self._children(walk), key=lambda child: -child.cost)
-        if not found:
-            return []
-        least = min(walk.cost for walk in found)
-        return sorted((w for w in found if w.cost <= least + self.among), key=lambda walk: walk.cost)
+            stack += self._ranked(self._children(walk))
+        near = [each for each in found if each[0] <= least + self.among]
+        return [walk for _, walk in sorted(near, key=lambda each: each[0])]
+
+    def _ranked(self, walks: Iterable[Partial]) -> list[tuple[float, Partial]]:
+        """Walks with what they cost in the end at least, the best last."""
+        valued = [(w.cost + (0.0 if self.objective.complete(w) else self.bound(w)), w) for w in walks]
+        return sorted(valued, key=lambda each: -each[0])
 
     def _children(self, walk: Partial) -> Iterator[Partial]:
         edges = self.graph.edges
@@ -237,7 +287,7 @@ class _Hunt:
                 raise InvalidValue(f"an objective's costs must be 0 or more, got {cost} for edge {edge}")
             if np.isinf(cost):
                 continue
-            place = rigid2d.compose(walk.place, edges.moves[edge]) if edges.blends[edge] else walk.place
+            place = _after(walk.place, edges.moves[edge]) if edges.blends[edge] else walk.place
             yield Partial(
                 walk.graph,
                 int(edges.heads[edge]),
@@ -250,17 +300,35 @@ class _Hunt:
             )
 
 
+def _as_recorded(graph: MotionGraph, node: int) -> Floats:
+    return np.zeros(3)
+
+
+def _no_bound(walk: Partial) -> float:
+    return 0.0
+
+
+def _after(place: Floats, move: Floats) -> Floats:
+    """`rigid2d.compose` for one pair, many times."""
+    theta, x, z = place.tolist()
+    turn, dx, dz = move.tolist()
+    c, s = math.cos(theta), math.sin(theta)
+    angle = math.remainder(theta + turn, 2.0 * math.pi)
+    return np.array([angle, dx * c + dz * s + x, dz * c - dx * s + z])
+
+
 def _beginnings(
     graph: MotionGraph, objective: Objective, start: int | tuple[int, ArrayLike] | None, allowed: Bools
 ) -> Iterator[Partial]:
-    nodes = range(len(graph.nodes)) if start is None else [start if isinstance(start, int) else start[0]]
-    place = frozen(start[1], "the start's place", (3,)) if isinstance(start, tuple) else np.zeros(3)
+    nodes = range(len(graph.nodes)) if start is None else [start[0] if isinstance(start, tuple) else int(start)]
+    placed = getattr(objective, "placed", _as_recorded)
+    given = frozen(start[1], "the start's place", (3,)) if isinstance(start, tuple) else None
     for node in nodes:
         if not 0 <= node < len(graph.nodes):
             raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, got {node}")
         if start is None and not allowed[list(graph.out_edges(node))].any():
             continue
-        empty = Partial(graph, node, place, 0, 0.0, None)
+        empty = Partial(graph, node, placed(graph, node) if given is None else given, 0, 0.0, None)
         yield replace(empty, memo=objective.begin(empty))
 
 

@@ -1,17 +1,18 @@
 """Motion graphs as in the slides: similar poses, joined at once, and the seam taken out afterwards.
 
 It differs from `MotionGraph.build` in three ways. Frames are compared by joint angles, their velocities and their
-accelerations, looking back in time, instead of by clouds of points over a window: no alignment is needed, but how far a
-foot is from where it would have to be does not count. Local maxima of similarity above a threshold from 0 to 1 are
-taken. And nothing of the clip that is left is played on: where frame i is like frame j, frame j + 1 follows frame i,
-with the offset between the two poses added, which then fades away. Transitions are shorter, and another clip's motion
-shows at once; but the fading offset of a foot that stands makes it slide until cleanup holds it.
+accelerations, looking back in time, instead of by clouds of points over a window: how far a foot is from where it would
+have to be does not count, up to a bound that keeps stairs and floor apart. Local maxima of similarity above a threshold
+from 0 to 1 are taken. And nothing of the clip that is left is played on: where frame i is like frame j, frame j + 1
+follows frame i, with the offset between the two poses added, which then fades away. Transitions are shorter, and
+another clip's motion shows at once; but the fading offset of a foot that stands makes it slide until cleanup holds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,9 @@ from marey.core.protocols import Clips
 from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, NoResult
 from marey.graph.bridges import Bridge, with_bridges
-from marey.graph.build import prepared
-from marey.graph.motion_graph import MotionGraph
+from marey.graph.build import labels_of, prepared, pruned_graph
+from marey.graph.motion_graph import How, MotionGraph
+from marey.graph.network import connect_clips
 from marey.graph.transitions import Transitions
 from marey.graph.variations import more_takes
 from marey.maths import quat
@@ -41,6 +43,7 @@ def build_by_similarity(
     weights: Mapping[str, float] | None = None,
     velocity: float = 0.1,
     acceleration: float = 0.01,
+    most_apart: float = 0.15,
     fps: float | None = None,
     least_seconds: float = 2.0,
     variations: int = 0,
@@ -59,6 +62,8 @@ def build_by_similarity(
     threshold : similarity from which frames can be joined, above 0 and at most 1; ``1 / (1 + cost)``.
     fade : seconds over which an offset goes away.
     weights, velocity, acceleration : of the cost; see `marey.compare.pose_cost`.
+    most_apart : metres between the bodies, laid upon each other on the floor, beyond which frames are not joined
+        however alike their poses are: on a stair and beside it, say.
     fps : rate of the graph; the lowest of the clips' by default.
     least_seconds : labels with less endless motion than this are among the findings.
     variations, rng : blends to add as further clips; see `MotionGraph.build`.
@@ -67,6 +72,7 @@ def build_by_similarity(
     if not (np.isfinite(threshold) and 0.0 < threshold <= 1.0):
         raise InvalidValue(f"a threshold of similarity is above 0 and at most 1, got {threshold!r}")
     seconds = checked_number(fade, "fade in seconds", above=True)
+    limit = checked_number(most_apart, "most_apart in metres")
     motions = prepared(clips, fps)
     if variations:
         motions = prepared((*motions, *more_takes(motions, variations, rng)), motions[0].fps)
@@ -75,29 +81,84 @@ def build_by_similarity(
         longest = max(motion.duration for motion in motions)
         raise InvalidValue(f"the longest clip lasts {longest:.2f} s, too short for a fade of {seconds:g} s")
     clouds = [point_clouds(motion) for motion in motions]
+    how = {"weights": weights, "velocity": velocity, "acceleration": acceleration}
+    joins = list(_joins(motions, clouds, half, limit, threshold, how, progress))
+    nothing = Transitions(np.zeros((0, 2), int), np.zeros((0, 2), int), np.zeros(0), np.zeros((0, 3)))
+    bridges = [bridge for each in joins for bridge in _bridges(motions, each, half)]
+    built = How("similarity", float(threshold))
+    graph = with_bridges(motions, half, nothing, bridges, built, least_seconds)
+    if graph is None:
+        raise NoResult(_no_graph(motions, list(_joins(motions, clouds, half, limit, 0.0, how, None)), half, threshold))
+    return graph
+
+
+class _Joins(NamedTuple):
+    """Frames of two clips that are alike: (N, 2) frames, (N,) how alike, (N, 3) moves and (N,) metres between them."""
+
+    ends: tuple[int, int]
+    cells: Ints
+    alike: Floats
+    moves: Floats
+    apart: Floats
+
+
+def _joins(
+    motions: Sequence[Motion],
+    clouds: Sequence[Clouds],
+    half: int,
+    most_apart: float,
+    threshold: float,
+    how: dict[str, Any],
+    progress: Callable[[float], None] | None,
+) -> Iterator[_Joins]:
+    """For each pair of clips and both ways, all that is alike enough and not too far apart."""
     lengths = np.array([len(motion) for motion in motions], dtype=np.float64)
     cells_before, total = 0.0, 0.5 * (lengths.sum() ** 2 + (lengths**2).sum())
-    bridges, best = [], 0.0
+    window = half + 1.0 - np.abs(np.arange(-half, half + 1))
+    window = settle(window / window.sum())
     for a, one in enumerate(motions):
         for b in range(a, len(motions)):
-            cost = pose_cost(one, motions[b], weights=weights, velocity=velocity, acceleration=acceleration)
-            cells, found = _alike(np.asarray(cost), half, a == b)
-            best = max(best, float(found.max(initial=0.0)))
-            cells = cells[found >= threshold]
+            cells, alike = _alike(np.asarray(pose_cost(one, motions[b], **how)), half, a == b)
+            cells, alike = cells[alike >= threshold], alike[alike >= threshold]
             for ends, rows in (((a, b), cells), ((b, a), cells[:, ::-1])):
-                bridges.extend(_bridges(motions, clouds, ends, rows, half))
+                if not len(rows):
+                    continue
+                at = [np.ascontiguousarray(rows[:, k], dtype=np.float64) for k in (0, 1)]
+                moves, squares = frame_distances(clouds[ends[0]], at[0], clouds[ends[1]], at[1], window)
+                apart = np.sqrt(squares)
+                near = apart <= most_apart
+                yield _Joins(ends, rows[near], alike[near], np.asarray(moves)[near], apart[near])
             cells_before += lengths[a] * lengths[b]
             if progress is not None:
                 progress(min(1.0, cells_before / total))
-    nothing = Transitions(np.zeros((0, 2), int), np.zeros((0, 2), int), np.zeros(0), np.zeros((0, 3)))
-    graph = with_bridges(motions, half, nothing, bridges, least_seconds)
-    if graph is None:
-        raise NoResult(
-            f"a similarity of {threshold:g} leaves no motion that can go on; the most alike that two places are is "
-            f"{best:.3f}"
+
+
+def _no_graph(motions: tuple[Motion, ...], joins: Sequence[_Joins], half: int, threshold: float) -> str:
+    """Why there is none, and which similarity would give one."""
+    told = f"a similarity of {threshold:g} leaves no motion that can go on"
+    names, frame_labels = labels_of(motions)
+    lengths = np.array([len(motion) for motion in motions])
+    alike = np.concatenate([np.zeros(0), *(each.alike for each in joins)])
+
+    def works(limit: float) -> bool:
+        # A transition leaves after frame i and enters 2 half + 1 frames after frame j.
+        chosen = [(each, each.alike >= limit) for each in joins]
+        clips = np.concatenate([np.broadcast_to(each.ends, (int(m.sum()), 2)) for each, m in chosen])
+        frames = np.concatenate([each.cells[m] for each, m in chosen]) + [1 + half, 1 + half]
+        taken = Transitions(clips, frames, np.zeros(len(clips)), np.zeros((len(clips), 3)))
+        return (
+            pruned_graph(motions, half, *connect_clips(lengths, frame_labels, taken, half), names, 0.0, How())
+            is not None
         )
-    # What is raised for distances is lowered for similarity.
-    return replace(graph, findings=tuple(told.replace("raise the", "lower the") for told in graph.findings))
+
+    steps = np.unique(alike)
+    if not len(steps) or not works(float(steps[0])):
+        return f"{told}, and neither does any other; give longer or more clips"
+    low, high = 0, len(steps) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if works(float(steps[middle])) else (low, middle - 1)
+    return f"{told}; the most that does is {np.floor(1000.0 * steps[low]) / 1000.0:.3f}"
 
 
 def _alike(cost: Floats, half: int, own: bool) -> tuple[Ints, Floats]:
@@ -112,22 +173,13 @@ def _alike(cost: Floats, half: int, own: bool) -> tuple[Ints, Floats]:
     return cells, similarity(cost[cells[:, 0], cells[:, 1]])
 
 
-def _bridges(
-    motions: Sequence[Motion], clouds: Sequence[Clouds], ends: tuple[int, int], cells: Ints, half: int
-) -> list[Bridge]:
+def _bridges(motions: Sequence[Motion], joins: _Joins, half: int) -> Iterator[Bridge]:
     """From each frame of the first clip to the one after its like in the second."""
-    if not len(cells):
-        return []
-    a, b = ends
-    at = [np.ascontiguousarray(cells[:, k], dtype=np.float64) for k in (0, 1)]
-    window = half + 1.0 - np.abs(np.arange(-half, half + 1))
-    moves, squares = frame_distances(clouds[a], at[0], clouds[b], at[1], settle(window / window.sum()))
+    a, b = joins.ends
     n = 2 * half + 1
-    out = []
-    for (i, j), move, square in zip(cells.tolist(), moves, squares, strict=True):
+    for (i, j), move, apart in zip(joins.cells.tolist(), joins.moves, joins.apart, strict=True):
         motion, start = _offset(motions[a], i, motions[b], j, move, n)
-        out.append(Bridge((a, b), i + 1, j + 1 + n, (motion, None), start, n, float(np.sqrt(square)), np.asarray(move)))
-    return out
+        yield Bridge((a, b), i + 1, j + 1 + n, (motion, None), start, n, float(apart), np.asarray(move))
 
 
 def _offset(a: Motion, i: int, b: Motion, j: int, move: Floats, n: int) -> tuple[Motion, int]:

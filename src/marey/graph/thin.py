@@ -16,6 +16,7 @@ import numpy as np
 from marey.core._arrays import Bools, Floats, Ints
 from marey.errors import InvalidValue, NoResult
 from marey.graph.bridges import n_recorded
+from marey.graph.build import index_of
 from marey.graph.follow import follow
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import compacted
@@ -235,17 +236,17 @@ def _without(graph: MotionGraph, kept: Bools, *, join: bool) -> MotionGraph:
     index = np.unique(np.concatenate([left.tails, left.heads]))
     if join:
         nodes, left = compacted(graph.nodes, left)
-        place = {(int(c), int(f)): k for k, (c, f) in enumerate(graph.nodes)}
-        index = np.array([place[int(c), int(f)] for c, f in nodes])
+        index = index_of(nodes, graph.nodes)
     else:
         left = replace(left, tails=np.searchsorted(index, left.tails), heads=np.searchsorted(index, left.heads))
-    told = findings(found, graph.fps, _LEAST_SECONDS)
+    told = findings(found, graph.fps, _LEAST_SECONDS, graph.how.remedy)
     # Motions of transitions go with them.
     used = np.union1d(np.arange(n_recorded(graph)), left.clips) if join else np.arange(len(graph.clips))
     left = replace(left, clips=np.searchsorted(used, left.clips))
     clips = tuple(graph.clips[k] for k in used)
     nodes = graph.nodes[index]
-    return MotionGraph(clips, graph.half_width, nodes, left, graph.label_names, members[:, index], found, told)
+    members = members[:, index]
+    return MotionGraph(clips, graph.half_width, nodes, left, graph.label_names, members, found, told, graph.how)
 
 
 def _curve(chance: np.random.Generator) -> Floats:

@@ -13,6 +13,7 @@ from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.core.source import Source
+from marey.edit._figure import place
 from marey.edit._notes import joined_contacts
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
@@ -97,6 +98,46 @@ class Walk:
         return out
 
     @property
+    def end(self) -> Floats:
+        """(3,) rigid2d of the last frame as it is blended: where the hips are and which way the figure faces."""
+        last = self._joined("walk")[-1:]
+        return place(last.skeleton, last.world(), 0)
+
+    def begun_at(self, at: ArrayLike = (0.0, 0.0), heading: float | None = None) -> Walk:
+        """The same walk, put elsewhere: begun with the hips above `at`, x, z in metres, and going in the direction
+        `heading` at first, radians from +Z; by default the direction stays."""
+        from marey.graph.edge_paths import edge_paths
+
+        ways = edge_paths(self.graph)
+        ahead = float(ways.headings[self.graph.edges.tails[self.edges[0]]])
+        turn = float(self.start[0]) if heading is None else heading - ahead
+        clip, frame = self.graph.edges.clips[self.edges[0], 0], self.graph.edges.starts[self.edges[0], 0]
+        here = rigid2d.apply(np.array([turn, 0.0, 0.0]), self.graph.clips[clip].travel[frame, [0, 2]])
+        return replace(self, start=np.array([turn, *(frozen(at, "the place to begin at", (2,)) - here)]))
+
+    def padded(self, before: float, after: float) -> Walk:
+        """The walk with up to so many seconds of its first clip before it, and of its last after it, as far as the
+        graph plays them."""
+        edges = self.graph.edges
+        taken = self.edges.tolist()
+        frames = round(before * self.graph.fps)
+        while frames > 0:
+            into = np.flatnonzero((edges.heads == edges.tails[taken[0]]) & ~edges.blends)
+            if not len(into) or int(into[0]) in taken:
+                break
+            taken.insert(0, int(into[0]))
+            frames -= int(edges.n_frames[taken[0]])
+        frames = round(after * self.graph.fps)
+        while frames > 0:
+            out_of = [e for e in self.graph.out_edges(int(edges.heads[taken[-1]])) if not edges.blends[e]]
+            if not out_of:
+                break
+            taken.append(out_of[0])
+            frames -= int(edges.n_frames[out_of[0]])
+        # Clip edges do not move the world, so that what came before lies where it did.
+        return self.graph.walk(taken, self.start, int(edges.n_frames[taken].sum()) + min(0, frames))
+
+    @property
     def parts(self) -> tuple[Part, ...]:
         """What was played when; neighbouring stretches of one clip are one part."""
         return tuple(self._parts())
@@ -151,6 +192,12 @@ class Walk:
         from marey.graph.approach import led_to
 
         return led_to(self, at, heading, **options)
+
+    def ended(self, at: ArrayLike, heading: float | None = None, **options: Any) -> Walk:
+        """The walk, its last seconds searched anew to end near a place; see `marey.graph.ended`."""
+        from marey.graph.approach import ended
+
+        return ended(self, at, heading, **options)
 
     def led_into(self, clip: str, at: ArrayLike, heading: float, **options: Any) -> Walk:
         """The walk, gone on with into a clip at a place and heading; see `marey.graph.led_into`."""

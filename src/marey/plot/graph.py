@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core._arrays import Floats, Ints
+from marey.errors import InvalidValue
 from marey.graph import Edges, Followed, MotionGraph, Walk, connectivity
 from marey.graph.figures import own_threshold
 from marey.plot.style import (
@@ -131,6 +132,11 @@ def draw_threshold(motion_graph: MotionGraph) -> Figure:
 
     The graph's own threshold is marked. Thresholds beyond it are shown wherever `connectivity` knows them.
     """
+    if motion_graph.how.kind == "similarity":
+        raise InvalidValue(
+            f"this graph was built by a similarity of {motion_graph.how.threshold:g}, which is no threshold in metres; "
+            "build it with others and compare what is in them"
+        )
     limits, seconds, counts, ways = connectivity(motion_graph)
     several = len(motion_graph.label_names) > 1
     own = own_threshold(motion_graph)
