@@ -27,6 +27,7 @@ _WHERE = {
     "MotionGraph": "marey.graph",
     "MotionSet": "marey.store",
     "ParametricMotion": "marey.parametric",
+    "ParametricMotionGraph": "marey.pmg",
     "Roles": "marey.core",
     "Skeleton": "marey.core",
     "blend": "marey.blend",
@@ -50,7 +51,29 @@ _WHERE = {
 
 __all__ = ["__version__", *_WHERE]
 
+# Rooms are likewise imported when they are first used: `marey.layer.SpliceSet` needs no import of its own. A star takes
+# none of them, as it would load them all.
+_ROOMS = (
+    *("compare", "control", "core", "edit", "errors", "find", "graph", "io"),
+    *("layer", "maths", "parametric", "plot", "pmg", "samples", "store"),
+)
+
 if TYPE_CHECKING:
+    from marey import compare as compare
+    from marey import control as control
+    from marey import core as core
+    from marey import edit as edit
+    from marey import errors as errors
+    from marey import find as find
+    from marey import graph as graph
+    from marey import io as io
+    from marey import layer as layer
+    from marey import maths as maths
+    from marey import parametric as parametric
+    from marey import plot as plot
+    from marey import pmg as pmg
+    from marey import samples as samples
+    from marey import store as store
     from marey.blend import blend as blend
     from marey.blend import transition as transition
     from marey.clean import clean as clean
@@ -79,6 +102,7 @@ if TYPE_CHECKING:
     from marey.layer import transplant as transplant
     from marey.measure import measure as measure
     from marey.parametric import ParametricMotion as ParametricMotion
+    from marey.pmg import ParametricMotionGraph as ParametricMotionGraph
     from marey.register import register as register
     from marey.store import MotionSet as MotionSet
 
@@ -90,8 +114,10 @@ def __getattr__(name: str) -> Any:
         value = room if room.__name__ == f"marey.{name}" else getattr(room, name)
         globals()[name] = value
         return value
+    if name in _ROOMS:
+        return importlib.import_module(f"marey.{name}")
     raise AttributeError(f"module 'marey' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ROOMS})

@@ -18,6 +18,7 @@ from marey.bench.gaze import bench_gaze
 from marey.bench.graphs import bench_graph
 from marey.bench.grids import bench_grid
 from marey.bench.layer import bench_splice
+from marey.bench.live import bench_live
 from marey.bench.parametric import bench_parametric
 from marey.bench.quality import bench_contacts, bench_fk, bench_measure, bench_samples
 from marey.bench.registration import bench_register
@@ -43,6 +44,7 @@ BENCHES: dict[str, Callable[[str], Iterator[Figure]]] = {
     "parametric": bench_parametric,
     "splice": bench_splice,
     "gaze": bench_gaze,
+    "live": bench_live,
     "growth": bench_growth,
     "startup": bench_startup,
 }

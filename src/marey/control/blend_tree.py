@@ -1,0 +1,253 @@
+"""A blend tree: loops in step, mixed by knobs such as speed and turn, with masks (as game engines have them)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.control.blend_tree_nodes import Clip, Evaluate, Layer, Mix, Node, Shares, compiled, knob_ranges
+from marey.control.blend_tree_table import LoopTable, make_table
+from marey.control.inertia import Outlet, Shown
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.motion import Motion
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue
+from marey.register.registration import RegistrationCurve, register
+
+__all__ = ["BlendTree", "BlendTreeStream", "Clip", "Layer", "Mix"]
+
+_TURN, _SPEED = "turn", "speed"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlendTree:
+    """Loops and the tree over them; any number of streams may share it.
+
+    names : of the loops. tree : its topmost node. table : the loops in step. knobs : each with its least and most.
+    """
+
+    names: tuple[str, ...]
+    tree: Node
+    table: LoopTable
+    knobs: Mapping[str, tuple[float, float]]
+    evaluate: Evaluate
+
+    @classmethod
+    def build(
+        cls,
+        loops: Mapping[str, Motion],
+        tree: Node | Sequence[Sequence[str]],
+        *,
+        registration: RegistrationCurve | None = None,
+        **options: Any,
+    ) -> BlendTree:
+        """Bring loops in step and lay a tree over them.
+
+        Parameters
+        ----------
+        loops : by name, as from `marey.edit.cycle`.
+        tree : its topmost node; or rows of names, each of loops of about one speed. Of these a tree is made with knobs
+            ``speed`` in m/s and, within each row, ``turn`` in rad/s, positive to the left, as the loops themselves go.
+        registration : of the loops in their order, cyclic; else they are registered with `options`.
+        """
+        names = tuple(loops)
+        if len(names) < 2:
+            raise InvalidValue(f"a blend tree needs at least two loops, got {len(names)}")
+        if registration is None:
+            given = [replace(motion, name=name) for name, motion in loops.items()]
+            registration = register(given, cyclic=True, **options)
+        elif len(registration) != len(names):
+            raise InvalidValue(f"the registration is of {len(registration)} loops, but there are {len(names)}")
+        table = make_table(registration)
+        node = tree if isinstance(tree, Clip | Mix | Layer) else _steering_tree(tree, names, table)
+        evaluate = compiled(node, names, table.skeleton)
+        return cls(names, node, table, knob_ranges(node), evaluate)
+
+    def shares(self, **knobs: float) -> Shares:
+        """How much of each loop is shown; knobs that are not given stand in the middle of their range."""
+        for name in knobs:
+            _check_knob(name, self.knobs)
+        middle = {name: 0.5 * (low + high) for name, (low, high) in self.knobs.items()}
+        return self.evaluate({**middle, **knobs})
+
+
+class BlendTreeStream:
+    """Endless motion from a blend tree. `request` turns its knobs, `frame` gives the next frame.
+
+    Parameters
+    ----------
+    tree : the tree.
+    direction : radians from +Z in the world that the figure is steered to, by its knob ``turn``; None to turn that knob
+        by hand.
+    steer : seconds in which a small difference in direction is to be made good.
+    half_life : seconds in which a knob goes half of the way to where it is wanted.
+    place : rigid2d (theta, x, z) of the figure at first.
+    clean : plant the feet as frames go out. They then come `delay` frames after they were made.
+    lock : hold planted feet at once by turning the legs, unless they are cleaned.
+    knobs : where they stand at first; by default ``turn`` at 0 or as near as can be, layers off, others in the middle.
+    """
+
+    def __init__(
+        self,
+        tree: BlendTree,
+        *,
+        direction: float | None = 0.0,
+        steer: float = 0.5,
+        half_life: float = 0.1,
+        place: ArrayLike = (0.0, 0.0, 0.0),
+        clean: bool = False,
+        lock: bool = True,
+        **knobs: float | None,
+    ) -> None:
+        self.tree = tree
+        self._steer = checked_number(steer, "steer in seconds", above=True)
+        self._y = 2.0 * math.log(2.0) / checked_number(half_life, "half_life in seconds", above=True)
+        self._place = frozen(place, "place", (3,)).copy()
+        self._usual = {name: _usual(name, *ends) for name, ends in tree.knobs.items()}
+        self._wanted = dict(self._usual)
+        self._direction: float | None = None
+        steered = direction if _TURN in tree.knobs else None
+        self.request(direction=steered, **knobs)
+        self._values = dict(self._wanted)
+        self._rates = dict.fromkeys(self._wanted, 0.0)
+        self._r = 0.0
+        self._begun = False
+        table = tree.table
+        self._outlet = Outlet(
+            table.skeleton, table.fps, table.points, floor=table.floor, clean=clean, lock=lock, name="blend tree"
+        )
+        self._side = table.rotations[0, 0]
+        shares = tree.evaluate(self._values)
+        self._shown(shares)  # loads the compiled code, so that no frame waits for it
+        self._advance(shares, 0.0)
+
+    @property
+    def fps(self) -> float:
+        """Frames per second that `frame` is meant to be called."""
+        return self.tree.table.fps
+
+    @property
+    def delay(self) -> int:
+        """Frames by which planting the feet puts off what is shown."""
+        return self._outlet.delay
+
+    @property
+    def knobs(self) -> dict[str, float]:
+        """Where the knobs stand now, on their way to what is wanted."""
+        return dict(self._values)
+
+    def request(self, **wish: Any) -> None:
+        """Change what is wanted from the next frame on; what is not named stays.
+
+        Parameters
+        ----------
+        direction : radians from +Z in the world, positive to the left; None lets go, for ``turn`` to be set by hand.
+        others : knobs by their names; what is beyond their range is brought to its end, None to what is usual.
+        """
+        ranges = self.tree.knobs
+        if _TURN in wish and wish.get("direction", self._direction) is not None:
+            raise InvalidValue("turn is set by the direction; ask for direction=None to turn by hand")
+        for name, value in wish.items():
+            if name == "direction":
+                if value is not None and not np.isfinite(value):
+                    raise InvalidValue(f"direction must be an angle in radians, or None, got {value!r}")
+                if value is not None and _TURN not in ranges:
+                    raise InvalidValue(f"the tree has no knob 'turn' to steer by; it has {', '.join(ranges) or 'none'}")
+                self._direction = None if value is None else float(value)
+                continue
+            _check_knob(name, ranges)
+            if value is None:
+                self._wanted[name] = self._usual[name]
+                continue
+            low, high = ranges[name]
+            self._wanted[name] = min(max(checked_number(value, name, -math.inf), low), high)
+
+    def frame(self) -> Motion:
+        """The next frame, a Motion of length 1."""
+        return self._outlet.frame(self._next)
+
+    def _next(self) -> Shown:
+        if not self._begun:
+            self._begun = True
+            return self._shown(self.tree.evaluate(self._values))
+        self._turn_knobs(1.0 / self.fps)
+        shares = self.tree.evaluate(self._values)
+        self._advance(shares, 1.0 / self.fps)
+        return self._shown(shares)
+
+    def _turn_knobs(self, dt: float) -> None:
+        if self._direction is not None:
+            low, high = self.tree.knobs[_TURN]
+            off = math.remainder(self._direction - self._place[0], 2.0 * math.pi)
+            self._wanted[_TURN] = min(max(off / self._steer, low), high)
+        left = math.exp(-self._y * dt)
+        for name, goal in self._wanted.items():
+            off, rate = self._values[name] - goal, self._rates[name]
+            pull = rate + self._y * off
+            self._values[name] = goal + left * (off + pull * dt)
+            self._rates[name] = left * (rate - self._y * pull * dt)
+
+    def _advance(self, shares: Shares, seconds: float) -> None:
+        from marey.control.blend_tree_kernels import advance
+
+        table = self.tree.table
+        self._r = advance(self._r, table.seconds, table.steps, shares.body, seconds, self._place)
+
+    def _shown(self, shares: Shares) -> Shown:
+        from marey.control.blend_tree_kernels import pose
+
+        table = self.tree.table
+        root, out = np.empty(3), np.empty((len(table.skeleton), 4))
+        flags = np.empty(len(table.points), dtype=bool)
+        pose(self._r, table.rotations, table.root, table.contacts, *shares, self._place, root, out, flags)
+        # A round may come back as the opposite vector: the same turn, but whoever smooths frames must not see it jump.
+        out[(out * self._side).sum(axis=1) < 0.0] *= -1.0
+        self._side = settle(out)
+        return Shown(settle(root), self._side, settle(flags), self._bones(shares.body))
+
+    def _bones(self, body: Floats) -> Floats | None:
+        bones = self.tree.table.bones
+        if bones is None:
+            return None
+        row = int(self._r) % bones.shape[1]
+        share, after = self._r - math.floor(self._r), (row + 1) % bones.shape[1]
+        mean = np.tensordot(body, (1.0 - share) * bones[:, row] + share * bones[:, after], 1)
+        return settle(np.asarray(mean, dtype=np.float64))
+
+
+def _steering_tree(rows: Sequence[Sequence[str]], names: Sequence[str], table: LoopTable) -> Node:
+    try:
+        listed = [[row] if isinstance(row, str) else [str(name) for name in row] for row in rows]
+    except TypeError:
+        raise InvalidValue(f"a tree is a Clip, Mix or Layer, or rows of names, got {rows!r}") from None
+    made: list[tuple[float, Node]] = []
+    for row in listed:
+        for name in row:
+            compiled(Clip(name), names, table.skeleton)
+        index = sorted((names.index(name) for name in row), key=lambda j: float(table.turn_rates[j]))
+        if not index:
+            raise InvalidValue("a row of a blend tree needs at least one loop, got none")
+        at = tuple(float(table.turn_rates[j]) for j in index)
+        made.append((float(table.speeds[index].mean()), Mix(_TURN, at, tuple(Clip(names[j]) for j in index))))
+    if not made:
+        raise InvalidValue("a blend tree needs at least one row of loops, got none")
+    made.sort(key=lambda pair: pair[0])
+    if len(made) == 1:
+        return made[0][1]
+    return Mix(_SPEED, tuple(speed for speed, _ in made), tuple(node for _, node in made))
+
+
+def _usual(name: str, low: float, high: float) -> float:
+    if name == _TURN or (low, high) == (0.0, 1.0):
+        return min(max(0.0, low), high)
+    return 0.5 * (low + high)
+
+
+def _check_knob(name: str, knobs: Mapping[str, Any]) -> None:
+    if name not in knobs:
+        raise InvalidValue(f"the tree has no knob {name!r}; it has {', '.join(knobs) or 'none'}")

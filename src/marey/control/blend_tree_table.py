@@ -1,0 +1,139 @@
+"""Loops in step, sampled once: what a blend tree reads while it plays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from marey.control.inertia_reel import bones_of, carried, floor_of, ground_path, raised
+from marey.core._arrays import Bools, Floats, settle
+from marey.core.contacts import ContactPoint
+from marey.core.labels import Labels
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.errors import InvalidValue
+from marey.maths import quat, rigid2d
+from marey.register.registration import RegistrationCurve
+
+__all__ = ["LoopTable", "make_table"]
+
+# Rows of the table for each frame of the longest loop.
+_ROWS = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopTable:
+    """n loops at M equal parts of their common round.
+
+    rotations : (n, M, J, 4) local; joint 0 as seen by a figure that faces +Z.
+    root : (n, M, 3) metres, joint 0 as seen from the point under the hips.
+    steps : (n, M, 3) rigid2d from each row to the next, as the figure sees it.
+    seconds : (n, M) from each row to the next.
+    contacts : (n, M, K) flags of `points`.
+    bones : (n, M, J, 3) metres where any loop's bones change, else None.
+    floor : metres.
+    """
+
+    skeleton: Skeleton
+    fps: float
+    rotations: Floats
+    root: Floats
+    steps: Floats
+    seconds: Floats
+    contacts: Bools
+    points: tuple[ContactPoint, ...]
+    bones: Floats | None
+    floor: float
+
+    @property
+    def turn_rates(self) -> Floats:
+        """(n,) rad/s, positive to the left, over a round."""
+        return np.asarray(self.steps[..., 0].sum(axis=1) / self.seconds.sum(axis=1))
+
+    @property
+    def speeds(self) -> Floats:
+        """(n,) m/s along the way, over a round."""
+        return np.asarray(np.linalg.norm(self.steps[..., 1:], axis=2).sum(axis=1) / self.seconds.sum(axis=1))
+
+
+def make_table(reg: RegistrationCurve) -> LoopTable:
+    """What a cyclic registration's loops look like in step."""
+    if reg.loops is None:
+        raise InvalidValue("a blend tree plays loops in step; register the motions with cyclic=True")
+    floor = floor_of(reg.motions[0], 0.0)
+    loops = [carried(raised(motion, floor)) for motion in reg.motions]
+    n_rows = _ROWS * max(len(motion) for motion in loops)
+    u = np.arange(n_rows + 1) / n_rows
+    seconds = reg.timewarp(u)
+    parts = [
+        _sampled(loop, travel, seconds[:, j]) for j, (loop, travel) in enumerate(zip(loops, reg.loops, strict=True))
+    ]
+    rotations, root, steps, bones = (np.stack([part[k] for part in parts]) for k in range(4))
+    points, contacts = _contacts(loops, seconds[:-1])
+    return LoopTable(
+        skeleton=loops[0].skeleton,
+        fps=reg.fps,
+        rotations=settle(_agreeing(rotations)),
+        root=settle(root),
+        steps=settle(steps),
+        seconds=settle(np.ascontiguousarray(np.diff(seconds, axis=0).T)),
+        contacts=settle(contacts),
+        points=points,
+        bones=None if all(loop.bone_offsets is None for loop in loops) else settle(bones),
+        floor=floor,
+    )
+
+
+def _sampled(loop: Motion, travel: Floats, seconds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Rotations (M, J, 4), root (M, 3), steps (M, 3) and bones (M, J, 3) of a loop at times (M + 1,) of a round."""
+    rounds = _rounds(loop, travel)
+    at = (len(loop) + seconds * loop.fps) / loop.fps
+    path = ground_path(rounds)
+    frames = at * loop.fps
+    ground = np.stack([np.interp(frames, np.arange(len(path)), path[:, k]) for k in range(3)], axis=1)
+    seen = rounds.at(at)
+    back = rigid2d.invert(ground)
+    rotations = seen.rotations.copy()
+    rotations[:, 0] = quat.mul(rigid2d.to_quat(back), rotations[:, 0])
+    steps = rigid2d.compose(back[:-1], ground[1:])
+    return rotations[:-1], rigid2d.apply(back, seen.root_positions)[:-1], steps, bones_of(seen)[:-1]
+
+
+def _rounds(loop: Motion, travel: Floats) -> Motion:
+    """A round before, the loop, and two after, so that nothing ends where the round does."""
+    twice = rigid2d.compose(travel, travel)
+    parts = [loop.moved(rigid2d.invert(travel)), loop, loop.moved(travel), loop.moved(twice)]
+    return replace(
+        loop,
+        root_positions=settle(np.concatenate([part.root_positions for part in parts])),
+        rotations=settle(quat.unroll(np.concatenate([part.rotations for part in parts]))),
+        bone_offsets=None if loop.bone_offsets is None else settle(np.concatenate([loop.bone_offsets] * len(parts))),
+        contacts=None,
+        labels=Labels(),
+        source=replace(loop.source, channel_values=None),
+    )
+
+
+def _agreeing(rotations: Floats) -> Floats:
+    """(n, M, J, 4) with signs that agree between rows and loops, so that vectors can be averaged."""
+    for j in range(len(rotations)):
+        rotations[j] = quat.unroll(rotations[j])
+        flip = (rotations[j] * rotations[0]).sum(axis=(0, 2)) < 0.0
+        rotations[j][:, flip] *= -1.0
+    return rotations
+
+
+def _contacts(loops: Sequence[Motion], seconds: Floats) -> tuple[tuple[ContactPoint, ...], Bools]:
+    having = [loop.contacts for loop in loops if loop.contacts is not None]
+    points = having[0].points if having else ()
+    mask = np.zeros((len(loops), len(seconds), len(points)), dtype=bool)
+    for j, loop in enumerate(loops):
+        if loop.contacts is None:
+            continue
+        frame = np.floor(seconds[:, j] * loop.fps + 0.5).astype(np.int64) % len(loop)
+        for k, point in enumerate(points):
+            if point.name in loop.contacts.names:
+                mask[j, :, k] = loop.contacts.mask[frame, loop.contacts.index(point.name)]
+    return points, mask

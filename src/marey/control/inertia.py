@@ -1,0 +1,224 @@
+"""Inertialisation: a player jumps from frame to frame of its clips, and what the pose would jump by dies away.
+
+The offset from the frame to go on from to the pose that was shown starts with the difference of their velocities too,
+so that pose and velocity go on as they were (Bollo 2017), and follows a critically damped spring (Holden 2018). Only
+one clip is read at a time, and jumps may follow each other at any moment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.control.inertia_lock import FootLock
+from marey.control.inertia_reel import Reel
+from marey.core._arrays import Bools, Floats, frozen, settle
+from marey.core.contacts import ContactPoint, Contacts
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue
+from marey.maths import rigid2d
+
+__all__ = ["InertialPlayer", "Outlet", "Shown"]
+
+
+class Shown(NamedTuple):
+    """A frame as players hand it on.
+
+    root : (3,) metres, joint 0. rotations : (J, 4) local. flags : (K,) contacts. bones : (J, 3) metres where bones
+    change, else None.
+    """
+
+    root: Floats
+    rotations: Floats
+    flags: Bools
+    bones: Floats | None = None
+
+
+class InertialPlayer:
+    """Plays the frames of a reel one after another from any place, and jumps without being seen to.
+
+    Parameters
+    ----------
+    reel : the clips.
+    half_life : seconds in which an offset that starts at rest about halves.
+    row : the frame to begin with.
+    place : rigid2d that carries its clip into the world; by default one that puts the figure to the origin, facing +Z.
+    """
+
+    def __init__(self, reel: Reel, *, half_life: float = 0.1, row: int = 0, place: ArrayLike | None = None) -> None:
+        self.reel = reel
+        self._y = 2.0 * math.log(2.0) / checked_number(half_life, "half_life in seconds", above=True)
+        self.row = self._checked(row)
+        self.place = settle(rigid2d.invert(reel.ground[self.row])) if place is None else frozen(place, "place", (3,))
+        n = len(reel.skeleton)
+        self._x, self._v = np.zeros((n + 1, 3)), np.zeros((n + 1, 3))
+        # Bones change by little and slowly; what they jump by starts at rest.
+        self._longer, self._longer_rate = np.zeros((n, 3)), np.zeros((n, 3))
+        self._work = np.zeros((5, 4))
+        self._side = reel.rotations[self.row]
+        self._pose = self._read(reel.root[self.row], reel.rotations[self.row], self._x)
+        self.jump(self.row, self.place)  # changes nothing, but loads the compiled code
+
+    @property
+    def ground(self) -> Floats:
+        """(3,) rigid2d in the world: where the figure is and which way it faces, by the frame that is played."""
+        return rigid2d.compose(self.place, self.reel.ground[self.row])
+
+    @property
+    def heading(self) -> float:
+        """Radians, the way that it faces."""
+        return float(self.place[0] + self.reel.ground[self.row, 0])
+
+    @property
+    def remaining(self) -> int:
+        """Frames of the present clip still to come."""
+        return self.reel.last_row(self.row) - self.row
+
+    @property
+    def offset(self) -> tuple[Floats, Floats]:
+        """Copies of the offset now: (J + 1, 3) metres and rotation vectors, row 0 the position's, and its velocity."""
+        return self._x.copy(), self._v.copy()
+
+    def shown(self) -> Shown:
+        """The frame as it is now."""
+        return Shown(*self._pose, self.reel.contacts[self.row], self._bones())
+
+    def step(self) -> Shown:
+        """Go on by one frame and give it; at a clip's end there is none to go on to."""
+        from marey.control.inertia_kernels import decay
+
+        if not self.remaining:
+            name = self.reel.names[self.reel.clip_of(self.row)]
+            raise InvalidValue(f"clip {name!r} is at its end; jump to another frame first")
+        self.row += 1
+        decay(self._x, self._v, self._y, 1.0 / self.reel.fps)
+        if self.reel.bones is not None:
+            decay(self._longer, self._longer_rate, self._y, 1.0 / self.reel.fps)
+        self._pose = self._read(self.reel.root[self.row], self.reel.rotations[self.row], self._x)
+        return self.shown()
+
+    def jump(self, row: int, place: ArrayLike | None = None) -> None:
+        """Go on from another row instead, which stands for the frame that is shown now.
+
+        place : rigid2d that carries its clip into the world; by default the figure keeps its ground and heading.
+        """
+        from marey.control.inertia_kernels import ahead, decay, rebase
+
+        reel, to, dt = self.reel, self._checked(row), 1.0 / self.reel.fps
+        # Where the clip would have led to is known one frame ahead, also at its end, by its rates.
+        x, v = self.offset
+        decay(x, v, self._y, dt)
+        root, turned = np.empty(3), np.empty(self._pose[1].shape)
+        at = self.row
+        ahead(
+            reel.root[at], reel.root_rate[at], reel.rotations[at], reel.turn_rate[at], dt, self._work, root, turned
+        )  # fmt: skip
+        coming = self._read(settle(root), settle(turned), x)
+        shown = self._bones()
+        if reel.bones is not None and shown is not None:
+            self._longer, self._longer_rate = shown - reel.bones[to], np.zeros_like(shown)
+        given = None if place is None else frozen(place, "place", (3,))
+        self.place = _over(self.place, reel.ground[at], reel.ground[to]) if given is None else given
+        self.row = to
+        rebase(
+            reel.root[to], reel.root_rate[to], reel.rotations[to], reel.turn_rate[to], self.place, *self._pose, *coming,
+            reel.fps, self._work, self._x, self._v,
+        )  # fmt: skip
+
+    def _bones(self) -> Floats | None:
+        return None if self.reel.bones is None else settle(self.reel.bones[self.row] + self._longer)
+
+    def _read(self, root: Floats, rotations: Floats, x: Floats) -> tuple[Floats, Floats]:
+        from marey.control.inertia_kernels import pose
+
+        out_root, out = np.empty(3), np.empty(rotations.shape)
+        pose(root, rotations, self.place, x, self._side, self._work, out_root, out)
+        self._side = settle(out)
+        return settle(out_root), self._side
+
+    def _checked(self, row: int) -> int:
+        if not 0 <= row < len(self.reel):
+            raise InvalidValue(f"expected a row from 0 to {len(self.reel) - 1}, got {row}")
+        return int(row)
+
+
+def _over(place: Floats, ground: Floats, other: Floats) -> Floats:
+    """(3,) rigid2d that lays the ground of another frame over where `place` puts this one's."""
+    theta, x0, z0 = place.tolist()
+    a, x, z = ground.tolist()
+    b, u, w = other.tolist()
+    turn = math.remainder(theta + a - b, 2.0 * math.pi)
+    c, s, co, si = math.cos(theta), math.sin(theta), math.cos(turn), math.sin(turn)
+    return settle(np.array([turn, c * x + s * z + x0 - co * u - si * w, c * z - s * x + z0 - co * w + si * u]))
+
+
+class Outlet:
+    """Where a stream's frames go out, planted on their way if wanted.
+
+    Parameters
+    ----------
+    skeleton, fps, points : of the frames. floor : metres.
+    clean : plant the feet. Frames then come `delay` frames after they were made.
+    lock : hold planted feet at once, unless they are cleaned.
+    name : of the motions given out.
+    """
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        fps: float,
+        points: Sequence[ContactPoint],
+        *,
+        floor: float,
+        clean: bool,
+        lock: bool,
+        name: str,
+    ) -> None:
+        self._skeleton, self._fps, self._points, self._name = skeleton, fps, tuple(points), name
+        self._ready: deque[Motion] = deque()
+        self._flags: deque[Bools] = deque()
+        self._cleaner: Any = None
+        self._lock = FootLock(skeleton, fps, self._points) if lock and self._points and not clean else None
+        if clean and self._points:
+            from marey.clean import clean_stream
+
+            self._cleaner = clean_stream(skeleton, fps, self._points, floor=floor)
+
+    @property
+    def delay(self) -> int:
+        """Frames by which planting the feet puts off what is shown."""
+        return 0 if self._cleaner is None else int(self._cleaner.delay)
+
+    def frame(self, make: Callable[[], Shown]) -> Motion:
+        """The next frame; `make` is called for as many as that takes."""
+        if self._cleaner is None:
+            shown = make()
+            if self._lock is not None:
+                shown = shown._replace(rotations=self._lock(*shown))
+            return self._wrapped(*shown)
+        while not self._ready:
+            shown = make()
+            self._flags.append(shown.flags)
+            for done in self._cleaner.push(*shown):
+                self._ready.append(
+                    self._wrapped(done.root_position, done.rotations, self._flags.popleft(), done.bone_offsets)
+                )
+        return self._ready.popleft()
+
+    def _wrapped(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Motion:
+        return Motion(
+            self._skeleton,
+            settle(root[None]),
+            settle(rotations[None]),
+            self._fps,
+            name=self._name,
+            contacts=Contacts(self._points, settle(flags[None])) if self._points else None,
+            bone_offsets=None if bones is None else settle(bones[None]),
+        )

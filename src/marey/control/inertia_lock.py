@@ -1,0 +1,78 @@
+"""A foot lock: feet that are planted stay where they are, at once and without a look ahead.
+
+It is what a stream can do that answers at once. While a point of a foot is planted, its ankle is moved along the floor
+so that the point keeps still; when it is lifted, what the ankle was moved by dies away. A foot that would have to be
+moved too far is let go until it is lifted. `marey.clean_stream` does better, and later.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from marey.clean import layout
+from marey.clean.limbs import find_limbs
+from marey.core._arrays import Bools, Floats, settle
+from marey.core.contacts import ContactPoint
+from marey.core.kinematics import pose_world
+from marey.core.skeleton import Skeleton
+from marey.edit._notes import checked_number
+
+__all__ = ["FootLock"]
+
+# Radians of the knee from which on turns are damped, so that a leg nearly straight does not pop (Kovar 3.14).
+_DAMPING = math.radians(170.0)
+
+
+class FootLock:
+    """Holds the feet of frames that come one after another.
+
+    Parameters
+    ----------
+    skeleton, fps : of the frames. points : the contact points whose flags come with them.
+    half_life : seconds in which what an ankle was moved by dies away once the foot is lifted.
+    furthest : metres that an ankle is moved at the most.
+    """
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        fps: float,
+        points: Sequence[ContactPoint],
+        *,
+        half_life: float = 0.1,
+        furthest: float = 0.2,
+    ) -> None:
+        limbs = find_limbs(skeleton, points)
+        feet = np.flatnonzero(limbs.table[:, layout.IS_FOOT] == 1)
+        self._skeleton, self._dt = skeleton, 1.0 / fps
+        self._y = 2.0 * math.log(2.0) / checked_number(half_life, "half_life in seconds", above=True)
+        self._furthest = checked_number(furthest, "furthest in metres", above=True)
+        self._table = settle(np.ascontiguousarray(limbs.table[feet][:, [layout.BASE, layout.MID, layout.END]]))
+        self._joints = settle(np.ascontiguousarray(limbs.table[feet][:, [layout.POINT1, layout.POINT2]]))
+        self._columns = settle(np.ascontiguousarray(limbs.columns[feet]))
+        self._offsets = settle(np.ascontiguousarray(limbs.offsets[feet]))
+        self._hinges = settle(np.ascontiguousarray(limbs.hinges[feet]))
+        n = len(feet)
+        self._held = np.full(n, -1, dtype=np.int64)
+        self._anchors, self._x, self._v = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3))
+
+    @property
+    def moved(self) -> Floats:
+        """(E, 3) metres that each ankle is moved by in the last frame."""
+        return self._x.copy()
+
+    def __call__(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Floats:
+        """Local rotations (J, 4) of a frame with its planted feet held."""
+        from marey.control.inertia_lock_kernels import hold, reach
+
+        positions, world = pose_world(self._skeleton, root, rotations, bones)
+        hold(
+            self._joints, self._offsets, self._columns, flags, positions, world, self._y, self._dt, self._furthest,
+            self._held, self._anchors, self._x, self._v,
+        )  # fmt: skip
+        out = rotations.copy()
+        reach(self._skeleton.parents, self._table, self._hinges, self._x, _DAMPING, positions, world, out)
+        return settle(out)

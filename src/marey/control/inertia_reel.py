@@ -1,0 +1,175 @@
+"""Clips laid end to end as plain arrays, for players that read one frame after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.contacts import ContactPoint
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.edit._figure import facing, rooted
+from marey.edit._notes import joined_contacts
+from marey.errors import InvalidValue
+from marey.maths import filters, quat
+from marey.register.prepare import prepared, told
+
+# Seconds of the Gaussian that takes the sway of the steps out of the way that a figure faces and goes.
+_SWAY = 0.12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reel:
+    """N frames of all clips.
+
+    skeleton, fps : of all of them. names : of the clips.
+    borders : (C + 1,) rows at which the clips begin, and the end.
+    root : (N, 3) metres, joint 0. rotations : (N, J, 4) local; joint 0 turns as the hips do.
+    root_rate, turn_rate : (N, 3) m/s and (N, J, 3) rad/s in the joints' own axes, towards the next frame.
+    ground : (N, 3) rigid2d: where the hips are over the floor, and which way the figure faces, without its sway.
+    contacts : (N, K) flags of `points`.
+    bones : (N, J, 3) metres where any clip's bones change, else None.
+    floor : metres, the same for all clips.
+    """
+
+    skeleton: Skeleton
+    fps: float
+    names: tuple[str, ...]
+    borders: Ints
+    root: Floats
+    rotations: Floats
+    root_rate: Floats
+    turn_rate: Floats
+    ground: Floats
+    contacts: Bools
+    points: tuple[ContactPoint, ...]
+    bones: Floats | None
+    floor: float
+
+    def __len__(self) -> int:
+        return len(self.root)
+
+    def clip_of(self, row: int) -> int:
+        """Index of the clip that a row belongs to."""
+        return int(np.searchsorted(self.borders, row, side="right")) - 1
+
+    def last_row(self, row: int) -> int:
+        """The last row of the clip that a row belongs to."""
+        return int(self.borders[self.clip_of(row) + 1]) - 1
+
+    def motion(self) -> Motion:
+        """All frames as one motion; where a clip ends the figure jumps."""
+        return Motion(self.skeleton, self.root, self.rotations, self.fps, bone_offsets=self.bones)
+
+
+def make_reel(motions: Sequence[Motion]) -> Reel:
+    """Clips of one figure, brought to one rate and floor and given contacts where they have none."""
+    ready = tuple(carried(motion) for motion in _ready(motions))
+    floor = floor_of(ready[0], 0.0)
+    ready = tuple(raised(motion, floor) for motion in ready)
+    joined = joined_contacts([(motion.contacts, len(motion)) for motion in ready])
+    n = sum(len(motion) for motion in ready)
+    rates = [_rates(motion) for motion in ready]
+    return Reel(
+        skeleton=ready[0].skeleton,
+        fps=ready[0].fps,
+        names=tuple(told(motion, k).strip("'") for k, motion in enumerate(ready)),
+        borders=np.concatenate([[0], np.cumsum([len(motion) for motion in ready])]),
+        root=settle(np.concatenate([motion.root_positions for motion in ready])),
+        rotations=settle(np.concatenate([motion.rotations for motion in ready])),
+        root_rate=settle(np.concatenate([rate for rate, _ in rates])),
+        turn_rate=settle(np.concatenate([turn for _, turn in rates])),
+        ground=settle(np.concatenate([ground_path(motion) for motion in ready])),
+        contacts=settle(np.zeros((n, 0), dtype=bool)) if joined is None else joined.mask,
+        points=() if joined is None else joined.points,
+        bones=_bones(ready),
+        floor=floor,
+    )
+
+
+def carried(motion: Motion) -> Motion:
+    """The same figure with joint 0 turning as its hips do, and nothing in between turned.
+
+    Where hips turn below a joint 0 that stands, a change of place would else turn both against each other.
+    """
+    given = rooted(motion)
+    skeleton = given.skeleton
+    chain = skeleton.chain(skeleton.roles["hips"])
+    if len(chain) == 1:
+        return given
+    world = given.world().rotations
+    rotations = given.rotations.copy()
+    hips = world[:, chain[-1]]
+    rotations[:, chain[0]] = hips
+    rotations[:, list(chain[1:])] = quat.identity()
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        if parent in chain[:-1] and joint not in chain:
+            rotations[:, joint] = quat.inv_mul(hips, world[:, joint])
+    turned = replace(given, rotations=settle(rotations))
+    return replace(turned, root_positions=settle(given.root_positions + (given.travel - turned.travel)))
+
+
+def ground_path(motion: Motion) -> Floats:
+    """(F, 3) rigid2d: where the hips are over the floor, and which way the figure faces, without its sway."""
+    world = motion.world().positions
+    hips = world[:, motion.skeleton.roles["hips"]]
+    yaw = filters.gaussian(facing(motion.skeleton, world), _SWAY * motion.fps)
+    return np.stack([yaw, hips[:, 0], hips[:, 2]], axis=1)
+
+
+def _ready(motions: Sequence[Motion]) -> tuple[Motion, ...]:
+    given = tuple(motions)
+    if not given:
+        raise InvalidValue("expected at least one motion to play, got none")
+    short = [k for k, motion in enumerate(given) if len(motion) < 2]
+    if short:
+        raise InvalidValue(f"{told(given[short[0]], short[0])} has one frame; a stream needs clips of at least 2")
+    if len(given) > 1:
+        return prepared(given)[0]
+    if given[0].contacts is not None:
+        return given
+    from marey.clean import detect_contacts
+
+    return (detect_contacts(given[0]),)
+
+
+def bones_of(motion: Motion) -> Floats:
+    """(F, J, 3) metres, whether they change or not."""
+    if motion.bone_offsets is not None:
+        return motion.bone_offsets
+    return np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))
+
+
+def _bones(motions: Sequence[Motion]) -> Floats | None:
+    if all(motion.bone_offsets is None for motion in motions):
+        return None
+    return settle(np.concatenate([bones_of(motion) for motion in motions]))
+
+
+def floor_of(motion: Motion, default: float) -> float:
+    """Metres, as noted with the motion, else as found; `default` where no foot comes to rest."""
+    if motion.source.floor is not None:
+        return float(motion.source.floor)
+    from marey.clean import find_floor
+
+    try:
+        return float(find_floor(motion))
+    except InvalidValue:  # nobody's feet come to rest
+        return default
+
+
+def raised(motion: Motion, floor: float) -> Motion:
+    """The motion with its own floor at a height."""
+    rise = floor - floor_of(motion, floor)
+    if rise == 0.0:
+        return motion
+    return replace(motion, root_positions=settle(motion.root_positions + [0.0, rise, 0.0]))
+
+
+def _rates(motion: Motion) -> tuple[Floats, Floats]:
+    root = np.diff(motion.root_positions, axis=0) * motion.fps
+    turn = quat.log(quat.inv_mul(motion.rotations[:-1], motion.rotations[1:])) * motion.fps
+    return np.concatenate([root, root[-1:]]), np.concatenate([turn, turn[-1:]])

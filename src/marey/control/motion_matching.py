@@ -1,0 +1,224 @@
+"""Motion matching: every few frames, go on from wherever the clips fit the wish and the pose best (Clavet 2016)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.control.inertia import InertialPlayer, Outlet, Shown
+from marey.control.inertia_reel import Reel, make_reel
+from marey.control.motion_matching_features import FeatureTable, make_features
+from marey.core._arrays import Floats, settle
+from marey.core.motion import Motion
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue
+
+__all__ = ["MatchingData", "MotionMatching"]
+
+_WISHES = ("direction", "speed")
+# A figure that goes on at another speed than is asked for is asked for more: up to so many times
+# what is amiss, within so many m/s, growing and fading over so many seconds.
+_LOUDER, _LOUDEST, _PATIENCE = 2.0, 1.0, 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatchingData:
+    """Clips and the features of their frames, ready to be searched; any number of streams may share them.
+
+    reel : the clips. features : of their frames. tree : nearest neighbours among ``features.values``.
+    """
+
+    reel: Reel
+    features: FeatureTable
+    tree: Any
+
+    @classmethod
+    def build(
+        cls,
+        clips: Sequence[Motion],
+        *,
+        ahead: Sequence[float] = (0.2, 0.4, 0.6, 0.8),
+        weights: Mapping[str, float] | None = None,
+    ) -> MatchingData:
+        """Features of all frames of some clips.
+
+        Parameters
+        ----------
+        clips : of one figure. Mirrored twins (`marey.edit.mirror`) make it turn to both sides alike. The last of
+            `ahead` seconds of a clip are played, but not jumped to.
+        ahead : seconds at which the way to come is compared.
+        weights : of groups of features: ``path``, ``facing``, ``feet``, ``feet_speed``, ``hips_speed``; those not
+            given count as in `marey.control.motion_matching_features.WEIGHTS`.
+        """
+        from scipy.spatial import cKDTree
+
+        reel = make_reel(clips)
+        features = make_features(reel, ahead=ahead, weights=weights)
+        return cls(reel, features, cKDTree(features.values))
+
+    def nearest(self, query: Floats) -> tuple[int, float]:
+        """The row whose features (D,) are nearest, and how far off they are."""
+        distance, index = self.tree.query(query)
+        return int(self.features.rows[index]), float(distance)
+
+
+class MotionMatching:
+    """Endless motion from clips. `request` says what is wanted, `frame` gives the next frame.
+
+    Parameters
+    ----------
+    data : clips with their features, or clips, which are then built with defaults.
+    direction, speed : the first wishes; see `request`.
+    search_every : seconds from search to search. A new wish is searched for at once.
+    pays : a jump is made only where it brings the features nearer to the wish by this share.
+    half_life : seconds in which what the pose jumps by dies away.
+    speed_half_life, facing_half_life : seconds in which the figure is asked to change how fast and which way it goes.
+    row : frame to begin with; by default the one that fits the wish best.
+    place : rigid2d of the first frame's clip in the world; by default the figure begins at the origin, facing +Z.
+    clean : plant the feet as frames go out. They then come `delay` frames after they were chosen.
+    lock : hold planted feet at once by turning the legs, unless they are cleaned.
+    """
+
+    def __init__(
+        self,
+        data: MatchingData | Sequence[Motion],
+        *,
+        direction: float = 0.0,
+        speed: float | None = None,
+        search_every: float = 0.1,
+        pays: float = 0.2,
+        half_life: float = 0.1,
+        speed_half_life: float = 0.25,
+        facing_half_life: float = 0.25,
+        row: int | None = None,
+        place: ArrayLike | None = None,
+        clean: bool = False,
+        lock: bool = True,
+    ) -> None:
+        self.data = data if isinstance(data, MatchingData) else MatchingData.build(data)
+        reel, features = self.data.reel, self.data.features
+        self._every = max(1, round(checked_number(search_every, "search_every in seconds") * reel.fps))
+        self._left = 1.0 - checked_number(pays, "pays, a share,")
+        if self._left < 0.0:
+            raise InvalidValue(f"pays must be a share from 0 to 1, got {pays!r}")
+        lives = (
+            checked_number(speed_half_life, "speed_half_life in seconds", above=True),
+            checked_number(facing_half_life, "facing_half_life in seconds", above=True),
+        )
+        self._springs = settle(2.0 * np.log(2.0) / np.array(lives))
+        self._usual_speed = float(np.median(features.paces[features.rows]))
+        self._direction, self._speed = 0.0, self._usual_speed
+        self._wait, self._jumps, self._louder = 0, 0, 0.0
+        self.request(direction=direction, speed=speed)
+        first = self._first_row() if row is None else row
+        self._player = InertialPlayer(reel, half_life=half_life, row=first, place=place)
+        self._begun = False
+        self._outlet = Outlet(
+            reel.skeleton, reel.fps, reel.points, floor=reel.floor, clean=clean, lock=lock, name="motion matching"
+        )
+        self._query(first)  # loads the compiled code, so that no frame waits for it
+
+    @property
+    def fps(self) -> float:
+        """Frames per second that `frame` is meant to be called."""
+        return self.data.reel.fps
+
+    @property
+    def delay(self) -> int:
+        """Frames by which planting the feet puts off what is shown."""
+        return self._outlet.delay
+
+    @property
+    def row(self) -> int:
+        """The row of the clips that is played."""
+        return self._player.row
+
+    @property
+    def jumps(self) -> int:
+        """How many times it has gone on elsewhere so far."""
+        return self._jumps
+
+    def request(self, **wish: Any) -> None:
+        """Change what is wanted from the next frame on; what is not named stays.
+
+        Parameters
+        ----------
+        direction : radians from +Z in the world, positive to the left.
+        speed : metres per second, or None for what is usual in the clips.
+        """
+        for name, value in wish.items():
+            if name not in _WISHES:
+                raise InvalidValue(f"motion matching can be asked for {', '.join(_WISHES)}, not for {name!r}")
+            if name == "direction":
+                if not np.isfinite(value):
+                    raise InvalidValue(f"direction must be an angle in radians, got {value!r}")
+                self._direction = float(value)
+            else:
+                self._speed = self._usual_speed if value is None else checked_number(value, "speed in m/s")
+        self._wait = 0
+
+    def frame(self) -> Motion:
+        """The next frame, a Motion of length 1."""
+        return self._outlet.frame(self._next)
+
+    def _next(self) -> Shown:
+        if not self._begun:
+            self._begun = True
+            return self._player.shown()
+        if self._wait <= 0 or not self._player.remaining:
+            self._speak_up(self._every - max(self._wait, 0))
+            self._search()
+            self._wait = self._every
+        self._wait -= 1
+        return self._player.step()
+
+    def _speak_up(self, n_frames: int) -> None:
+        fading = math.exp(-n_frames / (_PATIENCE * self.fps))
+        amiss = _LOUDER * (self._speed - float(self.data.features.paces[self._player.row]))
+        self._louder = fading * self._louder + (1.0 - fading) * min(max(amiss, -_LOUDEST), _LOUDEST)
+
+    def _search(self) -> None:
+        from marey.control.motion_matching_kernels import distance
+
+        features, player, reel = self.data.features, self._player, self.data.reel
+        row, remaining = player.row, player.remaining
+        query = self._query(row)
+        best, apart = self.data.nearest(query)
+        # A clip's last frames tell of a way that ends with it; how near that comes to the wish says nothing.
+        known = remaining >= features.ahead[-1] * self.fps
+        here = distance(features.all_values[row], query) if known else np.inf
+        near = abs(best - row) <= self._every and reel.clip_of(best) == reel.clip_of(row)
+        if not remaining or (not near and apart < self._left * here):
+            player.jump(best)
+            self._jumps += 1
+
+    def _query(self, row: int) -> Floats:
+        """(D,) the wish as seen by the figure, with the pose of a row."""
+        from marey.control.motion_matching_kernels import wished_path
+
+        features = self.data.features
+        turn = math.remainder(self._direction - self._player.heading, 2.0 * math.pi)
+        query: Floats = features.all_values[row].copy()
+        speed = max(self._speed + self._louder, 0.0)
+        wished_path(
+            features.paces[row], features.turn_rates[row], speed, turn, features.ahead, self._springs,
+            features.turn_limits, features.scale, query,
+        )  # fmt: skip
+        return query
+
+    def _first_row(self) -> int:
+        """The row that goes best where the wish leads, as seen by a figure that goes there already."""
+        features = self.data.features
+        straight = np.concatenate(
+            [
+                np.stack([0.0 * features.ahead, features.ahead * self._speed], axis=1).ravel(),
+                np.tile([0.0, 1.0], len(features.ahead)),
+            ]
+        )
+        apart = features.values[:, : features.n_path] - straight * features.scale[: features.n_path]
+        return int(features.rows[int(np.argmin((apart**2).sum(axis=1)))])

@@ -1,0 +1,285 @@
+"""A move tree: named clips and, written down by hand, which may follow which, and how (as games had them first)."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.control.inertia import Outlet, Shown
+from marey.control.inertia_reel import Reel, make_reel
+from marey.control.move_tree_edges import Passage, Succession, make_passage
+from marey.core._arrays import Floats, checked_index, frozen, settle
+from marey.core.motion import Motion
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue, UnknownName, similar
+from marey.maths import rigid2d
+
+__all__ = ["MoveTree", "MoveTreeStream", "Succession"]
+
+_WISHES = ("direction", "speed", "move")
+# Radians that a difference in speed of 1 m/s counts as much as.
+_PER_SPEED = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MoveTree:
+    """Named clips and the passages between them; any number of streams may share it.
+
+    names : of the clips. reel : the clips. passages : all of them. ways_out : for each clip the indices of its
+    passages, in the order in which they were given. speeds : (C,) m/s of each clip.
+    """
+
+    names: tuple[str, ...]
+    reel: Reel
+    passages: tuple[Passage, ...]
+    ways_out: tuple[tuple[int, ...], ...]
+    speeds: Floats
+
+    @classmethod
+    def build(
+        cls,
+        clips: Mapping[str, Motion],
+        successions: Mapping[str, Sequence[Succession | str]],
+        *,
+        length: float = 0.3,
+        at: Literal["ends", "best"] = "ends",
+    ) -> MoveTree:
+        """Blend each clip into those that may follow it.
+
+        Parameters
+        ----------
+        clips : by name.
+        successions : for each clip what may follow; a name stands for a `Succession` with the defaults below. The first
+            is taken where nothing is wished for.
+        length : seconds of a transition.
+        at : where it is: the end of one clip over the beginning of the next, or where they are most alike.
+        """
+        names = tuple(clips)
+        reel = make_reel(list(clips.values()))
+        for name in successions:
+            _index(name, names)
+        passages: list[Passage] = []
+        ways_out = []
+        for k, name in enumerate(names):
+            listed = [_succession(one, length, at) for one in successions.get(name, ())]
+            if not listed:
+                raise InvalidValue(f"nothing may follow {name!r}, so a stream would end there; give it a succession")
+            ways_out.append(tuple(range(len(passages), len(passages) + len(listed))))
+            passages += [make_passage(reel, k, _index(one.to, names), one) for one in listed]
+        _check_room(names, reel, passages)
+        rows = zip(reel.borders[:-1].tolist(), reel.borders[1:].tolist(), strict=True)
+        speeds = [
+            float(np.linalg.norm(np.diff(reel.ground[a:b, 1:], axis=0), axis=1).mean()) * reel.fps for a, b in rows
+        ]
+        return cls(names, reel, tuple(passages), tuple(ways_out), settle(np.array(speeds)))
+
+    def route(self, start: int, goal: int) -> int:
+        """The passage to take from a clip for the shortest way to another, or back to itself; -1 if there is none."""
+        first: dict[int, int] = {}
+        todo = deque[int]()
+        for edge in self.ways_out[start]:
+            if self.passages[edge].to not in first:
+                first[self.passages[edge].to] = edge
+                todo.append(self.passages[edge].to)
+        while todo and goal not in first:
+            clip = todo.popleft()
+            for edge in self.ways_out[clip]:
+                if self.passages[edge].to not in first:
+                    first[self.passages[edge].to] = first[clip]
+                    todo.append(self.passages[edge].to)
+        return first.get(goal, -1)
+
+
+class MoveTreeStream:
+    """Endless motion from a move tree. `request` says what is wanted, `frame` gives the next frame.
+
+    Parameters
+    ----------
+    tree : the tree.
+    start : clip to begin with; the first by default.
+    direction, speed, move : the first wishes; see `request`.
+    look_ahead : how many clips are looked ahead to choose by direction and speed.
+    place : rigid2d of the first clip in the world; by default the figure begins at the origin, facing +Z.
+    clean : plant the feet as frames go out. They then come `delay` frames after they were chosen.
+    lock : hold planted feet at once by turning the legs, unless they are cleaned.
+    """
+
+    def __init__(
+        self,
+        tree: MoveTree,
+        *,
+        start: str | None = None,
+        direction: float | None = None,
+        speed: float | None = None,
+        move: str | None = None,
+        look_ahead: int = 2,
+        place: ArrayLike | None = None,
+        clean: bool = False,
+        lock: bool = True,
+    ) -> None:
+        self.tree = tree
+        self._depth = checked_index(look_ahead, "look_ahead")
+        if self._depth < 1:
+            raise InvalidValue(f"look_ahead must be at least 1 clip, got {look_ahead}")
+        self._direction: float | None = None
+        self._speed: float | None = None
+        self._move: int | None = None
+        self.request(direction=direction, speed=speed, move=move)
+        self._clip = 0 if start is None else _index(start, tree.names)
+        self._row = int(tree.reel.borders[self._clip])
+        first = rigid2d.invert(tree.reel.ground[self._row])
+        self._place: Floats = settle(first) if place is None else frozen(place, "place", (3,))
+        self._taken: list[str] = []
+        self._passing: Passage | None = None
+        self._passed = 0
+        self._still = np.zeros((len(tree.reel.skeleton) + 1, 3))
+        self._work = np.zeros((5, 4))
+        self._side: Floats = tree.reel.rotations[self._row]
+        self._begun = False
+        reel = tree.reel
+        self._outlet = Outlet(
+            reel.skeleton, reel.fps, reel.points, floor=reel.floor, clean=clean, lock=lock, name="move tree"
+        )
+        self._shown()  # loads the compiled code, so that no frame waits for it
+
+    @property
+    def fps(self) -> float:
+        """Frames per second that `frame` is meant to be called."""
+        return self.tree.reel.fps
+
+    @property
+    def delay(self) -> int:
+        """Frames by which planting the feet puts off what is shown."""
+        return self._outlet.delay
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """The clips gone over to so far."""
+        return tuple(self._taken)
+
+    def request(self, **wish: Any) -> None:
+        """Change what is wanted from the next passage on; what is not named stays.
+
+        Parameters
+        ----------
+        direction : radians from +Z in the world, positive to the left, or None for any.
+        speed : metres per second, or None for any.
+        move : name of a clip, to which the shortest way is taken, again and again; before direction and speed. None
+            for any.
+        """
+        for name, value in wish.items():
+            if name == "move":
+                self._move = None if value is None else _index(value, self.tree.names)
+            elif name == "direction":
+                if value is not None and not np.isfinite(value):
+                    raise InvalidValue(f"direction must be an angle in radians, or None, got {value!r}")
+                self._direction = None if value is None else float(value)
+            elif name == "speed":
+                self._speed = None if value is None else checked_number(value, "speed in m/s")
+            else:
+                raise InvalidValue(f"a move tree can be asked for {', '.join(_WISHES)}, not for {name!r}")
+
+    def frame(self) -> Motion:
+        """The next frame, a Motion of length 1."""
+        return self._outlet.frame(self._next)
+
+    def _next(self) -> Shown:
+        if self._begun:
+            self._step()
+        self._begun = True
+        return self._shown()
+
+    def _step(self) -> None:
+        """Go on by one frame: within a clip, into a passage, within it, or out of it."""
+        if self._passing is None:
+            edge = self._choose()
+            if edge < 0:
+                self._row += 1
+                return
+            self._passing, self._passed = self.tree.passages[edge], -1
+            self._taken.append(self.tree.names[self._passing.to])
+        self._passed += 1
+        passage = self._passing
+        if self._passed == len(passage.root):
+            self._place = settle(rigid2d.compose(self._place, passage.move))
+            self._clip, self._row, self._passing = passage.to, passage.enter, None
+
+    def _choose(self) -> int:
+        """The passage to take now, or -1 for none yet."""
+        tree = self.tree
+        open_ways = [edge for edge in tree.ways_out[self._clip] if tree.passages[edge].leave >= self._row]
+        if all(tree.passages[edge].leave > self._row for edge in open_ways):
+            return -1
+        best = self._wished(open_ways)
+        return best if tree.passages[best].leave == self._row else -1
+
+    def _wished(self, open_ways: Sequence[int]) -> int:
+        tree = self.tree
+        if self._move is not None:
+            edge = tree.route(self._clip, self._move)
+            if edge in open_ways:
+                return edge
+        if self._direction is None and self._speed is None:
+            return open_ways[0]
+        heading = float(self._place[0])
+        return min(open_ways, key=lambda edge: self._cost(edge, heading, self._depth))
+
+    def _cost(self, edge: int, heading: float, depth: int) -> float:
+        """What is amiss at the end of each of the next clips, in radians, summed up along the best way."""
+        tree = self.tree
+        passage = tree.passages[edge]
+        placed = heading + float(passage.move[0])
+        cost = 0.0
+        if self._direction is not None:
+            cost += abs(math.remainder(self._direction - placed - passage.faces, 2.0 * math.pi))
+        if self._speed is not None:
+            cost += _PER_SPEED * abs(float(tree.speeds[passage.to]) - self._speed)
+        if depth > 1:
+            cost += min(self._cost(onwards, placed, depth - 1) for onwards in tree.ways_out[passage.to])
+        return cost
+
+    def _shown(self) -> Shown:
+        from marey.control.inertia_kernels import pose
+
+        root, rotations, flags, bones = self._source()
+        out_root, out = np.empty(3), np.empty(rotations.shape)
+        pose(root, rotations, self._place, self._still, self._side, self._work, out_root, out)
+        self._side = settle(out)
+        return Shown(settle(out_root), self._side, flags, bones)
+
+    def _source(self) -> Shown:
+        """The frame as it is in the clip's own place."""
+        read: Reel | Passage = self.tree.reel if self._passing is None else self._passing
+        row = self._row if self._passing is None else self._passed
+        bones = None if read.bones is None else read.bones[row]
+        return Shown(read.root[row], read.rotations[row], read.contacts[row], bones)
+
+
+def _succession(given: Succession | str, length: float, at: Literal["ends", "best"]) -> Succession:
+    return given if isinstance(given, Succession) else Succession(given, length, at)
+
+
+def _index(name: str, names: Sequence[str]) -> int:
+    if name not in names:
+        raise UnknownName(f"no move is called {name!r}; there are {', '.join(names)}{similar(str(name), names)}")
+    return names.index(name)
+
+
+def _check_room(names: Sequence[str], reel: Reel, passages: Sequence[Passage]) -> None:
+    """Refuse a clip that would have to be left before it is entered."""
+    for entry in passages:
+        for way_out in passages:
+            if way_out.clip == entry.to and way_out.leave < entry.enter:
+                into, out = names[entry.clip], names[way_out.to]
+                first = int(reel.borders[entry.to])
+                raise InvalidValue(
+                    f"{names[entry.to]!r} is left for {out!r} at {(way_out.leave - first) / reel.fps:.2f} s, but from "
+                    f"{into!r} it is only entered at {(entry.enter - first) / reel.fps:.2f} s; make the "
+                    "transitions shorter or the clip longer"
+                )

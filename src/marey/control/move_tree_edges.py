@@ -1,0 +1,140 @@
+"""Passages of a move tree: one clip blended into the next, once and for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from marey.blend.transition import best_transition
+from marey.control.inertia_reel import Reel
+from marey.core._arrays import Bools, Floats, settle
+from marey.core.contacts import Contacts
+from marey.core.motion import Motion
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue
+from marey.maths import quat, rigid2d
+from marey.maths.ease import ease_in
+
+__all__ = ["Passage", "Succession", "make_passage"]
+
+# Shares of the clips, up to their end and from their beginning, in which the best moment is looked for.
+_LATE, _EARLY = 0.55, 0.45
+
+
+@dataclass(frozen=True, slots=True)
+class Succession:
+    """What may follow a clip, and how.
+
+    to : name of the next clip. length : seconds of the transition.
+    at : its middle: seconds in this clip and in the next; ``"ends"`` for the end of the one over the beginning of the
+        other; ``"best"`` for where the second part of the one and the first of the other are most alike.
+    """
+
+    to: str
+    length: float = 0.3
+    at: tuple[float, float] | Literal["ends", "best"] = "ends"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passage:
+    """From one clip to another.
+
+    clip, to : indices of both. leave : last row of the first clip. enter : first row of the second.
+    root (n, 3), rotations (n, J, 4), contacts (n, K), bones (n, J, 3) or None : the frames in between, in the first
+        clip's place.
+    move : (3,) rigid2d that carries the second clip to the first.
+    faces : radians, the way that the second clip faces at its end, before it is carried anywhere.
+    """
+
+    clip: int
+    to: int
+    leave: int
+    enter: int
+    root: Floats
+    rotations: Floats
+    contacts: Bools
+    bones: Floats | None
+    move: Floats
+    faces: float
+
+
+def make_passage(reel: Reel, clip: int, to: int, succession: Succession) -> Passage:
+    """Both clips side by side around the transition's middle, eased over from one to the other (Kovar 3.5)."""
+    seconds = checked_number(succession.length, "the length of a transition in seconds", above=True)
+    n = max(2, round(seconds * reel.fps))
+    a, b = _starts(reel, clip, to, succession, n)
+    leave, enter = int(reel.borders[clip]) + a, int(reel.borders[to]) + b + n
+    inner = np.arange(1, n)
+    rows, others = leave + inner, enter - n + inner
+    middle = n // 2
+    move = rigid2d.compose(reel.ground[leave + middle], rigid2d.invert(reel.ground[enter - n + middle]))
+    share = ease_in(inner / n)
+    turned = reel.rotations[others].copy()
+    turned[:, 0] = quat.mul(rigid2d.to_quat(move), turned[:, 0])
+    return Passage(
+        clip=clip,
+        to=to,
+        leave=leave,
+        enter=enter,
+        root=settle(_mean(reel.root[rows], rigid2d.apply(move, reel.root[others]), share)),
+        rotations=settle(quat.slerp(reel.rotations[rows], turned, share[:, None])),
+        contacts=settle(np.where(share[:, None] < 0.5, reel.contacts[rows], reel.contacts[others])),
+        bones=None if reel.bones is None else settle(_mean(reel.bones[rows], reel.bones[others], share)),
+        move=settle(move),
+        faces=float(reel.ground[int(reel.borders[to + 1]) - 1, 0]),
+    )
+
+
+def _mean(a: Floats, b: Floats, share: Floats) -> Floats:
+    weight = share.reshape(-1, *[1] * (a.ndim - 1))
+    return np.asarray((1.0 - weight) * a + weight * b)
+
+
+def _starts(reel: Reel, clip: int, to: int, succession: Succession, n: int) -> tuple[int, int]:
+    """Frames of both clips at which the transition begins."""
+    lengths = [int(reel.borders[k + 1] - reel.borders[k]) for k in (clip, to)]
+    if succession.at == "ends":
+        starts = lengths[0] - 1 - n, 0
+    else:
+        at = _best(reel, clip, to, n) if succession.at == "best" else succession.at
+        try:
+            starts = round(float(at[0]) * reel.fps - 0.5 * n), round(float(at[1]) * reel.fps - 0.5 * n)
+        except (TypeError, ValueError, IndexError):
+            raise InvalidValue(f'at must be "ends", "best" or seconds in both clips, got {succession.at!r}') from None
+    for start, length, k in zip(starts, lengths, (clip, to), strict=True):
+        if start < 0 or start + n > length - 1:
+            raise InvalidValue(
+                f"a transition of {n / reel.fps:.2f} s from {reel.names[clip]!r} to {reel.names[to]!r} does not fit "
+                f"into {reel.names[k]!r}, which lasts {(length - 1) / reel.fps:.2f} s; make it shorter or move it"
+            )
+    return starts
+
+
+def _best(reel: Reel, clip: int, to: int, n: int) -> tuple[float, float]:
+    first, second = (_motion(reel, k) for k in (clip, to))
+    half = 0.5 * n / reel.fps
+    point = best_transition(
+        first,
+        second,
+        length=n / reel.fps,
+        region_a=(min(_LATE * first.duration, first.duration - half), first.duration),
+        region_b=(0.0, max(_EARLY * second.duration, half)),
+    )
+    return point.at_a, point.at_b
+
+
+def _motion(reel: Reel, k: int) -> Motion:
+    rows = slice(int(reel.borders[k]), int(reel.borders[k + 1]))
+    contacts = Contacts(reel.points, reel.contacts[rows])
+    bones = None if reel.bones is None else reel.bones[rows]
+    return Motion(
+        reel.skeleton,
+        reel.root[rows],
+        reel.rotations[rows],
+        reel.fps,
+        name=reel.names[k],
+        contacts=contacts,
+        bone_offsets=bones,
+    )

@@ -1,0 +1,307 @@
+"""Putting characters that are steered to the test: any stream that takes directions, measured the same way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.control.inertia_reel import carried
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.contacts import Contacts
+from marey.core.motion import Motion
+from marey.core.protocols import Stream
+from marey.edit._figure import facing
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue
+from marey.maths import filters, rigid2d
+from marey.measure import measure
+
+__all__ = ["StreamFigures", "figure_of_eight", "held_bytes", "record", "try_stream", "try_streams"]
+
+# Degrees within which a figure faces where it should, and seconds for which it has to, so that no swaying past counts.
+_WITHIN, _FOR = 15.0, 0.25
+# Seconds of the Gaussian that takes the sway of the steps out of facing and path.
+_SWAY = 0.12
+# Seconds for which a figure goes straight on before it is asked to turn.
+_BEFORE = 3.0
+# Metres ahead on a path towards which a figure is steered, and seconds from one steering to the next.
+_LOOK, _STEER = 0.8, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFigures:
+    """How a stream did.
+
+    response, response_p90 : seconds from asking for another direction until the figure faces it to within 15 degrees,
+        for 0.25 s at least; median and 90th percentile. A turn that is not made counts as the longest time waited.
+    answered : share of the turns that were made in time.
+    path_error, path_error_max : metres, root mean square and largest distance of the hips, without the sway of steps,
+        from a path along which the figure is steered by directions.
+    speed : m/s along that path.
+    skate : m/s, how fast points in contact slide: `marey.measure`'s ``slide_contact``, by contacts that are detected,
+        so that streams with and without contacts of their own compare.
+    skate_own : m/s, the same by the contacts that the stream's frames carry; NaN where they carry none.
+    skate_weighted : mm/s, ``slide_weighted_speed``, which needs no contacts.
+    jerk : 100 m/s^3, ``jitter``.
+    memory : bytes of all arrays that the stream holds on to, shared ones included.
+    frames_per_second : that one core of this machine can make, by the processor's own time.
+    stall : ms of it, 99.9th percentile over the frames.
+    """
+
+    response: float
+    response_p90: float
+    answered: float
+    path_error: float
+    path_error_max: float
+    speed: float
+    skate: float
+    skate_own: float
+    skate_weighted: float
+    jerk: float
+    memory: int
+    frames_per_second: float
+    stall: float
+
+    def as_dict(self) -> dict[str, float]:
+        """The figures by name, for JSON and tables."""
+        return asdict(self)
+
+
+def try_stream(
+    make: Callable[[], Stream],
+    *,
+    turn: float = np.pi / 2,
+    trials: int = 12,
+    longest: float = 6.0,
+    path: ArrayLike | None = None,
+    seconds: float = 40.0,
+    speed: float | None = None,
+    rng: int | np.random.Generator = 0,
+) -> StreamFigures:
+    """The figures of a stream that takes ``request(direction=...)``.
+
+    Parameters
+    ----------
+    make : gives a new stream, which is used for turns, and another, for the path.
+    turn : radians of the turns asked for, to either side in turn; each after a random while.
+    trials : how many. longest : seconds to wait for each.
+    path : (n, 2) x, z in metres that the figure is steered along from its first point on; by default a figure of eight
+        whose loops are 3 m in radius.
+    seconds : how long it follows the path at most.
+    speed : m/s to be asked for, where the stream takes it.
+    """
+    if trials < 1:
+        raise InvalidValue(f"expected at least 1 trial, got {trials}")
+    wait = checked_number(longest, "longest in seconds", above=True)
+    chance = np.random.default_rng(rng)
+    way = figure_of_eight() if path is None else frozen(path, "path", (None, 2))
+    if len(way) < 2:
+        raise InvalidValue("a path needs at least two points")
+    stream, timed = make(), list[float]()
+    _ask_speed(stream, speed)
+    turning, asked = _turns(stream, turn, trials, wait, chance, timed)
+    answers = _answers(turning, asked, wait)
+    along = make()
+    _ask_speed(along, speed)
+    following = _follow(along, way, checked_number(seconds, "seconds", above=True), timed)
+    apart, pace = _path_figures(following, way)
+    figures = measure(replace(turning, contacts=None))
+    # The first frames load compiled code, and fill the cleanup's window.
+    spent = np.array(timed[round(stream.fps) :])
+    return StreamFigures(
+        response=float(np.median(answers)),
+        response_p90=float(np.quantile(answers, 0.9)),
+        answered=float((answers < wait).mean()),
+        path_error=float(np.sqrt((apart**2).mean())),
+        path_error_max=float(apart.max()),
+        speed=pace,
+        skate=_value(figures, "slide_contact"),
+        skate_own=float("nan") if turning.contacts is None else _value(measure(turning), "slide_contact"),
+        skate_weighted=_value(figures, "slide_weighted_speed"),
+        jerk=_value(figures, "jitter"),
+        memory=held_bytes(stream),
+        frames_per_second=float(1.0 / max(spent.mean(), 1e-9)),
+        stall=float(1e3 * np.quantile(spent, 0.999)),
+    )
+
+
+def try_streams(makers: Mapping[str, Callable[[], Stream]], **options: Any) -> dict[str, StreamFigures]:
+    """`try_stream` for several, by name: the rows of a table."""
+    return {name: try_stream(make, **options) for name, make in makers.items()}
+
+
+def record(stream: Stream, n_frames: int, steer: Callable[[Stream, int, Motion | None], None] | None = None) -> Motion:
+    """The next frames of a stream as one motion.
+
+    Parameters
+    ----------
+    steer : called before each frame with the stream, the frame's number, and the frame before it, if any.
+    """
+    if n_frames < 1:
+        raise InvalidValue(f"expected at least 1 frame to record, got {n_frames}")
+    frames: list[Motion] = []
+    for i in range(n_frames):
+        if steer is not None:
+            steer(stream, i, frames[-1] if frames else None)
+        frames.append(stream.frame())
+    return _joined(frames)
+
+
+def figure_of_eight(radius: float = 3.0, n: int = 400) -> Floats:
+    """(n, 2) x, z metres: two circles that meet at the origin, left then right, along +Z at first."""
+    angle = np.linspace(0.0, 2.0 * np.pi, n // 2 + 1)
+    left = radius * np.stack([1.0 - np.cos(angle), np.sin(angle)], axis=1)
+    return np.asarray(np.concatenate([left, (left * [-1.0, 1.0])[1:]]))
+
+
+def held_bytes(thing: Any) -> int:
+    """Bytes of all arrays that can be reached from an object; each counts once."""
+    seen: set[int] = set()
+    total, todo = 0, [thing]
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, np.ndarray):
+            if one.base is None or not isinstance(one.base, np.ndarray):
+                total += one.nbytes
+            else:
+                todo.append(one.base)
+        elif isinstance(one, Mapping):
+            todo += list(one.values())
+        elif isinstance(one, list | tuple | set | frozenset) or type(one).__name__ == "deque":
+            todo += list(one)
+        elif type(one).__module__.startswith("marey"):
+            names = [name for kind in type(one).__mro__ for name in getattr(kind, "__slots__", ())]
+            todo += [getattr(one, name) for name in names if hasattr(one, name)]
+            todo += list(getattr(one, "__dict__", {}).values())
+        elif type(one).__name__ == "cKDTree":
+            # It holds the points in its nodes' order by an index of the same length.
+            todo += [one.data, one.indices]
+    return total
+
+
+def _ask_speed(stream: Stream, speed: float | None) -> None:
+    if speed is not None:
+        stream.request(speed=speed)
+
+
+def _timed_frame(stream: Stream, timed: list[float]) -> Motion:
+    start = time.thread_time()
+    frame = stream.frame()
+    timed.append(time.thread_time() - start)
+    return frame
+
+
+def _turns(
+    stream: Stream, turn: float, trials: int, longest: float, chance: np.random.Generator, timed: list[float]
+) -> tuple[Motion, list[tuple[int, float]]]:
+    """A stretch of turns, and for each the frame at which it was asked for and the direction."""
+    frames: list[Motion] = []
+    asked: list[tuple[int, float]] = []
+    direction, side = 0.0, 1.0
+    stream.request(direction=direction)
+    for _ in range(trials):
+        before = round((_BEFORE + chance.uniform(0.0, 1.0)) * stream.fps)
+        frames += [_timed_frame(stream, timed) for _ in range(before)]
+        direction = float(rigid2d.wrap_angle(direction + side * turn))
+        # Left, right, right, left: so that neither side is always turned back.
+        side = -side if len(asked) % 2 == 0 else side
+        stream.request(direction=direction)
+        asked.append((len(frames), direction))
+        frames += [_timed_frame(stream, timed) for _ in range(round(longest * stream.fps))]
+    return _joined(frames), asked
+
+
+def _answers(motion: Motion, asked: list[tuple[int, float]], longest: float) -> Floats:
+    """(n,) seconds that each turn took."""
+    yaw = filters.gaussian(facing(motion.skeleton, motion.world().positions), _SWAY * motion.fps)
+    hold = max(1, round(_FOR * motion.fps))
+    out = []
+    for first, direction in asked:
+        stop = first + round(longest * motion.fps)
+        near = np.abs(rigid2d.wrap_angle(yaw[first:stop] - direction)) <= np.radians(_WITHIN)
+        whole = np.convolve(near, np.ones(hold), mode="valid") >= hold - 0.5
+        # Whoever faces there at once did not make the turn before; that is no answer to this one.
+        out.append(np.argmax(whole) / motion.fps if whole.any() and not near[0] else longest)
+    return np.asarray(out)
+
+
+def _follow(stream: Stream, path: Floats, seconds: float, timed: list[float]) -> Motion:
+    """The stream steered along a path that is laid to where the figure is at first, until it ends."""
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    frames = [_timed_frame(stream, timed)]
+    shift = frames[0].travel[0, [0, 2]] - path[0]
+    passed, every = 0.0, max(1, round(_STEER * stream.fps))
+    for i in range(round(seconds * stream.fps)):
+        if i % every == 0:
+            here = frames[-1].travel[0, [0, 2]] - shift
+            passed = _passed(path, length, here, passed)
+            if passed >= length[-1] - 0.1:
+                break
+            goal = _at(path, length, passed + _LOOK)
+            stream.request(direction=float(np.arctan2(goal[0] - here[0], goal[1] - here[1])))
+        frames.append(_timed_frame(stream, timed))
+    made = _joined(frames)
+    return made.moved([0.0, -shift[0], -shift[1]])
+
+
+def _passed(path: Floats, length: Floats, here: Floats, passed: float) -> float:
+    """Metres along the path of its point nearest to `here`, looked for from a little before where it was onwards."""
+    near = np.flatnonzero((length >= passed - 0.2) & (length <= passed + 1.5))
+    if not len(near):
+        return passed
+    return float(length[near[int(np.argmin(np.linalg.norm(path[near] - here, axis=1)))]])
+
+
+def _at(path: Floats, length: Floats, along: float) -> Floats:
+    beyond = max(along - length[-1], 0.0)
+    end = path[-1] - path[-2]
+    point = np.array([np.interp(along, length, path[:, k]) for k in range(2)])
+    return np.asarray(point + beyond * end / max(float(np.linalg.norm(end)), 1e-9))
+
+
+def _path_figures(motion: Motion, path: Floats) -> tuple[Floats, float]:
+    """(F,) metres from the path, and m/s."""
+    ways = filters.gaussian(motion.travel[:, [0, 2]], 2.0 * _SWAY * motion.fps)
+    a, b = path[:-1], path[1:]
+    along = b - a
+    size = np.maximum((along**2).sum(axis=1), 1e-18)
+    share = np.clip(((ways[:, None] - a) * along).sum(axis=2) / size, 0.0, 1.0)
+    apart = np.linalg.norm(ways[:, None] - (a + share[..., None] * along), axis=2).min(axis=1)
+    gone = float(np.linalg.norm(np.diff(ways, axis=0), axis=1).sum())
+    return apart, gone / max(motion.duration, 1e-9)
+
+
+def _joined(frames: list[Motion]) -> Motion:
+    first = frames[0]
+    bones = None
+    if any(frame.bone_offsets is not None for frame in frames):
+        own = first.skeleton.offsets[None]
+        bones = settle(np.concatenate([own if f.bone_offsets is None else f.bone_offsets for f in frames]))
+    contacts = None
+    if all(frame.contacts is not None for frame in frames) and first.contacts is not None:
+        mask = np.concatenate([frame.contacts.mask for frame in frames if frame.contacts is not None])
+        contacts = Contacts(first.contacts.points, settle(mask))
+    return carried(
+        Motion(
+            first.skeleton,
+            settle(np.concatenate([frame.root_positions for frame in frames])),
+            settle(np.concatenate([frame.rotations for frame in frames])),
+            first.fps,
+            name=first.name,
+            contacts=contacts,
+            bone_offsets=bones,
+        )
+    )
+
+
+def _value(figures: Any, name: str) -> float:
+    value = figures[name].value
+    return float("nan") if value is None else float(value)

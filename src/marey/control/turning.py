@@ -1,0 +1,39 @@
+"""How far it is to a point for a figure that cannot turn on the spot."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats
+from marey.maths import rigid2d
+
+__all__ = ["arc_and_straight"]
+
+
+def arc_and_straight(places: ArrayLike, goal: ArrayLike, radius: float) -> Floats:
+    """Metres of the shortest way from places to a point: along a circle to either side, then straight on.
+
+    It is Dubins' way where the heading at the end does not matter. A point within the circle of one side is reached by
+    the other side's.
+
+    Parameters
+    ----------
+    places : (..., 3) rigid2d, where figures are and which way they face.
+    goal : (2,) x and z.
+    radius : metres of the tightest circle.
+    """
+    here, there = np.asarray(places, dtype=np.float64), np.asarray(goal, dtype=np.float64)
+    left, ahead = np.moveaxis(rigid2d.apply(rigid2d.invert(here), np.broadcast_to(there, (*here.shape[:-1], 2))), -1, 0)
+    ways = [_one_side(side * left, ahead, radius) for side in (1.0, -1.0)]
+    return np.minimum(*ways)
+
+
+def _one_side(left: Floats, ahead: Floats, r: float) -> Floats:
+    """Turning left: after an angle t the figure is at r (1 - cos t, sin t) and goes on along (sin t, cos t)."""
+    u = left - r
+    d = np.hypot(u, ahead)
+    straight = np.sqrt(np.maximum(d * d - r * r, 0.0))
+    turn = np.arctan2(ahead, -u) - np.arctan2(straight, r)
+    turn = np.where(turn < -1e-9, turn + 2.0 * np.pi, np.maximum(turn, 0.0))
+    return np.where(d < r - 1e-12, np.inf, r * turn + straight)

@@ -1,0 +1,255 @@
+"""The parametric motion graph: nodes that are spaces of motion, and edges between them (Heck chapter 6)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.errors import InvalidValue, NoResult, UnknownName, similar
+from marey.pmg.connect import Compared, check_alike, compare_nodes, edge_from, free_box
+from marey.pmg.costs import Seams, seam_range
+from marey.pmg.edge import Edge, Onward
+from marey.pmg.node import Node, Request, by_name
+from marey.pmg.space import as_space
+
+if TYPE_CHECKING:
+    from marey.pmg.stream import CharacterStream, Controller
+
+__all__ = ["ParametricMotionGraph"]
+
+
+class ParametricMotionGraph:
+    """A character that can be steered: what it can do, and what can follow what.
+
+    Parameters
+    ----------
+    name : of the character.
+    length : seconds of a transition.
+    region : share of a clip, at its end and at its beginning, in which transitions lie.
+    markers : that are compared; see `marey.compare.point_clouds`.
+
+    Examples
+    --------
+    >>> char = ParametricMotionGraph("walker")                                      # doctest: +SKIP
+    >>> char.add("walk", space)                                                     # doctest: +SKIP
+    >>> char.connect("walk", "walk")                                                # doctest: +SKIP
+    >>> frames = char.stream(GoTo((3.0, 4.0))).record(10.0)                         # doctest: +SKIP
+    """
+
+    def __init__(
+        self, name: str = "character", *, length: float = 1.0 / 3.0, region: float = 0.3, markers: str = "body"
+    ) -> None:
+        self.name = str(name)
+        self.seams = Seams(float(length), float(region), markers)
+        self._nodes: dict[str, Node] = {}
+        self._edges: dict[tuple[str, str], Edge] = {}
+
+    def __repr__(self) -> str:
+        return f"<ParametricMotionGraph {self.name!r}: {len(self._nodes)} nodes, {len(self._edges)} edges>"
+
+    @property
+    def nodes(self) -> Mapping[str, Node]:
+        """The nodes by name."""
+        return MappingProxyType(self._nodes)
+
+    @property
+    def edges(self) -> Mapping[tuple[str, str], Edge]:
+        """The edges by the names of their nodes."""
+        return MappingProxyType(self._edges)
+
+    @property
+    def fps(self) -> float:
+        """Frames per second of all motions."""
+        return self._some_node().motion(self._some_node().middle).fps
+
+    def node(self, name: str) -> Node:
+        """The node of that name."""
+        if name not in self._nodes:
+            known = ", ".join(map(repr, self._nodes)) or "none yet"
+            raise UnknownName(f"no node {name!r} in {self.name!r}{similar(str(name), self._nodes)}; nodes: {known}")
+        return self._nodes[name]
+
+    def add(
+        self,
+        name: str,
+        space: Any,
+        *,
+        request: Request | None = None,
+        names: Sequence[str] | str | None = None,
+        low: ArrayLike | None = None,
+        high: ArrayLike | None = None,
+        units: Sequence[str] = (),
+    ) -> Node:
+        """Add a node.
+
+        Parameters
+        ----------
+        name : of the node, not in use yet.
+        space : a `ParametricMotion`, a `GaitSpace`, or any function that gives smooth motion for a parameter vector; a
+            function needs `names`, `low` and `high`. For other spaces `low` and `high` narrow what is used of them.
+        request : from a wish to parameters; see `marey.pmg.Request`. By default wishes go by the parameters' names, and
+            a direction becomes a turn.
+        """
+        if not isinstance(name, str) or not name:
+            raise InvalidValue(f"a node needs a name, got {name!r}")
+        if name in self._nodes:
+            raise InvalidValue(f"{self.name!r} has a node {name!r} already; choose another name")
+        if request is not None and not callable(request):
+            raise InvalidValue(f"request must be a function from a wish to parameters, got {type(request).__name__}")
+        made = as_space(space, names, low, high, units)
+        least = made.low if low is None else np.atleast_1d(low)
+        most = made.high if high is None else np.atleast_1d(high)
+        node = Node(name, made, least, most, by_name if request is None else request)
+        self._check_fits(node)
+        self._nodes[name] = node
+        return node
+
+    def restrict(self, name: str, of: str, low: ArrayLike, high: ArrayLike) -> Node:
+        """Add a part of a node as one of its own: with narrower ranges it may lead where all cannot (Heck 6.3)."""
+        if name in self._nodes:
+            raise InvalidValue(f"{self.name!r} has a node {name!r} already; choose another name")
+        node = self.node(of).part(name, low, high)
+        self._nodes[name] = node
+        return node
+
+    def compare(
+        self,
+        source: str,
+        target: str,
+        *,
+        n_source: int = 60,
+        n_target: int = 400,
+        rng: int | np.random.Generator = 0,
+        run: Callable[..., Iterable[Any]] = map,
+    ) -> Compared:
+        """Sample two nodes and find the best transition of each pair: what thresholds are chosen from."""
+        return compare_nodes(
+            self.node(source), self.node(target), n_source=n_source, n_target=n_target, seams=self.seams, rng=rng,
+            run=run,
+        )  # fmt: skip
+
+    def connect(
+        self,
+        source: str,
+        target: str,
+        *,
+        good: float | None = None,
+        bad: float | None = None,
+        part: str | None = None,
+        compared: Compared | None = None,
+        **sampling: Any,
+    ) -> Edge:
+        """Add an edge: the target's motions that can follow each of the source's.
+
+        Parameters
+        ----------
+        source, target : names of nodes, perhaps the same.
+        good, bad : metres, T_GOOD and T_BAD; by default chosen from the distribution of all transitions.
+        part : where only a part of the source has a way on, add that part as a node of this name and connect it.
+        compared : from `compare` of the same nodes, so that thresholds can be tried without comparing again.
+        sampling : n_source, n_target, rng and run, as for `compare`.
+        """
+        start, end = self.node(source), self.node(target)
+        for threshold, name in ((good, "good"), (bad, "bad")):
+            if threshold is not None and not (np.isfinite(threshold) and threshold > 0.0):
+                raise InvalidValue(f"{name} must be a distance in metres, above 0, got {threshold!r}")
+        if good is not None and bad is not None and good > bad:
+            raise InvalidValue(f"good must not be above bad, got {good:g} and {bad:g} m; exchange them")
+        found = self.compare(source, target, **sampling) if compared is None else compared
+        if part is not None and good is not None:
+            stuck = found.costs.min(axis=1) > good
+            if stuck.any():
+                box = free_box(found.source[~stuck], found.source[stuck])
+                if box is None:
+                    raise NoResult(
+                        f"no part of {source!r} has transitions to {target!r} of at most {good:g} m; raise good to at "
+                        f"least {float(found.costs.min()):.3g} m"
+                    )
+                start = self.restrict(part, source, *box)
+                found = self.compare(part, target, **sampling)
+                if (found.costs.min(axis=1) > good).any():
+                    del self._nodes[part]
+        edge = edge_from(found, start, end, good, bad)
+        self._edges[start.name, end.name] = edge
+        return edge
+
+    def disconnect(self, source: str, target: str) -> None:
+        """Take an edge away."""
+        if (source, target) not in self._edges:
+            raise UnknownName(f"there is no edge from {source!r} to {target!r}")
+        del self._edges[source, target]
+
+    def out(self, name: str) -> tuple[Edge, ...]:
+        """The edges that leave a node."""
+        self.node(name)
+        return tuple(edge for (source, _), edge in self._edges.items() if source == name)
+
+    def onward(self, name: str, parameters: ArrayLike) -> dict[str, Onward]:
+        """What can follow a motion: for each node that can be reached, the box of its parameters and when to change."""
+        at = self.node(name).checked(parameters)
+        return {edge.target: edge.onward(at) for edge in self.out(name)}
+
+    def dead_ends(self) -> tuple[str, ...]:
+        """Nodes from which there is no way that goes on for ever."""
+        alive = set(self._nodes)
+        while True:
+            stuck = {name for name in alive if not any(edge.target in alive for edge in self.out(name))}
+            if not stuck:
+                return tuple(name for name in self._nodes if name not in alive)
+            alive -= stuck
+
+    def stream(self, controller: Controller, **options: Any) -> CharacterStream:
+        """Endless motion that a controller steers; see `CharacterStream` for the options."""
+        from marey.pmg.stream import CharacterStream
+
+        return CharacterStream(self, controller, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph as `.json`, and the spaces that it refers to beside it; see `marey.pmg.files`."""
+        from marey.pmg.files import save_character
+
+        save_character(self, path)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        spaces: Mapping[str, Any] | None = None,
+        requests: Mapping[str, Request] | None = None,
+    ) -> ParametricMotionGraph:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        spaces : by node name, spaces that are functions and that no file holds.
+        requests : by node name, likewise, what turns wishes into parameters where that is not by name.
+        """
+        from marey.pmg.files import load_character
+
+        return load_character(path, spaces or {}, requests or {})
+
+    def _some_node(self) -> Node:
+        if not self._nodes:
+            raise NoResult(f"{self.name!r} has no nodes yet; add one")
+        return next(iter(self._nodes.values()))
+
+    def _check_fits(self, node: Node) -> None:
+        """Refuse a node of another figure or rate, or with clips too short to be joined."""
+        made = node.motion(node.middle)
+        seam_range(len(made), self.seams, made.fps, end=True)
+        if self._nodes:
+            first = self._some_node()
+            check_alike((first.motion(first.middle), made), (first.name, node.name))
+
+    def _put(self, node: Node | None = None, edge: Edge | None = None) -> None:
+        """For the reader of files."""
+        if node is not None:
+            self._nodes[node.name] = node
+        if edge is not None:
+            self._edges[edge.source, edge.target] = edge

@@ -1,0 +1,189 @@
+"""Building an edge by sampling both nodes (Heck 6.1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marey.compare.clouds import point_clouds
+from marey.core._arrays import Bools, Floats
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, NoResult
+from marey.pmg.costs import Seams, best_pairs, usual_height, windows
+from marey.pmg.edge import Edge, check_thresholds
+from marey.pmg.node import Node
+
+__all__ = ["Compared", "compare_nodes", "edge_from", "shrunk_box"]
+
+# Where no thresholds are given, these shares of all pairs are good, and not bad.
+_GOOD, _NOT_BAD = 0.4, 0.6
+# T_BAD is at least this much above T_GOOD, or boxes would be cut by chance.
+_APART = 1.2
+_QUANTILES = 21
+# Source samples that are compared together: enough for matrix products to pay.
+_AT_ONCE = 8
+
+
+class Compared(NamedTuple):
+    """Samples of two nodes and the best transition of each pair.
+
+    source : (n, d) and target : (m, e) parameters.
+    costs : (n, m) metres.
+    moments : (n, m, 2) where the transitions lie in both motions, from 0 to 1.
+    """
+
+    source: Floats
+    target: Floats
+    costs: Floats
+    moments: Floats
+
+
+def compare_nodes(
+    source: Node,
+    target: Node,
+    *,
+    n_source: int,
+    n_target: int,
+    seams: Seams,
+    rng: int | np.random.Generator,
+    run: Callable[..., Iterable[Any]] = map,
+) -> Compared:
+    """Sample both nodes and find the best transition of each pair."""
+    for value, name in ((n_source, "n_source"), (n_target, "n_target")):
+        if not isinstance(value, int | np.integer) or value < 2:
+            raise InvalidValue(f"{name} must be a whole number of at least 2, got {value!r}")
+    chance = np.random.default_rng(rng)
+    froms = source.samples(n_source, chance, corners=True)
+    tos = target.samples(n_target, chance, corners=True)
+    leaving = [source.motion(each) for each in froms]
+    height = usual_height(point_clouds(leaving[0], seams.markers))
+    ends = windows(leaving, seams, end=True, height=height)
+    starts = windows([target.motion(each) for each in tos], seams, end=False, height=height)
+    blocks = [range(k, min(k + _AT_ONCE, len(froms))) for k in range(0, len(froms), _AT_ONCE)]
+    found = [pair for block in run(partial(best_pairs, ends, starts), blocks) for pair in block]
+    return Compared(froms, tos, np.stack([cost for cost, _ in found]), np.stack([at for _, at in found]))
+
+
+def edge_from(
+    compared: Compared, source: Node, target: Node, good: float | None = None, bad: float | None = None
+) -> Edge:
+    """The edge that thresholds make of compared samples.
+
+    Parameters
+    ----------
+    good, bad : metres, T_GOOD and T_BAD. By default such that two fifths of all pairs are good and two fifths bad, with
+        T_GOOD raised to the worst source sample's best transition, so that none is left without a way on.
+
+    A given T_GOOD that leaves source samples without a target is refused, with the part of the source that fails.
+    """
+    costs = compared.costs
+    best = costs.min(axis=1)
+    t_good = max(float(np.quantile(costs, _GOOD)), float(best.max())) if good is None else float(good)
+    t_bad = max(float(np.quantile(costs, _NOT_BAD)), _APART * t_good) if bad is None else float(bad)
+    if good is None and bad is not None:
+        t_good = min(t_good, t_bad)
+    check_thresholds(t_good, t_bad)
+    stuck = best > t_good
+    if stuck.any():
+        raise NoResult(_told_stuck(compared, source, target, stuck, t_good))
+    low, high = np.empty((len(costs), target.n_dims)), np.empty((len(costs), target.n_dims))
+    moments = np.empty((len(costs), 2))
+    # A hair's breadth in the target's parameters, by which bad samples are kept out.
+    apart = 1e-6 * target.scale
+    for k, row in enumerate(costs):
+        is_good = row <= t_good
+        low[k], high[k] = shrunk_box(
+            compared.target[is_good], compared.target[row > t_bad], compared.target[int(np.argmin(row))], apart
+        )
+        inside = is_good & ((compared.target >= low[k]) & (compared.target <= high[k])).all(axis=1)
+        moments[k] = compared.moments[k, inside].mean(axis=0)
+    quantiles = np.quantile(costs, np.linspace(0.0, 1.0, _QUANTILES))
+    surest = compared.target[np.argmin(costs, axis=1)]
+    return Edge(
+        source.name, target.name, t_good, t_bad, compared.source, low, high, surest, moments, source.scale, quantiles,
+        float(best.max()),
+    )  # fmt: skip
+
+
+def shrunk_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[Floats, Floats]:
+    """The box around good samples (g, d), made smaller until no bad sample (b, d) lies in it.
+
+    Each bad sample is left out by moving the one side of the box that then keeps most good samples, or, of sides that
+    keep as many, the one that has to move least. The best sample (d,), a good one, always stays inside, so that the box
+    is never empty.
+
+    Parameters
+    ----------
+    apart : (d,) by how much bad samples are kept out.
+    """
+    low, high = good.min(axis=0), good.max(axis=0)
+    width = np.where(high > low, high - low, 1.0)
+    order = np.argsort(np.abs((bad - best) / width).max(axis=1), kind="stable")
+    for sample in bad[order]:
+        if not ((sample >= low) & (sample <= high)).all():
+            continue
+        options = []
+        for k in range(len(low)):
+            for side, edge in ((0, sample[k] + apart[k]), (1, sample[k] - apart[k])):
+                if (edge > best[k]) if side == 0 else (edge < best[k]):
+                    continue
+                tried = low.copy(), high.copy()
+                tried[side][k] = edge
+                kept = int(((good >= tried[0]) & (good <= tried[1])).all(axis=1).sum())
+                moved = abs(edge - (low, high)[side][k]) / width[k]
+                options.append((-kept, moved, k, side, edge))
+        if not options:  # the bad sample is as good as at the best one's place
+            return best.copy(), best.copy()
+        _, _, k, side, edge = min(options)
+        (low, high)[side][k] = edge
+    return low, high
+
+
+def _told_stuck(compared: Compared, source: Node, target: Node, stuck: Bools, good: float) -> str:
+    """Which part of the source has no way on, and what can be done."""
+    lost, fine = compared.source[stuck], compared.source[~stuck]
+    worst = float(compared.costs.min(axis=1).max())
+    ranges = _told_ranges(source, lost)
+    text = (
+        f"no edge from {source.name!r} to {target.name!r}: {int(stuck.sum())} of {len(stuck)} motions sampled, with "
+        f"{ranges}, have no transition of at most {good:.3g} m; raise good to {worst:.3g} m"
+    )
+    box = free_box(fine, lost)
+    if box is None:
+        return text
+    part = ", ".join(f"{name} {a:.3g} to {b:.3g}" for name, a, b in zip(source.names, *box, strict=True))
+    return f"{text}, or connect only a part of it, with {part} (restrict)"
+
+
+def free_box(fine: Floats, lost: Floats) -> tuple[Floats, Floats] | None:
+    """A box of samples that have a way on, without any of those that have none; None where there is hardly any."""
+    if len(fine) < 2:
+        return None
+    middle = fine[int(np.argmin(np.abs(fine - np.median(fine, axis=0)).sum(axis=1)))]
+    span = np.ptp(np.concatenate([fine, lost]), axis=0)
+    low, high = shrunk_box(fine, lost, middle, 1e-6 * np.where(span > 0.0, span, 1.0))
+    inside = fine[((fine >= low) & (fine <= high)).all(axis=1)]
+    if len(inside) < 2:
+        return None
+    return inside.min(axis=0), inside.max(axis=0)
+
+
+def _told_ranges(node: Node, samples: Floats) -> str:
+    low, high = samples.min(axis=0), samples.max(axis=0)
+    return ", ".join(f"{name} {a:.3g} to {b:.3g}" for name, a, b in zip(node.names, low, high, strict=True))
+
+
+def check_alike(motions: Sequence[Motion], names: Sequence[str]) -> None:
+    """Refuse nodes of different figures or rates."""
+    from marey.edit._figure import check_same_body
+
+    first = motions[0]
+    for motion, name in zip(motions[1:], names[1:], strict=True):
+        check_same_body(first.skeleton, motion.skeleton, f"a graph with the nodes {names[0]!r} and {name!r}")
+        if motion.fps != first.fps:
+            raise InvalidValue(
+                f"node {name!r} has {motion.fps:g} frames per second, {names[0]!r} has {first.fps:g}; resample one"
+            )

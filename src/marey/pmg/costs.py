@@ -1,0 +1,224 @@
+"""The best transition of every pair of motions, one from each of two sets (Heck 3.3 and 6.1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.compare.clouds import Clouds, chosen_joints, frame_weights
+from marey.core._arrays import Floats
+from marey.core.contacts import Contacts
+from marey.core.kinematics import World, forward_kinematics
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+from marey.maths import quat
+
+__all__ = ["Seams", "Windows", "best_pairs", "half_window", "seam_range", "windows"]
+
+# Frames closer than this are as good as one for finding where to cross over; a stream looks closer.
+_FINEST = 1.0 / 30.0
+# Motions whose joints are worked out together.
+_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Seams:
+    """How motions are joined.
+
+    length : seconds of a transition.
+    region : share of a motion, at its end and at its beginning, in which transitions may lie with all their frames.
+    markers : compared; see `marey.compare.point_clouds`.
+    """
+
+    length: float = 1.0 / 3.0
+    region: float = 0.3
+    markers: str = "body"
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.length) and self.length > 0.0):
+            raise InvalidValue(f"a transition must last longer than 0 s, got {self.length:g}")
+        if not 0.0 < self.region <= 0.5:
+            raise InvalidValue(
+                f"the region for transitions must be above 0 and at most 0.5 of a clip, got {self.region}"
+            )
+
+
+class Windows(NamedTuple):
+    """Windows of point clouds of many motions, ready to be compared.
+
+    flat : (m, 2 N) float32, x and z of all markers, about their centre and times the root of their weights.
+    heights : (m, N) float32, likewise.
+    size : (m,) sum of squares of both.
+    at : (m,) each window's middle frame over the last one's number.
+    first : (n + 1,) where each motion's windows begin.
+    soles : (m, W K, 2) float32, x and z of the contact points about the windows' centres; None where there are none.
+    stands : (m, W K) float32, the frame's weight where a point is in contact, else 0.
+    """
+
+    flat: NDArray[np.float32]
+    heights: NDArray[np.float32]
+    size: NDArray[np.float32]
+    at: Floats
+    first: NDArray[np.int64]
+    soles: NDArray[np.float32] | None
+    stands: NDArray[np.float32] | None
+
+
+def half_window(seams: Seams, fps: float) -> int:
+    """Frames of a transition before, and after, the one in its middle."""
+    return max(1, round(0.5 * seams.length * fps))
+
+
+def seam_range(n_frames: int, seams: Seams, fps: float, end: bool) -> tuple[int, int]:
+    """First and last frame that can be the middle of a transition, at a motion's end or beginning."""
+    half = half_window(seams, fps)
+    most = max(half, round(seams.region * (n_frames - 1)) - half)
+    if n_frames < 2 * half + 2 or half + most > n_frames - 1:
+        raise InvalidValue(
+            f"a transition of {seams.length:.3g} s does not fit at the ends of a motion of {n_frames / fps:.3g} s; "
+            "take a shorter one, or longer motions"
+        )
+    return (n_frames - 1 - most, n_frames - 1 - half) if end else (half, most)
+
+
+def windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float) -> Windows:
+    """All windows of some motions in which a transition may lie.
+
+    Parameters
+    ----------
+    end : at the end of the motions, or at their beginning.
+    height : metres, taken off all heights, so that single precision is enough.
+    """
+    fps = motions[0].fps
+    half, stride = half_window(seams, fps), max(1, round(_FINEST * fps))
+    inner = stride * np.arange(-(half // stride), half // stride + 1)
+    frame_share = frame_weights(2.0 * half / fps, fps)[half + inner]
+    frame_share = frame_share / frame_share.sum()
+    rows, heights, at, first = [], [], [], [0]
+    soles, stands = [], []
+    standing = all(motion.contacts is not None and motion.contacts.points for motion in motions)
+    for start in range(0, len(motions), _AT_ONCE):
+        part = motions[start : start + _AT_ONCE]
+        ranges = [seam_range(len(motion), seams, fps, end) for motion in part]
+        cut = [motion[low - half : high + half + 1] for motion, (low, high) in zip(part, ranges, strict=True)]
+        points, feet = _points(cut, seams.markers, standing)
+        root = np.sqrt(frame_share[:, None] / points.shape[1])
+        share = root**2
+        begin = 0
+        for motion, piece, (low, high) in zip(part, cut, ranges, strict=True):
+            # From the middle of the clip's end inwards, and likewise from its beginning.
+            centres = np.arange(half, half + high - low + 1, stride) + (high - low) % stride * int(end)
+            frames = centres[:, None] + inner
+            x, y, z = np.moveaxis(points[begin + frames], -1, 0)
+            middle = [(each * share).sum(axis=(1, 2), keepdims=True) for each in (x, z)]
+            level = [(each - centre) * root for each, centre in zip((x, z), middle, strict=True)]
+            rows.append(np.stack(level, axis=1).reshape(len(centres), -1).astype(np.float32))
+            heights.append(((y - height) * root).reshape(len(centres), -1).astype(np.float32))
+            at.append((centres + low - half) / (len(motion) - 1.0))
+            first.append(first[-1] + len(centres))
+            if feet is not None and piece.contacts is not None:
+                around = feet[begin + frames][..., [0, 2]] - np.stack(middle, axis=-1)
+                soles.append(around.reshape(len(centres), -1, 2).astype(np.float32))
+                flags = piece.contacts.mask[frames] * frame_share[:, None]
+                stands.append(flags.reshape(len(centres), -1).astype(np.float32))
+            begin += len(piece)
+    flat, high_up = np.concatenate(rows), np.concatenate(heights)
+    size = (flat.astype(np.float64) ** 2).sum(axis=1) + (high_up.astype(np.float64) ** 2).sum(axis=1)
+    return Windows(
+        flat, high_up, size.astype(np.float32), np.concatenate(at), np.array(first, dtype=np.int64),
+        np.concatenate(soles) if soles else None, np.concatenate(stands) if stands else None,
+    )  # fmt: skip
+
+
+def _points(motions: Sequence[Motion], markers: str, standing: bool) -> tuple[Floats, Floats | None]:
+    """(F, M, 3) markers of all motions' frames, one after another, and (F, K, 3) contact points if asked for."""
+    skeleton = motions[0].skeleton
+    _, joints = chosen_joints(skeleton, markers)
+    offsets = None
+    if any(motion.bone_offsets is not None for motion in motions):
+        own = [
+            np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))
+            if motion.bone_offsets is None
+            else motion.bone_offsets
+            for motion in motions
+        ]
+        offsets = np.concatenate(own)
+    roots = np.concatenate([motion.root_positions for motion in motions])
+    turns = np.concatenate([motion.rotations for motion in motions])
+    world = forward_kinematics(skeleton, roots, turns, offsets)
+    return np.asarray(world.positions[:, joints]), sole_points(world, motions[0].contacts) if standing else None
+
+
+def sole_points(world: World, contacts: Contacts | None) -> Floats:
+    """(F, K, 3) contact points in the world."""
+    points = () if contacts is None else contacts.points
+    joints = [point.joint for point in points]
+    turned = quat.rotate(world.rotations[:, joints], np.array([point.offset for point in points]).reshape(-1, 3))
+    return np.asarray(world.positions[:, joints] + turned)
+
+
+def best_pairs(source: Windows, target: Windows, clips: Sequence[int]) -> list[tuple[Floats, Floats]]:
+    """From some neighbouring motions of the source to each of the target's n motions, the best transition.
+
+    D = |a|^2 + |b|^2 - 2 a_y . b_y - 2 |A + i B| of centred windows needs three matrix products and no loop over cells.
+    Where feet stand in both windows, the square of the way that the second clip is shifted for them to stand at one
+    place is added to D, as a stream shifts it.
+
+    Returns
+    -------
+    For each of `clips`, (n,) root of D in metres, and (n, 2) where it lies in both motions, from 0 to 1.
+    """
+    first = source.first[clips[0]]
+    rows = slice(first, source.first[clips[-1] + 1])
+    a, b = source.flat[rows], target.flat
+    half = a.shape[1] // 2
+    along = a @ b.T
+    across = np.concatenate([-a[:, half:], a[:, :half]], axis=1) @ b.T
+    left = source.heights[rows] @ target.heights.T
+    left *= -2.0
+    left += source.size[rows, None]
+    left += target.size
+    left -= 2.0 * np.sqrt(along**2 + across**2)
+    lengths = np.diff(target.first)
+    owners = np.repeat(np.arange(len(lengths)), lengths)
+    out = []
+    for clip in clips:
+        begin, end = source.first[clip] - first, source.first[clip + 1] - first
+        # The best row of each column, then the best column of each motion.
+        row = begin + np.argmin(left[begin:end], axis=0)
+        best = left[row, np.arange(left.shape[1])]
+        least = np.minimum.reduceat(best, target.first[:-1])
+        where = np.flatnonzero(best == np.repeat(least, lengths))
+        column = where[np.unique(owners[where], return_index=True)[1]]
+        chosen = row[column]
+        cost = np.maximum(least.astype(np.float64), 0.0)
+        cost += _shifted(source, target, first + chosen, column, along[chosen, column], across[chosen, column])
+        out.append((np.sqrt(cost), np.stack([source.at[rows][chosen], target.at[column]], axis=1)))
+    return out
+
+
+def _shifted(
+    source: Windows, target: Windows, i: NDArray[np.int64], j: NDArray[np.int64], along: Any, across: Any
+) -> Floats:
+    """(n,) squares of the ways that windows j are shifted for feet to stand where they do in windows i."""
+    if source.soles is None or source.stands is None or target.soles is None or target.stands is None:
+        return np.zeros(len(j))
+    if source.soles.shape[1] != target.soles.shape[1]:
+        return np.zeros(len(j))
+    size = np.maximum(np.hypot(along, across), 1e-12)
+    cosine, sine = (along / size)[:, None], (across / size)[:, None]
+    x, z = target.soles[j, :, 0], target.soles[j, :, 1]
+    weights = source.stands[i] * (target.stands[j] > 0.0)
+    total = np.maximum(weights.sum(axis=1), 1e-12)
+    dx = (weights * (source.soles[i, :, 0] - x * cosine - z * sine)).sum(axis=1) / total
+    dz = (weights * (source.soles[i, :, 1] + x * sine - z * cosine)).sum(axis=1) / total
+    return np.asarray(dx.astype(np.float64) ** 2 + dz.astype(np.float64) ** 2)
+
+
+def usual_height(clouds: Clouds) -> float:
+    """Metres above the floor of a cloud's middle."""
+    return float((clouds.points[..., 1] @ clouds.weights).mean())

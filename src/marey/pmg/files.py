@@ -1,0 +1,166 @@
+"""Characters in files: the graph as a small text, the motion of its nodes beside it.
+
+``NAME.json`` holds the nodes' ranges and the edges' samples, and for each node the file that its space is in, with a
+digest, so that a space that was changed since is not taken for the one that the edges were made for. Functions cannot
+be written; a node made of one is given again when the character is loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from marey.errors import InvalidValue, MareyError, ParseError, UnknownName, UnknownVersion
+from marey.io.files import read_bytes, write_bytes
+from marey.parametric.space import ParametricMotion
+from marey.pmg.character import ParametricMotionGraph
+from marey.pmg.edge import Edge
+from marey.pmg.gait_space import GaitSpace
+from marey.pmg.node import Node, Request, by_name
+from marey.pmg.space import Space, as_space
+
+FORMAT = "marey.pmg"
+VERSION = 1
+
+_ARRAYS = ("parameters", "low", "high", "surest", "moments", "scale", "costs")
+_PLAIN = ("source", "target", "good", "bad", "worst")
+
+
+def save_character(graph: ParametricMotionGraph, path: str | os.PathLike[str]) -> None:
+    """Write the character as `.json`, and each space that can be written as `.npz` beside it."""
+    target = Path(path)
+    if target.suffix.lower() != ".json":
+        raise InvalidValue(f"a character is saved as .json, got {target.name!r}")
+    written: dict[int, dict[str, Any]] = {}
+    nodes = []
+    for node in graph.nodes.values():
+        key = id(_stored(node.space))
+        if key not in written:
+            written[key] = _save_space(node, target, {each.get("file") for each in written.values()})
+        nodes.append(
+            {
+                "name": node.name,
+                "of": node.of,
+                "low": node.low.tolist(),
+                "high": node.high.tolist(),
+                "request": "by name" if node.request is by_name else "given",
+                "space": written[key],
+            }
+        )
+    seams = graph.seams
+    told = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": graph.name,
+        "transitions": {"length": seams.length, "region": seams.region, "markers": seams.markers},
+        "nodes": nodes,
+        "edges": [
+            {name: getattr(edge, name) for name in _PLAIN} | {name: getattr(edge, name).tolist() for name in _ARRAYS}
+            for edge in graph.edges.values()
+        ],
+    }
+    write_bytes(path, [json.dumps(told, separators=(",", ":"), allow_nan=False).encode(), b"\n"])
+
+
+def load_character(
+    path: str | os.PathLike[str], spaces: Mapping[str, Any], requests: Mapping[str, Request]
+) -> ParametricMotionGraph:
+    """A character from a file that `save_character` wrote."""
+    name = os.fspath(path)
+    told = _read(name)
+    try:
+        transitions = told["transitions"]
+        graph = ParametricMotionGraph(
+            told["name"], **{key: transitions[key] for key in ("length", "region", "markers")}
+        )
+        known: dict[str, Space] = {}
+        for each in told["nodes"]:
+            graph._put(node=_node(each, Path(name), spaces, requests, known))
+        for each in told["edges"]:
+            for end in (each["source"], each["target"]):
+                graph.node(end)
+            fields: dict[str, Any] = {key: each[key] for key in _PLAIN}
+            fields |= {key: np.array(each[key], dtype=np.float64) for key in _ARRAYS}
+            graph._put(edge=Edge(**fields))
+    except MareyError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise ParseError(f"the character in it does not fit together ({error!r})", path=name) from None
+    return graph
+
+
+def _read(name: str) -> dict[str, Any]:
+    try:
+        told = json.loads(read_bytes(name))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ParseError(f"expected JSON, got something else ({error})", path=name) from None
+    except RecursionError:
+        raise ParseError("expected a character, got JSON nested too deep", path=name) from None
+    if not isinstance(told, dict) or told.get("format") != FORMAT:
+        raise UnknownVersion(f"expected a character ({FORMAT}), got another kind of JSON", path=name)
+    if told.get("version") != VERSION:
+        raise UnknownVersion(
+            f"expected version {VERSION} of {FORMAT}, got {told.get('version')!r}; read it with a newer marey",
+            path=name,
+        )
+    return told
+
+
+def _stored(space: Space) -> Any:
+    """What is written of a space: a blend's own value, else the space itself."""
+    return getattr(space, "motion", space)
+
+
+def _save_space(node: Node, target: Path, taken: set[str | None]) -> dict[str, Any]:
+    stored = _stored(node.space)
+    if not isinstance(stored, GaitSpace | ParametricMotion):
+        return {"kind": "given"}
+    stem = f"{target.stem}.{re.sub(r'[^A-Za-z0-9_-]+', '_', node.name)}"
+    file = f"{stem}.npz"
+    number = 2
+    while file in taken:
+        file, number = f"{stem}{number}.npz", number + 1
+    stored.save(target.with_name(file))
+    kind = "gait" if isinstance(stored, GaitSpace) else "parametric"
+    return {"kind": kind, "file": file, "sha256": hashlib.sha256(target.with_name(file).read_bytes()).hexdigest()}
+
+
+def _node(
+    told: Mapping[str, Any],
+    path: Path,
+    spaces: Mapping[str, Any],
+    requests: Mapping[str, Request],
+    known: dict[str, Space],
+) -> Node:
+    name, about = told["name"], told["space"]
+    if name in spaces:
+        space = as_space(spaces[name])
+    elif about["kind"] == "given":
+        raise UnknownName(
+            f"node {name!r} is made of a function, which no file holds; give it again: spaces={{{name!r}: ...}}"
+        )
+    else:
+        if about["file"] not in known:
+            known[about["file"]] = _load_space(about, path)
+        space = known[about["file"]]
+    if told["request"] != "by name" and name not in requests:
+        raise UnknownName(f"node {name!r} has a request function of its own; give it again: requests={{{name!r}: ...}}")
+    return Node(name, space, told["low"], told["high"], requests.get(name, by_name), told["of"])
+
+
+def _load_space(about: Mapping[str, Any], path: Path) -> Space:
+    file = path.with_name(Path(about["file"]).name)
+    if hashlib.sha256(read_bytes(file)).hexdigest() != about["sha256"]:
+        raise ParseError(
+            f"is not the file that {path.name!r} was saved with, so its edges may not hold; save the character again",
+            path=file,
+        )
+    loader: Any = GaitSpace if about["kind"] == "gait" else ParametricMotion
+    return as_space(loader.load(file))

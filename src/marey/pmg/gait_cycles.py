@@ -1,0 +1,119 @@
+"""One-cycle clips of locomotion, cut where the feet pass one another and told by the gait's phase.
+
+Cut so, with some margin at both ends, any two clips are in step where one leads into the other, and the turns that
+they make add up.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.core._arrays import Floats, Ints
+from marey.core.motion import Motion
+from marey.edit._figure import facing, rooted
+from marey.errors import InvalidValue
+from marey.layer.gait import gait_of
+from marey.maths import quat
+
+__all__ = ["PER_CYCLE", "Cycle", "cut", "cycles_of", "grid_phases", "phase_of"]
+
+# Points of phase in a cycle at which clips are kept: some 70 Hz for a walk.
+PER_CYCLE = 64
+
+
+class Cycle(NamedTuple):
+    """A clip of G points of phase.
+
+    turns : (G, J, 4) local rotations, those of joint 0 as seen from the figure's heading.
+    heights : (G,) metres, of joint 0.
+    steps : (G - 1, 4) from point to point: turn of the heading in radians, way to the left and forward in metres, as
+        seen from the heading halfway, and seconds.
+    contacts : (G, K) 0 to 1; K is 0 where the motion has none.
+    """
+
+    turns: Floats
+    heights: Floats
+    steps: Floats
+    contacts: Floats
+
+
+def grid_phases(margin: float) -> Floats:
+    """Phases of a clip's points, from -margin to 1 + margin, with 0 and 1 among them."""
+    extra = max(1, round(margin * PER_CYCLE))
+    return np.arange(-extra, PER_CYCLE + extra + 1) / PER_CYCLE
+
+
+def phase_of(motion: Motion) -> tuple[Floats, int, int]:
+    """(F,) gait phase, whole where the left foot passes the right, and the first and last frame where it is known."""
+    return gait_of(motion, "clip").run_phase()
+
+
+def cycles_of(motion: Motion, margin: float) -> Ints:
+    """The whole phases at which a cycle with its margins begins in the motion."""
+    phase, first, last = phase_of(motion)
+    low, high = np.ceil(phase[first] + margin), np.floor(phase[last] - 1.0 - margin)
+    return np.arange(low, high + 1).astype(np.int64)
+
+
+def cut(motion: Motion, margin: float) -> list[Cycle]:
+    """All cycles of a motion with their margins, perhaps none."""
+    if not 0.0 < margin <= 0.5:
+        raise InvalidValue(f"the margin of a cycle must be above 0 and at most 0.5 cycles, got {margin:g}")
+    from scipy.interpolate import CubicSpline
+
+    carried = _hips_first(rooted(motion))
+    phase, first, last = phase_of(motion)
+    starts = cycles_of(motion, margin)
+    if not len(starts):
+        return []
+    frames = np.arange(first, last + 1)
+    heading = facing(carried.skeleton, carried.world().positions)
+    lone = np.stack([np.cos(0.5 * heading), 0 * heading, np.sin(0.5 * heading), 0 * heading], axis=-1)
+    rotations = carried.rotations.copy()
+    rotations[:, 0] = quat.inv_mul(lone, rotations[:, 0])
+    n = len(frames)
+    flat = np.concatenate(
+        [
+            quat.unroll(rotations)[first : last + 1].reshape(n, -1),
+            carried.root_positions[first : last + 1],
+            heading[first : last + 1, None],
+        ],
+        axis=1,
+    )
+    spline = CubicSpline(frames, flat, axis=0)
+    known = phase[first : last + 1]
+    mask = None if motion.contacts is None else motion.contacts.mask[first : last + 1].astype(np.float64)
+    grid = grid_phases(margin)
+    out = []
+    for start in starts:
+        at = np.interp(start + grid, known, frames)
+        out.append(_cycle(spline(at), at / motion.fps, _flags(mask, at - first, len(grid))))
+    return out
+
+
+def _cycle(rows: Floats, seconds: Floats, contacts: Floats) -> Cycle:
+    turns = quat.normalize(rows[:, :-4].reshape(len(rows), -1, 4))
+    where, heading = rows[:, -4:-1], rows[:, -1]
+    step, half = np.diff(where, axis=0), 0.5 * (heading[1:] + heading[:-1])
+    left = step[:, 0] * np.cos(half) - step[:, 2] * np.sin(half)
+    ahead = step[:, 0] * np.sin(half) + step[:, 2] * np.cos(half)
+    steps = np.stack([np.diff(heading), left, ahead, np.diff(seconds)], axis=1)
+    return Cycle(turns, where[:, 1], steps, contacts)
+
+
+def _flags(mask: Floats | None, at: Floats, n: int) -> Floats:
+    if mask is None:
+        return np.zeros((n, 0))
+    return np.asarray(mask[np.clip(np.rint(at).astype(np.int64), 0, len(mask) - 1)])
+
+
+def _hips_first(motion: Motion) -> Motion:
+    """The motion, refused where the joint that carries the figure is not the one that turns it."""
+    if motion.skeleton.roles["hips"] != 0:
+        raise InvalidValue(
+            f"a gait space needs figures whose hips are joint 0, but {motion.name!r} has them at joint "
+            f"{motion.skeleton.roles['hips']}; load it with root= at the hips"
+        )
+    return motion

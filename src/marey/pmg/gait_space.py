@@ -1,0 +1,308 @@
+"""A space of locomotion whose turn and speed are met exactly.
+
+Clips of one gait cycle are blended in step with the gait's phase. What is averaged of their paths are the steps as seen
+from the figure's own heading, so that the turn of a blend is the weighted mean of the turns, its way that of the ways
+and its time that of the times. Weights fall off with the distance in parameters, and are then tilted (each multiplied
+by the exponential of a linear function of its clip's parameters) until these means are what was asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.contacts import Contacts
+from marey.core.motion import Motion
+from marey.core.source import Source
+from marey.edit._figure import check_same_body, rooted
+from marey.errors import InvalidValue, NoResult
+from marey.pmg.gait_cycles import PER_CYCLE, Cycle, cut, grid_phases
+
+__all__ = ["GaitSpace"]
+
+_UNITS = {"turn": "rad", "speed": "m/s"}
+# What counts as near in each parameter: more smooths away what is particular to the clips, less is less even.
+_BANDWIDTH = {"turn": np.radians(7.0), "speed": 0.1}
+_SOLVED = 1e-9
+_MOST_TILTS = 60
+_GIVEN = ("base", "names", "margin", "turns", "heights", "steps", "contacts", "bandwidth", "low", "high", "sources")
+# Shares of the weight under this are left out.
+_LEAST_SHARE = 1e-4
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GaitSpace:
+    """Locomotion by turn in a cycle, or by turn and speed; made by `build`.
+
+    base : a motion that lends skeleton, rate, contact points, labels and floor.
+    names : the parameters: ``turn``, radians from one passing of the left foot to the next, and ``speed``, metres
+        forward in a second.
+    margin : cycles that a clip goes on before and after its own.
+    turns : (n, G, J, 4), heights : (n, G), steps : (n, G - 1, 4), contacts : (n, G, K), of the n clips; see `Cycle`.
+    bandwidth : (d,) what counts as near.
+    low, high : (d,) what can be asked for.
+    sources : names of the motions that the clips were cut from.
+    """
+
+    base: Motion
+    names: tuple[str, ...]
+    margin: float
+    turns: Floats
+    heights: Floats
+    steps: Floats
+    contacts: Floats
+    bandwidth: Floats
+    low: Floats
+    high: Floats
+    sources: tuple[str, ...] = ()
+    # Turns, heights and contacts in one array, and (n,) turn, way forward and time of each clip's own cycle.
+    _values: Floats = field(init=False)
+    _sums: tuple[Floats, Floats, Floats] = field(init=False)
+    _source: Source = field(init=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "names", _checked_names(self.names))
+        n, g = np.shape(self.heights)
+        d = len(self.names)
+        if g != len(grid_phases(self.margin)):
+            raise InvalidValue(
+                f"a margin of {self.margin:g} cycles has {len(grid_phases(self.margin))} points, got {g}"
+            )
+        put(self, "turns", frozen(self.turns, "turns", (n, g, len(self.base.skeleton), 4)))
+        put(self, "heights", frozen(self.heights, "heights", (n, g)))
+        put(self, "steps", frozen(self.steps, "steps", (n, g - 1, 4)))
+        put(self, "contacts", frozen(self.contacts, "contacts", (n, g, None)))
+        for name in ("bandwidth", "low", "high"):
+            put(self, name, frozen(getattr(self, name), name, (d,)))
+        if not (self.bandwidth > 0.0).all():
+            raise InvalidValue(f"bandwidth must be above 0, got {self.bandwidth.tolist()}")
+        parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts)
+        put(self, "_values", settle(np.concatenate(parts, axis=2)))
+        extra = (g - 1 - PER_CYCLE) // 2
+        turn, _, way, time = np.moveaxis(self.steps[:, extra : extra + PER_CYCLE].sum(axis=1), 1, 0)
+        put(self, "_sums", (turn, way, time))
+        bare: dict[str, Any] = {
+            "path": "",
+            "channel_values": None,
+            "frame_time_text": None,
+            "evidence": (),
+            "provenance": (),
+        }
+        put(self, "_source", replace(self.base.source, **bare))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GaitSpace, tuple(getattr(self, name) for name in _GIVEN)
+
+    def __repr__(self) -> str:
+        ranges = ", ".join(
+            f"{name} {a:.2f} to {b:.2f}" for name, a, b in zip(self.names, self.low, self.high, strict=True)
+        )
+        return f"<GaitSpace: {len(self.heights)} cycles, {ranges}>"
+
+    @classmethod
+    def build(
+        cls,
+        motions: Iterable[Motion],
+        parameters: Sequence[str] = ("turn",),
+        *,
+        margin: float = 0.2,
+        mirror: bool = False,
+        bandwidth: Sequence[float] | None = None,
+    ) -> GaitSpace:
+        """A space of all gait cycles in some motions of one figure.
+
+        Parameters
+        ----------
+        motions : walks or runs, on curves of many kinds; with contacts where the result is to have them.
+        parameters : ``turn``, or ``turn`` and ``speed``. In a space of turns alone the motions should be of one speed.
+        margin : cycles that each clip goes on at both ends, where it can be blended with the next.
+        mirror : take each motion's mirror image too, so that left and right are alike.
+        bandwidth : what counts as near in each parameter; 7 degrees and 0.1 m/s by default.
+        """
+        names = _checked_names(parameters)
+        given = list(motions)
+        if not given:
+            raise InvalidValue("a gait space needs motions, got none")
+        base = rooted(given[0])
+        found: list[Cycle] = []
+        sources: list[str] = []
+        for motion in _with_mirrored(given, mirror):
+            check_same_body(base.skeleton, motion.skeleton, "a gait space")
+            if motion.fps != base.fps:
+                raise InvalidValue(f"a gait space needs one rate, got {base.fps:g} and {motion.fps:g} Hz; resample one")
+            cycles = cut(motion, margin)
+            found += cycles
+            sources += [motion.name] * len(cycles)
+        if len(found) < 2:
+            raise NoResult(
+                f"a gait space needs at least 2 gait cycles with margins of {margin:g} cycles, found {len(found)} in "
+                f"{len(given)} motions; give longer ones, or take a smaller margin"
+            )
+        n_points = {cycle.contacts.shape[1] for cycle in found}
+        if len(n_points) > 1:
+            raise InvalidValue("either all motions of a gait space have the same contact points, or none has any")
+        turns = np.stack([cycle.turns for cycle in found])
+        sides = np.where((turns * turns[:1]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+        scale = [_BANDWIDTH[name] for name in names] if bandwidth is None else list(bandwidth)
+        space = cls(
+            base, names, margin, settle(turns * sides), settle(np.stack([cycle.heights for cycle in found])),
+            settle(np.stack([cycle.steps for cycle in found])), settle(np.stack([cycle.contacts for cycle in found])),
+            np.array(scale), np.zeros(len(names)), np.zeros(len(names)), tuple(sources),
+        )  # fmt: skip
+        low, high = _reachable(space)
+        return replace(space, low=low, high=high)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return tuple(_UNITS[name] for name in self.names)
+
+    @property
+    def parameters(self) -> Floats:
+        """(n, d) of the clips."""
+        turn, way, time = self._sums
+        return np.stack([turn, way / time][: len(self.names)], axis=1)
+
+    def weights(self, target: ArrayLike) -> Floats:
+        """(n,) weights of the clips, none negative, with sum 1; they meet the target exactly where that can be."""
+        return np.asarray(self._weights(frozen(np.atleast_1d(target), "target", (len(self.names),))[None])[0])
+
+    def _weights(self, targets: Floats) -> Floats:
+        """(B, n) for targets (B, d): kernel weights, tilted by Newton's method on the convex dual."""
+        from marey.pmg import gait_kernels
+
+        turn, way, time = self._sums
+        out, room = np.empty((len(targets), len(turn))), np.empty(len(turn))
+        usual = float(time.mean())
+        for wanted, weights in zip(targets, out, strict=True):
+            misses = [turn - wanted[0]]
+            if len(self.names) > 1:
+                misses.append((way - wanted[1] * time) / usual)
+            off = np.stack(misses, axis=1) / self.bandwidth
+            heat = -0.5 * (off**2).sum(axis=1)
+            gait_kernels.tilt(off, heat, _MOST_TILTS, _SOLVED, _LEAST_SHARE, room, weights)
+        return out
+
+    def reached(self, target: ArrayLike) -> Floats:
+        """(d,) what the motion for a target really has."""
+        return np.asarray(self._reached(frozen(np.atleast_1d(target), "target", (len(self.names),))[None])[0])
+
+    def _reached(self, targets: Floats) -> Floats:
+        weights = self._weights(targets)
+        turn, way, time = (weights @ each for each in self._sums)
+        return np.stack([turn, way / time][: len(self.names)], axis=1)
+
+    def paths(self, targets: Floats, n: int) -> Floats:
+        """(B, n, 3) rigid2d of the figure at n equal steps of each motion's time."""
+        weights = self._weights(np.asarray(targets, dtype=np.float64))
+        steps = np.einsum("bn,ngc->bgc", weights, self.steps)
+        placed, seconds = _laid(steps)
+        share = np.linspace(0.0, 1.0, n)
+        out = np.empty((len(steps), n, 3))
+        for b in range(len(steps)):
+            at = seconds[b, 0] + share * (seconds[b, -1] - seconds[b, 0])
+            for c in range(3):
+                out[b, :, c] = np.interp(at, seconds[b], placed[b, :, c])
+        return out
+
+    def __call__(self, target: ArrayLike) -> Motion:
+        """The motion with these parameters; its own cycle begins at the origin, facing +Z."""
+        from marey.pmg import gait_kernels
+
+        weights = self.weights(target)
+        base, n_joints = self.base, self.turns.shape[2]
+        placed, seconds = _laid(np.tensordot(weights, self.steps, axes=1)[None])
+        mixed = np.empty((self._values.shape[1], self._values.shape[2]))
+        gait_kernels.mix(weights, self._values, mixed)
+        first, last = seconds[0, 0], seconds[0, -1]
+        n_frames = int(np.floor((last - first) * base.fps + 1e-9)) + 1
+        rows = np.interp(first + np.arange(n_frames) / base.fps, seconds[0], np.arange(len(mixed)))
+        made, laid = np.empty((n_frames, mixed.shape[1])), np.empty((n_frames, 3))
+        gait_kernels.between(mixed, rows, made)
+        gait_kernels.between(placed[0], rows, laid)
+        roots, turns = np.empty((n_frames, 3)), np.empty((n_frames, n_joints, 4))
+        gait_kernels.place(made, laid, n_joints, roots, turns)
+        contacts = None
+        if base.contacts is not None and self.contacts.shape[2]:
+            contacts = Contacts(base.contacts.points, made[:, 4 * n_joints + 1 :] > 0.5)
+        told = zip(self.names, np.atleast_1d(target), strict=True)
+        return Motion(
+            base.skeleton,
+            settle(roots),
+            settle(turns),
+            base.fps,
+            name=", ".join(f"{name} {value:.3g}" for name, value in told),
+            contacts=contacts,
+            source=self._source,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the space as `.npz`; it plays without the files that its clips came from."""
+        from marey.pmg.space_files import save_gait_space
+
+        save_gait_space(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> GaitSpace:
+        """Read what `save` wrote."""
+        from marey.pmg.space_files import load_gait_space
+
+        return load_gait_space(path)
+
+
+def _laid(steps: Floats) -> tuple[Floats, Floats]:
+    """Points (B, G, 3) rigid2d and seconds (B, G) that steps (B, G - 1, 4) lead along, 0 where the cycle begins."""
+    extra = (steps.shape[1] - PER_CYCLE) // 2
+    heading = _summed(steps[..., 0], extra)
+    half = 0.5 * (heading[:, 1:] + heading[:, :-1])
+    cosine, sine = np.cos(half), np.sin(half)
+    x = _summed(steps[..., 1] * cosine + steps[..., 2] * sine, extra)
+    z = _summed(steps[..., 2] * cosine - steps[..., 1] * sine, extra)
+    return np.stack([heading, x, z], axis=-1), _summed(steps[..., 3], extra)
+
+
+def _summed(steps: Floats, origin: int) -> Floats:
+    total = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps, axis=1)], axis=1)
+    return np.asarray(total - total[:, origin : origin + 1])
+
+
+def _reachable(space: GaitSpace) -> tuple[Floats, Floats]:
+    """(d,) ends of the largest box, in proportion to the clips' own, whose corners can be met."""
+    given = space.parameters
+    low, high = given.min(axis=0), given.max(axis=0)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    if not (half > 0.0).all():
+        raise NoResult(f"the clips do not differ in {space.names[int(np.argmin(half))]}, so it cannot be a parameter")
+    corners = np.stack(np.meshgrid(*[[-1.0, 1.0]] * len(space.names), indexing="ij"), axis=-1)
+    corners = corners.reshape(-1, len(space.names)) * half
+    inside, outside = 0.0, 1.0
+    for _ in range(12):
+        size = 0.5 * (inside + outside)
+        wanted = middle + size * corners
+        met = np.abs((space._reached(wanted) - wanted) / space.bandwidth).max() < 0.02
+        inside, outside = (size, outside) if met else (inside, size)
+    if inside == 0.0:
+        raise NoResult("no range of parameters can be met by these clips; give clips of more turns and speeds")
+    return settle(middle - inside * half), settle(middle + inside * half)
+
+
+def _with_mirrored(motions: Sequence[Motion], mirror: bool) -> Iterable[Motion]:
+    from marey.edit.mirror import mirror as mirrored
+
+    for motion in motions:
+        yield motion
+        if mirror:
+            yield mirrored(motion)
+
+
+def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    given = (names,) if isinstance(names, str) else tuple(names)
+    if given not in (("turn",), ("turn", "speed")):
+        raise InvalidValue(f"a gait space has the parameters turn, or turn and speed, got {', '.join(map(str, given))}")
+    return given

@@ -1,0 +1,156 @@
+"""Nodes: named spaces of motion, with the ranges that are used of them and how requests become parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.motion import Motion
+from marey.edit._figure import facing
+from marey.errors import InvalidValue
+from marey.maths import rigid2d
+from marey.parametric.neighbours import neighbour_shares
+from marey.pmg.space import Space, checked_box
+
+__all__ = ["Node", "Request", "by_name"]
+
+Request = Callable[["Node", Mapping[str, Any], Floats], ArrayLike]
+"""From a node, what is wished for, and where the figure is (rigid2d), to the node's parameters (d,)."""
+
+# Moments of a clip at which its path is known, and samples that it is known from.
+PATH_POINTS = 33
+_SURVEYED = 128
+
+
+def by_name(node: Node, wish: Mapping[str, Any], here: Floats) -> Floats:
+    """Parameters from wishes of the same names; what is not wished for is the middle of its range.
+
+    A wish for a ``direction``, radians from +Z in the world, sets a parameter called ``turn`` to the way round to it.
+    """
+    out = 0.5 * (node.low + node.high)
+    for k, name in enumerate(node.names):
+        if name == "turn" and wish.get("direction") is not None:
+            out[k] = rigid2d.wrap_angle(float(wish["direction"]) - here[0])
+        elif wish.get(name) is not None:
+            out[k] = float(wish[name])
+    return out
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Node:
+    """A space of motion in a graph.
+
+    name : of the node.
+    space : what makes its motions.
+    low, high : (d,) the part of the space that is used.
+    request : from a wish to parameters.
+    of : the node that this one is a part of, if any.
+    """
+
+    name: str
+    space: Space
+    low: Floats
+    high: Floats
+    request: Request = by_name
+    of: str | None = None
+    _kept: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        low, high = checked_box(self.low, self.high, self.space.names)
+        for name, a, b, least, most in zip(self.space.names, low, high, self.space.low, self.space.high, strict=True):
+            slack = 1e-9 * max(1.0, abs(least), abs(most))
+            if a < least - slack or b > most + slack:
+                raise InvalidValue(
+                    f"node {self.name!r}: {name} must stay within {least:.4g} to {most:.4g}, got {a:.4g} to {b:.4g}"
+                )
+        put = object.__setattr__
+        put(self, "low", low)
+        put(self, "high", high)
+
+    def __repr__(self) -> str:
+        ranges = (f"{n} {a:.3g} to {b:.3g}" for n, a, b in zip(self.names, self.low, self.high, strict=True))
+        return f"<Node {self.name!r}: {', '.join(ranges)}>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the d parameters."""
+        return tuple(self.space.names)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Of the d parameters."""
+        return tuple(self.space.units)
+
+    @property
+    def n_dims(self) -> int:
+        return len(self.names)
+
+    @property
+    def middle(self) -> Floats:
+        """(d,) the middle of the ranges."""
+        return np.asarray(0.5 * (self.low + self.high))
+
+    @property
+    def scale(self) -> Floats:
+        """(d,) widths of the ranges, 1 where there is none: what parameters are divided by before they are compared."""
+        width = self.high - self.low
+        return np.asarray(np.where(width > 0.0, width, 1.0))
+
+    def checked(self, parameters: ArrayLike) -> Floats:
+        """Parameters (d,), moved into the ranges."""
+        given = frozen(np.atleast_1d(parameters), f"parameters of {self.name!r}", (self.n_dims,))
+        return np.asarray(np.clip(given, self.low, self.high))
+
+    def motion(self, parameters: ArrayLike) -> Motion:
+        """The motion with these parameters."""
+        return self.space(self.checked(parameters))
+
+    def samples(self, n: int, rng: np.random.Generator, *, corners: bool = False) -> Floats:
+        """(n, d) parameters spread at random over the ranges; with `corners`, the extremes first, as far as they go.
+
+        Each parameter is stratified: it has one value in each of n equal parts of its range.
+        """
+        d = self.n_dims
+        ranks = np.stack([rng.permutation(n) for _ in range(d)], axis=1)
+        share = (ranks + rng.random((n, d))) / n
+        if corners:
+            ends = np.stack(np.meshgrid(*[[0.0, 1.0]] * d, indexing="ij"), axis=-1).reshape(-1, d)[:n]
+            share[: len(ends)] = ends
+        return np.asarray(self.low + share * (self.high - self.low))
+
+    def part(self, name: str, low: ArrayLike, high: ArrayLike) -> Node:
+        """The same node with narrower ranges (Heck 6.3)."""
+        least, most = np.maximum(np.atleast_1d(low), self.low), np.minimum(np.atleast_1d(high), self.high)
+        return replace(self, name=name, low=least, high=most, of=self.of or self.name, _kept={})
+
+    def paths(self, parameters: Floats) -> Floats:
+        """(B, PATH_POINTS, 3) rigid2d of the figure at equal steps of time, for parameters (B, d).
+
+        From the space itself where it knows them, else from a sampling of the node, made when first asked for.
+        """
+        own = getattr(self.space, "paths", None)
+        if own is not None:
+            return np.asarray(own(parameters, PATH_POINTS))
+        if "paths" not in self._kept:
+            chosen = self.samples(_SURVEYED, np.random.default_rng(0), corners=True)
+            self._kept["paths"] = chosen, np.stack([_path(self.motion(each)) for each in chosen])
+        chosen, known = self._kept["paths"]
+        out = np.empty((len(parameters), PATH_POINTS, 3))
+        for k, each in enumerate(parameters):
+            near, share = neighbour_shares(each / self.scale, chosen / self.scale, self.n_dims + 2)
+            out[k] = np.tensordot(share, known[near], axes=1)
+        return out
+
+
+def _path(motion: Motion) -> Floats:
+    """(PATH_POINTS, 3) where the figure is and faces; the facing counts on, so that it can be averaged."""
+    world = motion.world().positions
+    hips = world[:, motion.skeleton.roles["hips"]]
+    at = np.linspace(0.0, len(motion) - 1.0, PATH_POINTS)
+    columns = (facing(motion.skeleton, world), hips[:, 0], hips[:, 2])
+    return settle(np.stack([np.interp(at, np.arange(len(motion)), column) for column in columns], axis=1))

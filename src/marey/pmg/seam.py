@@ -1,0 +1,120 @@
+"""Where one clip goes over into the next while a stream plays, checked on the frames themselves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.compare.clouds import frame_weights, point_clouds
+from marey.compare.distance import frame_distances
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.maths import quat, rigid2d
+from marey.maths.ease import ease_in
+from marey.pmg.costs import sole_points
+
+__all__ = ["Frames", "Seam", "find_seam", "frames_of", "joined_frames"]
+
+# Frames to either side of the edge's moment, in both clips, among which the best is sought.
+REACH = 2
+
+
+class Seam(NamedTuple):
+    """A transition between two clips.
+
+    leave, enter : frames in both that are its middle.
+    move : (3,) rigid2d that carries the second clip to the first.
+    cost : metres, root of D.
+    """
+
+    leave: int
+    enter: int
+    move: Floats
+    cost: float
+
+
+class Frames(NamedTuple):
+    """Frames in the world: roots (n, 3), turns (n, J, 4), bones (n, J, 3) or None, contacts (n, K) or None."""
+
+    roots: Floats
+    turns: Floats
+    bones: Floats | None
+    contacts: Floats | None
+
+
+def find_seam(a: Motion, b: Motion, leave: float, enter: float, half: int, earliest: int, markers: str) -> Seam:
+    """The best transition near given moments of two clips.
+
+    Parameters
+    ----------
+    leave, enter : moments, from 0 to 1.
+    half : frames of the transition before and after its middle.
+    earliest : first frame of a that may be blended.
+    """
+    low, high = earliest + half, len(a) - 1 - half
+    middle = int(np.clip(round(leave * (len(a) - 1)), low, max(low, high)))
+    leaves = np.arange(max(low, middle - REACH), max(min(high, middle + REACH), max(low, middle - REACH)) + 1)
+    leaves = np.minimum(leaves, len(a) - 1)
+    middle = int(np.clip(round(enter * (len(b) - 1)), half, len(b) - 1 - half))
+    enters = np.arange(max(half, middle - REACH), min(len(b) - 1 - half, middle + REACH) + 1)
+    first, stop = max(0, int(leaves[0]) - half), int(enters[-1]) + half + 1
+    clouds = point_clouds(a[first:], markers), point_clouds(b[:stop], markers)
+    at = [grid.ravel() for grid in np.meshgrid(leaves, enters, indexing="ij")]
+    weights = frame_weights(2.0 * half / a.fps, a.fps)
+    moves, left = frame_distances(clouds[0], at[0] - float(first), clouds[1], at[1] * 1.0, weights)
+    best = int(np.argmin(left))
+    i, j = int(at[0][best]), int(at[1][best])
+    shift = _plant_shift(a[i - half : i + half + 1], b[j - half : j + half + 1], moves[best])
+    # About the best place, D grows by the square of what the clip is shifted.
+    cost = float(np.sqrt(left[best] + shift @ shift))
+    return Seam(i, j, moves[best] + np.array([0.0, *shift]), cost)
+
+
+def _plant_shift(a: Motion, b: Motion, move: Floats) -> Floats:
+    """(2,) x and z by which b, carried by `move`, has yet to go for feet that stand in both to stand at one place.
+
+    A blend of two feet that stand still at one place stands still; at two places it slides from one to the other.
+    """
+    if a.contacts is None or b.contacts is None or a.contacts.names != b.contacts.names:
+        return np.zeros(2)
+    both = (a.contacts.mask & b.contacts.mask) * frame_weights((len(a) - 1) / a.fps, a.fps)[:, None]
+    total = float(both.sum())
+    if total == 0.0:
+        return np.zeros(2)
+    apart = sole_points(a.world(), a.contacts) - rigid2d.apply(move, sole_points(b.world(), b.contacts))
+    return np.asarray((both[..., None] * apart[..., [0, 2]]).sum(axis=(0, 1)) / total)
+
+
+def frames_of(motion: Motion, start: int, stop: int, place: Floats) -> Frames:
+    """Frames of a clip, carried across the floor."""
+    roots = rigid2d.apply(place, motion.root_positions[start:stop])
+    turns = motion.rotations[start:stop].copy()
+    turns[:, 0] = quat.mul(rigid2d.to_quat(place), turns[:, 0])
+    bones = None if motion.bone_offsets is None else motion.bone_offsets[start:stop]
+    contacts = None if motion.contacts is None else motion.contacts.mask[start:stop].astype(np.float64)
+    return Frames(roots, turns, bones, contacts)
+
+
+def joined_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) -> tuple[Frames, Floats]:
+    """The 2 half + 1 frames of a transition, and where the second clip is then.
+
+    Positions go straight, rotations by slerp, both with the ease that leaves and arrives at the clips' own velocities.
+    Contacts are the first clip's until the middle and the second's from there.
+    """
+    onward = rigid2d.compose(place, seam.move)
+    n = 2 * half + 1
+    out = frames_of(a, seam.leave - half, seam.leave + half + 1, place)
+    into = frames_of(b, seam.enter - half, seam.enter + half + 1, onward)
+    share = ease_in((np.arange(n) + 1.0) / (n + 1))
+    roots = out.roots + share[:, None] * (into.roots - out.roots)
+    turns = quat.slerp(out.turns, into.turns, share[:, None])
+    bones = None
+    if out.bones is not None or into.bones is not None:
+        first = a.skeleton.offsets if out.bones is None else out.bones
+        second = b.skeleton.offsets if into.bones is None else into.bones
+        bones = first + share[:, None, None] * (second - first)
+    contacts = None
+    if out.contacts is not None and into.contacts is not None:
+        contacts = np.where(np.arange(n)[:, None] <= half, out.contacts, into.contacts)
+    return Frames(roots, turns, bones, contacts), onward

@@ -1,0 +1,148 @@
+"""What a node of a parametric motion graph is made of: anything that makes smooth motion of a few numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, MareyWarning
+from marey.parametric.space import ParametricMotion
+
+__all__ = ["FunctionSpace", "Space", "as_space"]
+
+
+@runtime_checkable
+class Space(Protocol):
+    """A motion for every parameter vector between `low` and `high`; near vectors must give motions that look alike.
+
+    A space may also have ``paths(targets, n)``: (B, d) to (B, n, 3) rigid2d at equal steps of each motion's time. It
+    spares a graph from finding them by sampling.
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the d parameters."""
+        ...
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Of the d parameters."""
+        ...
+
+    @property
+    def low(self) -> Floats:
+        """(d,) least parameters."""
+        ...
+
+    @property
+    def high(self) -> Floats:
+        """(d,) greatest parameters."""
+        ...
+
+    def __call__(self, target: Floats) -> Motion:
+        """The motion with parameters (d,)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionSpace:
+    """A space from a function.
+
+    function : from (d,) numbers to a Motion.
+    names : of the d parameters.
+    low, high : (d,) their ranges.
+    units : of the parameters; none by default.
+    """
+
+    function: Callable[[Floats], Motion]
+    names: tuple[str, ...]
+    low: Floats
+    high: Floats
+    units: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        if not callable(self.function):
+            raise InvalidValue(f"a space needs a function from numbers to a Motion, got {type(self.function).__name__}")
+        names, units = tuple(self.names), tuple(self.units)
+        put(self, "names", names)
+        put(self, "units", units or ("",) * len(names))
+        if len(self.units) != len(names):
+            raise InvalidValue(f"{len(names)} parameters need as many units or none, got {len(self.units)}")
+        low, high = checked_box(self.low, self.high, names)
+        put(self, "low", low)
+        put(self, "high", high)
+
+    def __call__(self, target: Floats) -> Motion:
+        made = self.function(target)
+        if not isinstance(made, Motion):
+            raise InvalidValue(f"a space's function must give a Motion, got {type(made).__name__}")
+        return made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Blended:
+    """A `ParametricMotion` as a space: what cannot be reached gives the nearest that can, without a word.
+
+    Contacts are not held here; a stream holds them once its clips are joined.
+    """
+
+    motion: ParametricMotion
+    low: Floats
+    high: Floats
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.motion.names
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return self.motion.units
+
+    def __call__(self, target: Floats) -> Motion:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MareyWarning)
+            return self.motion(target, clean=False, start=np.zeros(3))
+
+
+def as_space(
+    given: Any,
+    names: Sequence[str] | str | None = None,
+    low: ArrayLike | None = None,
+    high: ArrayLike | None = None,
+    units: Sequence[str] = (),
+) -> Space:
+    """A space from a `ParametricMotion`, from anything that is one already, or from a function with its ranges."""
+    if isinstance(given, ParametricMotion):
+        reach = given.reachable()
+        return _Blended(given, reach.low, reach.high)
+    if isinstance(given, Space):
+        return given
+    if names is None or low is None or high is None:
+        raise InvalidValue(
+            f"expected a ParametricMotion, a space, or a function with names=, low= and high=, got "
+            f"{type(given).__name__} without its ranges"
+        )
+    return FunctionSpace(
+        given, (names,) if isinstance(names, str) else tuple(names), np.atleast_1d(low), np.atleast_1d(high),
+        tuple(units),
+    )  # fmt: skip
+
+
+def checked_box(low: ArrayLike, high: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """Ranges (d,) of named parameters, refused where one is empty."""
+    d = len(names)
+    if not d:
+        raise InvalidValue("a space needs at least one parameter")
+    least, most = frozen(np.atleast_1d(low), "low", (d,)), frozen(np.atleast_1d(high), "high", (d,))
+    for name, a, b in zip(names, least, most, strict=True):
+        if a > b:
+            raise InvalidValue(f"parameter {name!r} must range from low to high, got {a:g} to {b:g}")
+    return settle(least), settle(most)

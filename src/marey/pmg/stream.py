@@ -1,0 +1,348 @@
+"""A character that plays: endless frames from a parametric motion graph, steered clip by clip (Heck 6.2.2)."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.clean.settings import CleanSettings
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.contacts import Contacts
+from marey.core.labels import Label, Labels
+from marey.core.motion import Motion
+from marey.core.source import Source
+from marey.edit._figure import place as place_of
+from marey.errors import InvalidValue, NoResult, UnknownName
+from marey.maths import quat, rigid2d
+from marey.pmg.character import ParametricMotionGraph
+from marey.pmg.costs import half_window
+from marey.pmg.edge import Onward
+from marey.pmg.node import Node
+from marey.pmg.seam import REACH, Frames, Seam, find_seam, frames_of, joined_frames
+
+__all__ = ["STREAM_CLEANING", "CharacterStream", "Choice", "Controller", "Moment", "Option", "Transition"]
+
+STREAM_CLEANING = CleanSettings(average=0.2, root=0.2, fade=0.2)
+"""Shorter windows than a whole motion's: each second that the cleanup looks ahead is one that answers wait."""
+
+# Frames that are cleaned at once, so that no frame waits for many.
+_PIECE = 6
+# Times that a transition is moved half of the way to the middle of its box before the middle itself is taken.
+_HALVINGS = 3
+# Transitions that a stream remembers.
+_REMEMBERED = 100_000
+
+
+class Option(NamedTuple):
+    """A node that can come next: the box of its parameters and the moments of the change, and where the figure then is.
+
+    node : the node. onward : its box. here : (3,) rigid2d, where the figure is and faces at the change.
+    """
+
+    node: Node
+    onward: Onward
+    here: Floats
+
+
+class Moment(NamedTuple):
+    """What a controller goes by when the next clip is to be chosen.
+
+    node, parameters : what plays. options : what can come next. seconds : played so far. graph : the character.
+    """
+
+    node: str
+    parameters: Floats
+    options: tuple[Option, ...]
+    seconds: float
+    graph: ParametricMotionGraph
+
+    def option(self, name: str) -> Option | None:
+        """The option with a node's name."""
+        return next((each for each in self.options if each.node.name == name), None)
+
+
+class Choice(NamedTuple):
+    """A node, and its parameters (d,), which are moved into the box that can be reached."""
+
+    node: str
+    parameters: Floats
+
+
+@runtime_checkable
+class Controller(Protocol):
+    """Says what comes next. A controller that is steered from outside also has ``request(**wish)``."""
+
+    def choose(self, moment: Moment) -> Choice:
+        """The next clip."""
+        ...
+
+
+class Transition(NamedTuple):
+    """A change of clips that was played.
+
+    frame : of the stream, its middle. source, target : nodes. asked : (d,) what the controller wanted. used : (d,) what
+    was played. cost : metres, root of D. bad : metres, T_BAD of its edge. tries : clips made until one was good enough.
+    """
+
+    frame: int
+    source: str
+    target: str
+    asked: Floats
+    used: Floats
+    cost: float
+    bad: float
+    tries: int
+
+
+class CharacterStream:
+    """Endless motion; made by `ParametricMotionGraph.stream`.
+
+    Parameters
+    ----------
+    graph : the character.
+    controller : says what comes next.
+    start : node of the first clip; the first node by default.
+    parameters : of the first clip; by default the controller chooses among all that the node has.
+    place : rigid2d, where the figure begins and which way it faces; the origin, facing +Z, by default.
+    clean : hold the feet as frames go out. They are then chosen `delay` frames before they are shown.
+    settings : of the cleanup.
+    """
+
+    def __init__(
+        self,
+        graph: ParametricMotionGraph,
+        controller: Controller,
+        *,
+        start: str | None = None,
+        parameters: ArrayLike | None = None,
+        place: ArrayLike | None = None,
+        clean: bool = True,
+        settings: CleanSettings | None = None,
+    ) -> None:
+        if not isinstance(controller, Controller):
+            raise InvalidValue(f"a controller needs choose(moment), got {type(controller).__name__}")
+        stuck = graph.dead_ends()
+        if not graph.nodes or stuck:
+            told = f"{', '.join(map(repr, stuck))} leads nowhere" if stuck else "it has no nodes"
+            raise NoResult(f"{graph.name!r} cannot play for ever: {told}; connect it, or take it out")
+        self.graph, self.controller = graph, controller
+        self._node = graph.node(next(iter(graph.nodes)) if start is None else start)
+        here = np.zeros(3) if place is None else frozen(place, "place", (3,))
+        self._parameters = self._node.checked(self._first(here) if parameters is None else parameters)
+        self._clip = self._node.motion(self._parameters)
+        self.fps = self._clip.fps
+        self._half = half_window(graph.seams, self.fps)
+        self._place = rigid2d.between(place_of(self._clip.skeleton, self._clip[:1].world(), 0), here)
+        self._at = 0
+        self._work: Iterator[bool] = iter(())
+        self._raw: deque[tuple[Frames, str]] = deque()
+        self._ready: deque[tuple[Floats, Floats, Floats | None, Floats | None, str]] = deque()
+        self._beside: deque[tuple[Floats | None, str]] = deque()
+        self._made = 0
+        self._last_turns: Floats | None = None
+        self.transitions: deque[Transition] = deque(maxlen=_REMEMBERED)
+        self._floor = 0.0 if self._clip.source.floor is None else self._clip.source.floor
+        self._cleaner = self._make_cleaner(settings or STREAM_CLEANING) if clean else None
+        self._warm_up()
+
+    @property
+    def delay(self) -> int:
+        """Frames between the choice of a frame and its showing."""
+        return 0 if self._cleaner is None else self._cleaner.delay
+
+    @property
+    def playing(self) -> tuple[str, Floats]:
+        """Node and parameters of the clip that frames are chosen from now."""
+        return self._node.name, self._parameters
+
+    def request(self, **wish: Any) -> None:
+        """Pass a wish on to the controller; it counts from the next clip on."""
+        ask = getattr(self.controller, "request", None)
+        if ask is None:
+            raise InvalidValue(f"{type(self.controller).__name__} takes no requests")
+        ask(**wish)
+
+    def frame(self) -> Motion:
+        """The next frame, a Motion of length 1."""
+        root, turns, bones, contacts, _ = self._next()
+        return Motion(
+            self._clip.skeleton,
+            root[None],
+            turns[None],
+            self.fps,
+            name=self.graph.name,
+            bone_offsets=None if bones is None else bones[None],
+            contacts=None if contacts is None or self._points is None else Contacts(self._points, contacts[None] > 0.5),
+        )
+
+    def record(self, seconds: float) -> Motion:
+        """The next seconds as one motion, labelled with the nodes that play."""
+        n = round(seconds * self.fps)
+        if n < 1:
+            raise InvalidValue(f"expected at least one frame's time, got {seconds:g} s")
+        rows = [self._next() for _ in range(n)]
+        bones = None
+        if any(row[2] is not None for row in rows):
+            own = self._clip.skeleton.offsets
+            bones = settle(np.stack([own if row[2] is None else row[2] for row in rows]))
+        contacts = None
+        if self._points is not None:
+            flags = [row[3] for row in rows if row[3] is not None]
+            contacts = Contacts(self._points, np.stack(flags) > 0.5) if len(flags) == n else None
+        names = [row[4] for row in rows]
+        cuts = [0, *(k for k in range(1, n) if names[k] != names[k - 1]), n]
+        labels = [Label(names[a], a, b) for a, b in itertools.pairwise(cuts)]
+        return Motion(
+            self._clip.skeleton,
+            settle(np.stack([row[0] for row in rows])),
+            settle(quat.unroll(np.stack([row[1] for row in rows]))),
+            self.fps,
+            name=self.graph.name,
+            bone_offsets=bones,
+            contacts=contacts,
+            labels=Labels(tuple(labels)),
+            source=Source(floor=self._floor).with_step(op="parametric motion graph", character=self.graph.name),
+        )
+
+    # What comes next -------------------------------------------------------------------------------------------------
+
+    def _next(self) -> tuple[Floats, Floats, Floats | None, Floats | None, str]:
+        if len(self._raw) <= 1:  # some frames are left: time to prepare what follows, a little with each of them
+            self._advance()
+        while not self._ready:
+            while not self._raw:
+                self._advance()
+            self._show(*self._raw.popleft())
+        return self._ready.popleft()
+
+    def _advance(self) -> None:
+        """One step of the work that a clip takes."""
+        if next(self._work, True):
+            self._work = self._clip_by_steps()
+
+    def _clip_by_steps(self) -> Iterator[bool]:
+        """Play until the transition region, choose what comes next there, and go over to it, in steps."""
+        onward = self.graph.onward(self._node.name, self._parameters)
+        last = len(self._clip) - 1
+        until = round(min(each.leave for each in onward.values()) * last) - self._half - REACH
+        until = min(until, last - 2 * self._half)
+        if until > self._at:
+            self._put(frames_of(self._clip, self._at, until, self._place))
+            self._at = until
+            yield False
+        moment = self._moment(onward)
+        option, asked = self._chosen(moment)
+        yield False
+        found: list[tuple[float, Floats, Motion, Seam]] = []
+        for used in self._candidates(option, asked):
+            clip = option.node.motion(used)
+            yield False
+            box, markers = option.onward, self.graph.seams.markers
+            seam = find_seam(self._clip, clip, box.leave, box.enter, self._half, self._at, markers)
+            found.append((seam.cost, used, clip, seam))
+            if seam.cost <= self.graph.edges[self._node.name, option.node.name].bad:
+                break
+            yield False
+        self._go_over(option.node, asked, found)
+
+    def _first(self, here: Floats) -> Floats:
+        """Parameters of the first clip, which no clip before holds to a box."""
+        anything = Onward(self._node.low, self._node.high, 0.0, 0.0, self._node.middle)
+        option = Option(self._node, anything, here)
+        choice = self.controller.choose(Moment(self._node.name, self._node.middle, (option,), 0.0, self.graph))
+        return np.asarray(choice.parameters)
+
+    def _chosen(self, moment: Moment) -> tuple[Option, Floats]:
+        choice = self.controller.choose(moment)
+        option = moment.option(choice.node)
+        if option is None:
+            known = ", ".join(repr(each.node.name) for each in moment.options)
+            raise UnknownName(f"from {self._node.name!r} no edge leads to {choice.node!r}; what can follow: {known}")
+        return option, frozen(np.atleast_1d(choice.parameters), f"parameters of {choice.node!r}", (option.node.n_dims,))
+
+    def _candidates(self, option: Option, asked: Floats) -> Iterator[Floats]:
+        """What to try until it joins: what was asked for, in the box, then towards its middle, at last the surest."""
+        box = option.onward
+        wanted = np.clip(asked, box.low, box.high)
+        for k in range(_HALVINGS + 2):
+            away = 0.5**k if k <= _HALVINGS else 0.0
+            yield option.node.checked(box.middle + away * (wanted - box.middle))
+        yield option.node.checked(box.surest)
+
+    def _go_over(self, node: Node, asked: Floats, found: list[tuple[float, Floats, Motion, Seam]]) -> None:
+        """Blend into the best of the clips that were tried."""
+        _, used, clip, seam = min(found, key=lambda each: each[0])
+        source, self._node, self._parameters = self._node.name, node, used
+        if seam.leave - self._half > self._at:
+            self._put(frames_of(self._clip, self._at, seam.leave - self._half, self._place))
+        blended, place = joined_frames(self._clip, clip, seam, self._half, self._place)
+        bad, middle = self.graph.edges[source, node.name].bad, self._made + self._half
+        self.transitions.append(Transition(middle, source, node.name, asked, used, seam.cost, bad, len(found)))
+        self._put(blended)
+        self._clip, self._place, self._at = clip, place, seam.enter + self._half + 1
+
+    def _moment(self, onward: Mapping[str, Onward]) -> Moment:
+        last = len(self._clip) - 1
+        options = []
+        for name, each in onward.items():
+            frame = int(np.clip(round(each.leave * last), 0, last))
+            world = self._clip[frame : frame + 1].world()
+            here = rigid2d.compose(self._place, place_of(self._clip.skeleton, world, 0))
+            options.append(Option(self.graph.node(name), each, here))
+        return Moment(self._node.name, self._parameters, tuple(options), self._made / self.fps, self.graph)
+
+    # What goes out ---------------------------------------------------------------------------------------------------
+
+    def _put(self, frames: Frames) -> None:
+        """Frames in line to be shown, in pieces that are quick to clean."""
+        turns = frames.turns
+        if self._last_turns is not None:
+            # A quaternion of the other sign is the same turn, but whoever smooths frames must not see it jump.
+            sign = np.where((turns[0] * self._last_turns).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+            turns = turns * sign
+        turns = quat.unroll(turns)
+        self._last_turns = turns[-1]
+        n = len(turns)
+        self._made += n
+        for start in range(0, n, _PIECE):
+            part = slice(start, min(start + _PIECE, n))
+            bones = None if frames.bones is None else frames.bones[part]
+            contacts = None if frames.contacts is None else frames.contacts[part]
+            self._raw.append((Frames(frames.roots[part], turns[part], bones, contacts), self._node.name))
+
+    def _show(self, frames: Frames, name: str) -> None:
+        n = len(frames.roots)
+        flags = [None if frames.contacts is None else frames.contacts[k] for k in range(n)]
+        if self._cleaner is None:
+            for k in range(n):
+                bones = None if frames.bones is None else frames.bones[k]
+                self._ready.append((frames.roots[k], frames.turns[k], bones, flags[k], name))
+            return
+        self._beside.extend((flag, name) for flag in flags)
+        for done in self._cleaner.push(frames.roots, frames.turns, frames.contacts, frames.bones):
+            flag, called = self._beside.popleft()
+            self._ready.append((done.root_position, done.rotations, done.bone_offsets, flag, called))
+
+    @property
+    def _points(self) -> Any:
+        return None if self._clip.contacts is None else self._clip.contacts.points
+
+    def _make_cleaner(self, settings: CleanSettings) -> Any:
+        from marey.clean import clean_stream
+
+        for node in self.graph.nodes.values():
+            if node.motion(node.middle).contacts is None:
+                return None
+        return clean_stream(self._clip.skeleton, self.fps, self._points, floor=self._floor, settings=settings)
+
+    def _warm_up(self) -> None:
+        """Load what is compiled, so that the first change of clips does not wait for it."""
+        onward = self.graph.onward(self._node.name, self._parameters)
+        name, box = next(iter(onward.items()))
+        clip = self.graph.node(name).motion(box.middle)
+        find_seam(self._clip, clip, box.leave, box.enter, self._half, self._at, self.graph.seams.markers)

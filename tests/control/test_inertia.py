@@ -1,0 +1,183 @@
+"""Jumping between frames without being seen to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.control.inertia import InertialPlayer, Outlet, Shown
+from marey.control.inertia_reel import carried, make_reel
+from marey.core import Motion
+from marey.core._arrays import settle
+from marey.core.kinematics import pose_world
+from marey.edit._rates import offset_between, pose_at
+from marey.edit.deseam import _spring
+from marey.errors import InvalidValue
+from marey.maths import rigid2d
+from marey.samples import sample
+from tests.control.clips import below_a_stand, walks
+
+
+def played(player: InertialPlayer, n: int) -> Motion:
+    shown = [player.step() for _ in range(n)]
+    return Motion(
+        player.reel.skeleton, np.stack([one[0] for one in shown]), np.stack([one[1] for one in shown]), player.reel.fps
+    )
+
+
+def test_without_jumps_a_clip_is_played_as_it_is():
+    walk = walks()[2]
+    player = InertialPlayer(make_reel([walk]), place=(0.3, 1.0, -2.0))
+    made, wanted = played(player, 50), walk.moved((0.3, 1.0, -2.0))[1:51]
+    np.testing.assert_allclose(made.world().positions, wanted.world().positions, atol=1e-12)
+    assert player.remaining == len(walk) - 51
+
+
+def test_it_begins_at_the_origin_facing_ahead():
+    player = InertialPlayer(make_reel(walks()), row=700)
+    np.testing.assert_allclose(player.ground, 0.0, atol=1e-12)
+
+
+def test_a_jump_keeps_pose_and_velocity():
+    reel = make_reel(walks())
+    player, stayed = InertialPlayer(reel, row=100), InertialPlayer(reel, row=100)
+    before, after = played(player, 3), played(stayed, 4)
+    player.jump(500)
+    root, rotations, *_ = player.shown()
+    np.testing.assert_array_equal(rotations, before.rotations[-1])
+    np.testing.assert_array_equal(root, before.root_positions[-1])
+    made = pose_world(reel.skeleton, *player.step()[:2])[0]
+    # The first frame after the jump goes on at the old velocity; the spring has had one frame to pull by then.
+    off = np.linalg.norm(made - after.world().positions[-1], axis=-1).max()
+    jump = np.linalg.norm(reel.motion()[504].world().positions - after.world().positions[-1], axis=-1).max()
+    assert off < 0.02 < 0.2 < jump
+
+
+def test_offsets_are_those_of_deseam_s_spring():
+    reel, life = make_reel(walks()), 0.1
+    player = InertialPlayer(reel, half_life=life, row=100)
+    player.step()
+    now = player.shown()
+    twin = InertialPlayer(reel, half_life=life, row=100)
+    twin.step()
+    coming = twin.step()
+    player.jump(600)
+    going = Motion(reel.skeleton, np.stack([now[0], coming[0]]), np.stack([now[1], coming[1]]), reel.fps)
+    landed = reel.motion()[600:602].moved(player.place)
+    offset = offset_between(pose_at(landed, 0, 0, 1), pose_at(going, 0, 0, 1))
+    x, v = player.offset
+    np.testing.assert_allclose(x[0], offset.root, atol=1e-12)
+    np.testing.assert_allclose(v[0], offset.root_rate, atol=1e-9)
+    np.testing.assert_allclose(x[1:], offset.turns, atol=1e-9)
+    np.testing.assert_allclose(v[1:], offset.turns_rate, atol=1e-7)
+    for _ in range(12):
+        player.step()
+    t = np.array([12 / reel.fps])
+    np.testing.assert_allclose(player.offset[0][1:], _spring(t, life, offset.turns, offset.turns_rate)[0], atol=1e-9)
+
+
+def test_offsets_die_away():
+    reel = make_reel(walks())
+    player = InertialPlayer(reel, half_life=0.05, row=100)
+    player.jump(450)
+    made = played(player, 75)[-1]
+    wanted = reel.motion()[525].moved(player.place)
+    np.testing.assert_allclose(made.world().positions, wanted.world().positions, atol=1e-6)
+
+
+def test_a_jump_may_take_another_place_and_follow_another_jump():
+    reel = make_reel(walks())
+    player = InertialPlayer(reel, row=100)
+    place = rigid2d.compose((0.1, 0.02, 0.0), player.place)
+    player.jump(110, place)
+    player.jump(450)
+    made = played(player, 100)
+    steps = np.diff(made.world().positions, axis=0)
+    assert np.linalg.norm(steps, axis=-1).max() * reel.fps < 6.0
+
+
+def test_quaternions_keep_their_side():
+    reel = make_reel(walks())
+    flipped = replace(reel, rotations=settle(-reel.rotations))
+    player = InertialPlayer(flipped, row=100)
+    player.jump(450)
+    made = played(player, 60)
+    assert (np.einsum("fjk,fjk->fj", made.rotations[1:], made.rotations[:-1]) > 0.0).all()
+
+
+def test_the_hips_carrier_turns_with_them_and_the_figure_stays():
+    walk = walks()[2]
+    made = carried(below_a_stand(walk))
+    np.testing.assert_allclose(made.world().positions[:, 1:], walk.world().positions, atol=1e-9)
+    np.testing.assert_allclose(made.world().rotations[:, 0], made.world().rotations[:, 1], atol=1e-12)
+    assert carried(walk) is walk
+
+
+def test_clips_get_one_floor_one_rate_and_contacts():
+    low = replace(walks()[0], root_positions=walks()[0].root_positions - [0.0, 0.5, 0.0], contacts=None)
+    low = replace(low, source=replace(low.source, floor=-0.5))
+    slow = sample("walk", seconds=3, fps=30).motion
+    reel = make_reel([walks()[0], low, slow])
+    n = len(low)
+    np.testing.assert_allclose(reel.root[:n, 1], reel.root[n : 2 * n, 1], atol=1e-12)
+    assert reel.fps == 60.0
+    assert len(reel) == 2 * n + 181
+    assert reel.contacts[n : 2 * n].any()
+
+
+def test_planted_frames_come_later_and_carry_their_contacts():
+    walk = walks()[1]
+    outlet = Outlet(walk.skeleton, walk.fps, walk.contacts.points, floor=0.0, clean=True, lock=False, name="x")
+    frames = iter(range(len(walk)))
+
+    def make():
+        f = next(frames)
+        return Shown(walk.root_positions[f], walk.rotations[f], walk.contacts.mask[f])
+
+    first = outlet.frame(make)
+    assert next(frames) == outlet.delay + 1
+    np.testing.assert_array_equal(first.contacts.mask[0], walk.contacts.mask[0])
+    np.testing.assert_allclose(first.world().positions, walk[0].world().positions, atol=0.01)
+
+
+def test_bones_that_change_go_over_smoothly_too():
+    long = replace(
+        walks()[0], bone_offsets=settle(np.tile(1.02 * walks()[0].skeleton.offsets, (len(walks()[0]), 1, 1)))
+    )
+    reel = make_reel([long, walks()[1]])
+    player = InertialPlayer(reel, row=100)
+    np.testing.assert_allclose(player.shown().bones, 1.02 * reel.skeleton.offsets)
+    player.jump(450)
+    np.testing.assert_allclose(player.shown().bones, 1.02 * reel.skeleton.offsets)
+    bones = np.stack([player.step().bones for _ in range(120)])
+    np.testing.assert_allclose(bones[-1], reel.skeleton.offsets, atol=1e-6)
+    assert np.abs(np.diff(bones, axis=0)).max() < 0.001
+
+
+@pytest.mark.parametrize(
+    ("clips", "message"),
+    [
+        ([], "expected at least one motion"),
+        ([walks()[0], walks()[0][:1]], "has one frame"),
+        ([walks()[0], below_a_stand(walks()[0])], "have different skeletons"),
+    ],
+)
+def test_clips_that_cannot_be_played_are_refused(clips, message):
+    with pytest.raises(InvalidValue, match=message):
+        make_reel(clips)
+
+
+def test_wrong_rows_and_ends_are_refused():
+    reel = make_reel([walks()[0]])
+    with pytest.raises(InvalidValue, match="expected a row from 0 to"):
+        InertialPlayer(reel, row=len(reel))
+    with pytest.raises(InvalidValue, match="half_life in seconds must be a number above 0"):
+        InertialPlayer(reel, half_life=0.0)
+    player = InertialPlayer(reel, row=len(reel) - 1)
+    with pytest.raises(InvalidValue, match="'right' is at its end"):
+        player.step()
+    player.jump(3)
+    player.step()
+    assert player.row == 4

@@ -1,0 +1,89 @@
+"""Feet that are planted stay where they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.clean import point_paths
+from marey.control.inertia_lock import FootLock
+from marey.core import Motion
+from marey.core._arrays import settle
+from marey.errors import InvalidValue
+from marey.measure import measure
+from tests.control.clips import largest_bend, walks
+
+
+def drifting(walk: Motion, speed: float) -> Motion:
+    """A walk that slides to its left all the time."""
+    root = walk.root_positions.copy()
+    root[:, 0] += speed * np.arange(len(walk)) / walk.fps
+    return replace(walk, root_positions=settle(root))
+
+
+def locked(walk: Motion, **options) -> tuple[Motion, FootLock]:
+    lock = FootLock(walk.skeleton, walk.fps, walk.contacts.points, **options)
+    frames = zip(walk.root_positions, walk.rotations, walk.contacts.mask, strict=True)
+    return replace(walk, rotations=settle(np.stack([lock(*frame) for frame in frames]))), lock
+
+
+def test_feet_that_stand_are_left_alone():
+    walk = walks()[2]
+    made, lock = locked(walk)
+    np.testing.assert_allclose(made.rotations, walk.rotations, atol=1e-6)
+    np.testing.assert_allclose(lock.moved, 0.0, atol=1e-6)
+
+
+def test_feet_that_slide_are_held():
+    walk = drifting(walks()[1], 0.1)
+    made, _ = locked(walk)
+    slides = [measure(one)["slide_contact"].value for one in (walk, made)]
+    assert slides[0] == pytest.approx(0.1, rel=1e-6)
+    assert slides[1] < 0.01
+    assert largest_bend(made) < 1.6 * largest_bend(walk)
+
+
+def test_only_legs_turn_and_feet_keep_their_orientation_and_height():
+    walk = drifting(walks()[1], 0.1)
+    made, _ = locked(walk)
+    roles = walk.skeleton.roles
+    legs = [roles[f"{side}_{part}"] for side in ("left", "right") for part in ("upper_leg", "lower_leg", "foot")]
+    others = np.setdiff1d(np.arange(len(walk.skeleton)), legs)
+    np.testing.assert_array_equal(made.rotations[:, others], walk.rotations[:, others])
+    feet = [roles["left_foot"], roles["right_foot"]]
+    before, after = walk.world(), made.world()
+    np.testing.assert_allclose(np.abs((before.rotations * after.rotations).sum(axis=-1))[:, feet], 1.0, atol=1e-9)
+    np.testing.assert_allclose(before.positions[:, feet, 1], after.positions[:, feet, 1], atol=0.01)
+
+
+def test_a_foot_that_is_lifted_comes_back_to_where_it_was_to_be():
+    walk = drifting(walks()[1], 0.1)
+    held, _ = locked(walk, half_life=0.03)
+    paths = [point_paths(one, walk.contacts.points) for one in (walk, held)]
+    apart = np.linalg.norm(paths[0] - paths[1], axis=-1)[:, 1]
+    swinging = [
+        stop for start, stop in zip(*_edges(~walk.contacts.mask[:, :2].any(axis=1)), strict=True) if stop - start > 15
+    ]
+    assert len(swinging) >= 3
+    assert max(apart[stop - 1] for stop in swinging) < 0.005 < 0.03 < apart.max()
+
+
+def _edges(mask):
+    steps = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(int), [0]])))
+    return steps[::2], steps[1::2]
+
+
+def test_a_foot_that_is_torn_away_is_let_go():
+    walk = drifting(walks()[1], 2.0)
+    _, lock = locked(walk, furthest=0.1)
+    assert np.abs(lock.moved).max() <= 0.1 + 1e-9
+
+
+def test_wrong_settings_are_refused():
+    walk = walks()[0]
+    with pytest.raises(InvalidValue, match="furthest in metres must be a number above 0"):
+        FootLock(walk.skeleton, walk.fps, walk.contacts.points, furthest=0.0)
+    with pytest.raises(InvalidValue, match="half_life in seconds must be a number above 0"):
+        FootLock(walk.skeleton, walk.fps, walk.contacts.points, half_life=-1.0)

@@ -1,0 +1,130 @@
+"""Streams put to the test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from marey.control.blend_tree import BlendTreeStream
+from marey.control.motion_matching import MotionMatching
+from marey.control.trials import figure_of_eight, held_bytes, record, try_stream, try_streams
+from marey.core import Motion
+from marey.errors import InvalidValue
+from marey.graph.stream import GraphStream
+from marey.maths import rigid2d
+from tests.control.clips import matching, walking_tree, walks
+from tests.graph.clips import walking_graph
+
+
+@dataclass
+class Puppet:
+    """A standing pose that is pushed along, and turns at one rate after so many frames."""
+
+    rate: float
+    wait: int = 0
+    speed: float = 1.0
+    fps: float = 60.0
+    place: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    wishes: list = field(default_factory=list)
+
+    def __post_init__(self):
+        walk = walks()[1]
+        self._pose = walk[0].moved([0.0, *-walk.travel[0, [0, 2]]])
+
+    def request(self, **wish):
+        if "direction" in wish:
+            self.wishes.append([self.wait, wish["direction"]])
+
+    def frame(self) -> Motion:
+        for wish in self.wishes:
+            wish[0] -= 1
+        goal = next((way for left, way in reversed(self.wishes) if left < 0), 0.0)
+        off = float(rigid2d.wrap_angle(goal - self.place[0]))
+        self.place[0] += np.clip(off, -self.rate / self.fps, self.rate / self.fps)
+        self.place[1:] += self.speed / self.fps * np.array([np.sin(self.place[0]), np.cos(self.place[0])])
+        return self._pose.moved(self.place)
+
+
+@pytest.mark.parametrize(("rate", "wait"), [(2.0, 0), (1.0, 0), (2.0, 30)])
+def test_the_response_is_how_long_a_turn_takes(rate, wait):
+    figures = try_stream(lambda: Puppet(rate, wait), trials=4, seconds=5.0)
+    # The pose itself may face a little to the side, and the sway is smoothed out.
+    assert figures.response == pytest.approx(np.radians(75) / rate + wait / 60, abs=0.1)
+    assert figures.answered == 1.0
+    assert np.isnan(figures.skate_own) == (walks()[1].contacts is None)
+
+
+def test_turns_that_are_not_made_count_as_the_longest_wait():
+    figures = try_stream(lambda: Puppet(0.01), trials=2, longest=1.0, seconds=5.0)
+    assert (figures.response, figures.answered) == (1.0, 0.0)
+
+
+def test_the_path_error_is_how_far_off_the_path_it_goes():
+    nimble, sluggish = (try_stream(lambda rate=rate: Puppet(rate), trials=1, seconds=50.0) for rate in (3.0, 0.15))
+    # Steering towards a point 0.8 m ahead cuts a circle of 3 m by about 0.1 m.
+    assert nimble.path_error < 0.12 < 0.5 < sluggish.path_error
+    assert nimble.speed == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_figure_of_eight_goes_left_first_and_comes_back():
+    path = figure_of_eight(2.0, 200)
+    assert path.shape == (201, 2)
+    np.testing.assert_allclose(path[[0, -1]], 0.0, atol=1e-9)
+    assert path[50, 0] == pytest.approx(4.0)
+    assert path[150, 0] == pytest.approx(-4.0)
+    np.testing.assert_allclose(np.linalg.norm(np.diff(path, axis=0), axis=1).sum(), 8 * np.pi, rtol=1e-3)
+
+
+def test_all_streams_can_be_put_into_one_table():
+    table = try_streams(
+        {
+            "matching": lambda: MotionMatching(matching()),
+            "blend tree": lambda: BlendTreeStream(walking_tree()),
+            "graph": lambda: GraphStream(walking_graph(), clean=False),
+        },
+        trials=2,
+        seconds=10.0,
+    )
+    assert list(table) == ["matching", "blend tree", "graph"]
+    assert table["blend tree"].answered == table["matching"].answered == 1.0
+    for figures in table.values():
+        row = figures.as_dict()
+        assert row["frames_per_second"] > 0.0 < row["memory"]
+        assert 0.0 < row["jerk"] < 10.0
+    assert table["matching"].memory > matching().reel.rotations.nbytes
+
+
+def test_bytes_count_once():
+    array = np.zeros(100)
+    assert held_bytes([array, array[10:], {"a": (array,)}]) == 800
+    assert held_bytes("text") == 0
+
+
+def test_recording_steers_and_joins():
+    asked = []
+
+    def steer(stream, i, before):
+        asked.append((i, before is None))
+        stream.request(direction=1.0)
+
+    made = record(Puppet(2.0), 5, steer)
+    assert len(made) == 5
+    assert asked[:2] == [(0, True), (1, False)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"trials": 0}, "at least 1 trial"),
+        ({"longest": 0.0}, "longest in seconds must be"),
+        ({"path": [[0.0, 0.0]]}, "at least two points"),
+        ({"path": [1.0, 2.0]}, "path must have shape"),
+    ],
+)
+def test_wrong_settings_are_refused(options, message):
+    with pytest.raises(InvalidValue, match=message):
+        try_stream(lambda: Puppet(2.0), **options)
+    with pytest.raises(InvalidValue, match="at least 1 frame"):
+        record(Puppet(2.0), 0)

@@ -1,0 +1,51 @@
+"""Pictures of parametric motion graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.control import RandomWalk
+from marey.errors import InvalidValue, UnknownFormat
+from marey.plot import pmg
+from marey.pmg.connect import edge_from
+from tests.pmg.characters import small_walker, two_speed_walker
+
+
+@pytest.mark.parametrize("make", [small_walker, two_speed_walker])
+def test_boxes_are_drawn_with_their_samples(make):
+    char = make()
+    node = char.node("walk")
+    compared = char.compare("walk", "walk", n_source=6, n_target=40)
+    edge = edge_from(compared, node, node, 0.1, 0.15)
+    figure = pmg.draw_edge(compared, edge, node)
+    assert len(figure.axes) == 5
+    for axes in figure.axes[:4]:
+        points = sum(len(line.get_xdata()) for line in axes.get_lines() if line.get_marker() in ("o", "x"))
+        assert points == 40
+    texts = [text.get_text() for text in figure.axes[4].texts]
+    assert " good 10.0" in texts
+    assert " bad 15.0" in texts
+
+
+def test_a_stream_is_drawn_from_above(tmp_path):
+    stream = small_walker().stream(RandomWalk(0), clean=False)
+    played = stream.record(4.0)
+    figure = pmg.draw_stream(played, transitions=tuple(stream.transitions), goals=[(1.0, 2.0)], directions=[(1.0, 0.5)])
+    lines = figure.axes[0].get_lines()
+    np.testing.assert_allclose(lines[0].get_xdata(), played.travel[:, 2])
+    assert any(line.get_marker() == "s" and tuple(line.get_xydata()[0]) == (2.0, 1.0) for line in lines)
+    pmg.stream(played, tmp_path / "way.png")
+    assert (tmp_path / "way.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_bad_input(tmp_path):
+    char = small_walker()
+    compared = char.compare("walk", "walk", n_source=3, n_target=10)
+    with pytest.raises(InvalidValue, match="made of 16 source samples, the comparison has 3"):
+        pmg.draw_edge(compared, char.edges["walk", "walk"], char.node("walk"))
+    played = char.stream(RandomWalk(0), clean=False).record(1.0)
+    with pytest.raises(InvalidValue, match="every=0"):
+        pmg.draw_stream(played, every=0)
+    with pytest.raises(UnknownFormat, match="figures are written as"):
+        pmg.stream(played, tmp_path / "way.gif")

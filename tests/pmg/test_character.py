@@ -1,0 +1,177 @@
+"""Characters: nodes of every kind, what is refused, and files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from marey.control import RandomWalk
+from marey.errors import InvalidValue, NoResult, ParseError, UnknownName, UnknownVersion, UnreadableFile
+from marey.parametric import ParametricMotion, turn
+from marey.pmg import FunctionSpace, ParametricMotionGraph, by_name
+from marey.samples import figure_skeleton, sample
+from tests.pmg.characters import fresh_walker, slider, small_walker, turn_space, two_speed_walker
+
+
+def glider():
+    char = ParametricMotionGraph("glider")
+    char.add("glide", slider(figure_skeleton()), names=["turn"], low=[-1.0], high=[1.0], units=["rad"])
+    char.connect("glide", "glide", n_source=6, n_target=20)
+    return char
+
+
+def test_a_function_can_be_a_node_and_plays():
+    char = glider()
+    played = char.stream(RandomWalk(0)).record(6.0)
+    assert len(played) == 180
+    assert played.contacts is None
+    assert {label.name for label in played.labels} == {"glide"}
+    steps = np.linalg.norm(np.diff(played.travel, axis=0), axis=1)
+    assert steps.max() < 1.5 * steps.mean()
+
+
+def test_paths_of_functions_are_sampled():
+    node = glider().node("glide")
+    path = node.paths(np.array([[0.5]]))[0]
+    assert path[-1, 0] - path[0, 0] == pytest.approx(0.5, abs=0.02)
+    np.testing.assert_allclose(path[-1, 1:] - path[0, 1:], [0.0, 1.0], atol=1e-6)
+
+
+def test_a_parametric_motion_can_be_a_node():
+    takes = [
+        sample("walk", rng=k, fps=30.0, seconds=3.0, turn_rate=rate, variation=0.0).motion
+        for k, rate in enumerate((-0.5, 0.0, 0.5))
+    ]
+    space = ParametricMotion.build(takes, turn())
+    char = ParametricMotionGraph("blended")
+    node = char.add("walk", space)
+    assert node.names == space.names
+    edge = char.connect("walk", "walk", n_source=4, n_target=6)
+    assert len(edge) == 4
+    assert len(char.stream(RandomWalk(1)).record(4.0)) == 120
+
+
+def test_ranges_can_be_narrowed():
+    char = ParametricMotionGraph("narrow")
+    node = char.add("walk", turn_space(), low=[-0.5], high=[0.5])
+    assert node.low[0] == -0.5
+    np.testing.assert_array_equal(node.checked([3.0]), [0.5])
+    with pytest.raises(InvalidValue, match="turn must stay within"):
+        char.add("too far", turn_space(), low=[-9.0], high=[9.0])
+
+
+def test_wishes_become_parameters_by_name():
+    node = two_speed_walker().node("walk")
+    here = np.array([3.0, 1.0, 1.0])
+    found = by_name(node, {"direction": -3.0, "speed": 1.0}, here)
+    np.testing.assert_allclose(found, [2.0 * np.pi - 6.0, 1.0])
+    assert by_name(node, {}, here)[1] == pytest.approx(node.middle[1])
+
+
+def test_samples_are_stratified_and_hold_the_corners():
+    node = two_speed_walker().node("walk")
+    found = node.samples(20, np.random.default_rng(0), corners=True)
+    for corner in (node.low, node.high):
+        assert (np.abs(found - corner).max(axis=1) < 1e-12).any()
+    plain = (node.samples(20, np.random.default_rng(0)) - node.low) / node.scale
+    np.testing.assert_array_equal(np.sort((plain * 20).astype(int), axis=0), np.arange(20)[:, None] * [1, 1])
+
+
+def test_bad_nodes_are_refused():
+    char = fresh_walker()
+    with pytest.raises(InvalidValue, match="has a node 'walk' already"):
+        char.add("walk", turn_space())
+    with pytest.raises(InvalidValue, match="a function with names=, low= and high="):
+        char.add("f", lambda target: None)
+    with pytest.raises(InvalidValue, match="must give a Motion, got NoneType"):
+        char.add("f", lambda target: None, names="x", low=0.0, high=1.0)
+    with pytest.raises(InvalidValue, match="parameter 'x' must range from low to high, got 2 to 1"):
+        FunctionSpace(lambda target: None, ("x",), np.array([2.0]), np.array([1.0]))
+    with pytest.raises(InvalidValue, match="frames per second"):
+        char.add("fast", slider(figure_skeleton(), fps=60.0), names="turn", low=-1.0, high=1.0)
+    with pytest.raises(InvalidValue, match="does not fit at the ends"):
+        char.add("short", slider(figure_skeleton(), seconds=0.2), names="turn", low=-1.0, high=1.0)
+    with pytest.raises(InvalidValue, match="request must be a function"):
+        char.add("r", turn_space(), request=3)
+    assert list(char.nodes) == ["walk"]
+
+
+def test_another_skeleton_is_refused():
+    from marey.core.skeleton import Skeleton
+
+    other = Skeleton(("hips", "head"), (-1, 0), np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]]))
+    char = fresh_walker()
+    with pytest.raises(InvalidValue, match="nodes 'walk' and 'other' needs motions of one skeleton"):
+        char.add("other", slider(other), names="turn", low=-1.0, high=1.0)
+
+
+def test_dead_ends_are_told_and_not_played():
+    char = fresh_walker()
+    char.restrict("left", "walk", [0.5], char.node("walk").high)
+    char.connect("walk", "walk", n_source=4, n_target=10)
+    char.connect("walk", "left", n_source=4, n_target=10)
+    assert char.dead_ends() == ("left",)
+    with pytest.raises(NoResult, match="'left' leads nowhere"):
+        char.stream(RandomWalk(0))
+    char.disconnect("walk", "left")
+    with pytest.raises(UnknownName, match="there is no edge"):
+        char.disconnect("walk", "left")
+    with pytest.raises(NoResult, match="has no nodes"):
+        ParametricMotionGraph("empty").stream(RandomWalk(0))
+
+
+def test_a_saved_character_plays_the_same(tmp_path):
+    char = small_walker()
+    char.save(tmp_path / "walker.json")
+    assert (tmp_path / "walker.json").stat().st_size < 50_000
+    again = ParametricMotionGraph.load(tmp_path / "walker.json")
+    a, b = (each.stream(RandomWalk(4), clean=False).record(10.0) for each in (char, again))
+    np.testing.assert_allclose(a.root_positions, b.root_positions, atol=1e-5)
+    assert again.edges["walk", "walk"].good == char.edges["walk", "walk"].good
+
+
+def test_parts_share_their_file(tmp_path):
+    char = fresh_walker()
+    char.restrict("left", "walk", [0.5], char.node("walk").high)
+    char.save(tmp_path / "c.json")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["c.json", "c.walk.npz"]
+    assert ParametricMotionGraph.load(tmp_path / "c.json").node("left").of == "walk"
+
+
+def test_functions_are_given_again(tmp_path):
+    char = glider()
+    char.save(tmp_path / "glider.json")
+    with pytest.raises(UnknownName, match="'glide' is made of a function"):
+        ParametricMotionGraph.load(tmp_path / "glider.json")
+    again = ParametricMotionGraph.load(tmp_path / "glider.json", spaces={"glide": char.node("glide").space})
+    assert len(again.stream(RandomWalk(0)).record(1.0)) == 30
+
+
+def test_bad_files_are_refused(tmp_path):
+    char = small_walker()
+    with pytest.raises(InvalidValue, match=r"saved as \.json"):
+        char.save(tmp_path / "walker.txt")
+    path = tmp_path / "walker.json"
+    with pytest.raises(UnreadableFile, match="no such file"):
+        ParametricMotionGraph.load(path)
+    char.save(path)
+    told = json.loads(path.read_text())
+    for change, kind, text in (
+        ({"format": "other"}, UnknownVersion, "expected a character"),
+        ({"version": 99}, UnknownVersion, "expected version 1"),
+        ({"nodes": [{"name": "walk"}]}, ParseError, "does not fit together"),
+        ({"nodes": []}, UnknownName, "no node 'walk'"),
+    ):
+        path.write_text(json.dumps(told | change))
+        with pytest.raises(kind, match=text):
+            ParametricMotionGraph.load(path)
+    path.write_text("{")
+    with pytest.raises(ParseError, match="expected JSON"):
+        ParametricMotionGraph.load(path)
+    path.write_text(json.dumps(told))
+    small = two_speed_walker().node("walk").space
+    small.save(tmp_path / "walker.walk.npz")
+    with pytest.raises(ParseError, match="is not the file that 'walker.json' was saved with"):
+        ParametricMotionGraph.load(path)

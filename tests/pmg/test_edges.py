@@ -1,0 +1,169 @@
+"""Edges: best transitions, boxes without bad samples, boxes that change without jumps, and refusals that say where."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.compare.clouds import point_clouds
+from marey.errors import InvalidValue, NoResult, UnknownName
+from marey.pmg import Edge
+from marey.pmg.connect import edge_from, shrunk_box
+from marey.pmg.costs import Seams, best_pairs, seam_range, usual_height, windows
+from tests.pmg.characters import fresh_walker, small_walker, turn_space
+from tests.twins.pmg import best_pair
+
+SEAMS = Seams()
+
+
+def test_best_transitions_are_those_of_the_slow_search():
+    space = turn_space()
+    a, b = [space([t]) for t in (-0.9, 0.2)], [space([t]) for t in (-0.5, 0.1, 1.0)]
+    height = usual_height(point_clouds(a[0]))
+    ends, starts = windows(a, SEAMS, end=True, height=height), windows(b, SEAMS, end=False, height=height)
+    for (costs, moments), first in zip(best_pairs(ends, starts, range(2)), a, strict=True):
+        for m, second in enumerate(b):
+            cost, at = best_pair(first, second, SEAMS)
+            assert costs[m] == pytest.approx(cost, abs=1e-4)
+            np.testing.assert_allclose(moments[m], at, atol=1e-9)
+
+
+def test_seams_lie_within_their_regions():
+    for n in (40, 90, 200):
+        (low, high), (first, last) = (seam_range(n, SEAMS, 30.0, end) for end in (True, False))
+        assert first >= 5
+        assert high <= n - 6
+        assert low <= high
+        assert first <= last < low
+    with pytest.raises(InvalidValue, match="does not fit at the ends"):
+        seam_range(10, SEAMS, 30.0, True)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_boxes_hold_no_bad_sample_and_always_the_best(d):
+    rng = np.random.default_rng(d)
+    for _ in range(30):
+        samples = rng.random((120, d))
+        cost = np.linalg.norm(samples - rng.random(d), axis=1) + 0.1 * rng.random(120)
+        good, bad, best = samples[cost <= 0.4], samples[cost > 0.5], samples[np.argmin(cost)]
+        if not len(good):
+            continue
+        low, high = shrunk_box(good, bad, best, np.full(d, 1e-6))
+        assert not ((bad >= low) & (bad <= high)).all(axis=1).any()
+        assert (best >= low).all()
+        assert (best <= high).all()
+        assert (low >= good.min(axis=0)).all()
+        assert (high <= good.max(axis=0)).all()
+
+
+def test_a_box_without_bad_samples_is_left_as_it_is():
+    good = np.array([[0.0, 0.0], [1.0, 2.0], [0.5, 0.5]])
+    low, high = shrunk_box(good, np.array([[3.0, 3.0]]), good[2], np.full(2, 1e-6))
+    np.testing.assert_array_equal([low, high], [[0.0, 0.0], [1.0, 2.0]])
+
+
+def test_one_side_moves_and_it_is_the_cheap_one():
+    good = np.array([[0.0], [1.0], [2.0], [3.0], [9.0]])
+    low, high = shrunk_box(good, np.array([[8.0]]), good[1], np.array([0.1]))
+    assert (low[0], high[0]) == (0.0, 7.9)
+
+
+def edge(parameters, low, high, moments=None):
+    n = len(parameters)
+    made = np.tile([0.8, 0.2], (n, 1)) if moments is None else moments
+    middle = 0.5 * (np.array(low) + np.array(high))
+    return Edge(
+        "a",
+        "b",
+        0.1,
+        0.2,
+        np.array(parameters),
+        np.array(low),
+        np.array(high),
+        middle,
+        made,
+        np.ones(1),
+        np.zeros(3),
+        0.1,
+    )
+
+
+def test_a_sample_gives_its_own_box():
+    made = edge([[0.0], [1.0], [2.0]], [[-1.0], [0.0], [1.0]], [[0.0], [1.0], [2.0]])
+    found = made.onward(np.array([1.0]))
+    assert (found.low[0], found.high[0], found.leave, found.enter) == (0.0, 1.0, 0.8, 0.2)
+
+
+def test_boxes_change_without_jumps():
+    rng = np.random.default_rng(0)
+    places = np.sort(rng.random(12))[:, None]
+    made = edge(places, np.sin(5.0 * places) - 1.0, np.sin(5.0 * places) + 1.0)
+    fine = np.linspace(0.0, 1.0, 4001)[:, None]
+    found = np.array([made.onward(each).low[0] for each in fine])
+    assert np.abs(np.diff(found)).max() < 0.05  # with k = d + 1 it is the next sample's box at once
+
+
+def test_bad_edges_are_refused():
+    with pytest.raises(InvalidValue, match="empty box"):
+        edge([[0.0]], [[1.0]], [[0.0]])
+    with pytest.raises(InvalidValue, match="moments outside"):
+        edge([[0.0]], [[0.0]], [[1.0]], np.array([[1.5, 0.0]]))
+
+
+def test_the_walker_can_follow_itself_alike_to_both_sides():
+    made = small_walker().edges["walk", "walk"]
+    assert made.worst <= made.good <= made.bad
+    left, right = made.onward(np.array([0.6])), made.onward(np.array([-0.6]))
+    assert left.high[0] == pytest.approx(-right.low[0], abs=0.2)
+    assert left.low[0] == pytest.approx(-right.high[0], abs=0.2)
+    straight = made.onward(np.array([0.0]))
+    assert straight.low[0] < -0.3
+    assert straight.high[0] > 0.3
+    # From midstance to midstance, with a margin of 0.2 of 1.4 cycles at both ends.
+    assert straight.leave == pytest.approx(1.2 / 1.4, abs=0.05)
+    assert straight.enter == pytest.approx(0.2 / 1.4, abs=0.05)
+
+
+def test_thresholds_are_chosen_so_that_every_motion_has_a_way_on():
+    char = fresh_walker()
+    compared = char.compare("walk", "walk", n_source=8, n_target=30)
+    made = edge_from(compared, char.node("walk"), char.node("walk"))
+    assert made.good >= compared.costs.min(axis=1).max() - 1e-6
+
+
+def test_the_same_seed_gives_the_same_edge_in_any_order_of_work():
+    def backwards(function, items):
+        return list(reversed([function(each) for each in reversed(list(items))]))
+
+    char = fresh_walker()
+    a = char.connect("walk", "walk", n_source=6, n_target=20, rng=5)
+    b = char.connect("walk", "walk", n_source=6, n_target=20, rng=5, run=backwards)
+    c = char.connect("walk", "walk", n_source=6, n_target=20, rng=6)
+    np.testing.assert_array_equal(a.low, b.low)
+    assert not np.array_equal(a.parameters, c.parameters)
+
+
+def test_a_refusal_says_which_part_fails_and_what_helps():
+    char = fresh_walker()
+    walk = char.node("walk")
+    char.restrict("left", "walk", [0.3], walk.high)
+    with pytest.raises(NoResult, match=r"with turn -1\.\d+ to .*have no transition of at most 0.05 m.*\(restrict\)"):
+        char.connect("walk", "left", good=0.05, bad=0.06, n_source=12, n_target=30)
+    made = char.connect("walk", "left", good=0.05, bad=0.06, part="walk, leftish", n_source=12, n_target=30)
+    part = char.node("walk, leftish")
+    assert made.source == "walk, leftish"
+    assert part.of == "walk"
+    assert part.low[0] > walk.low[0]
+
+
+def test_bad_thresholds_and_names():
+    char = fresh_walker()
+    with pytest.raises(InvalidValue, match="good must not be above bad, got 0.2 and 0.1"):
+        char.connect("walk", "walk", good=0.2, bad=0.1)
+    with pytest.raises(InvalidValue, match="bad must be a distance"):
+        char.connect("walk", "walk", bad=-1.0)
+    with pytest.raises(UnknownName, match="no node 'wlk'.*similar: 'walk'"):
+        char.connect("wlk", "walk")
+    with pytest.raises(InvalidValue, match="n_target must be a whole number"):
+        char.connect("walk", "walk", n_target=1)
+    assert not char.edges

@@ -1,0 +1,125 @@
+"""Gait spaces: parameters are met, cycles are cut in step, kernels agree with their twins."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from marey.edit._figure import facing
+from marey.errors import InvalidValue, NoResult, ParseError, UnknownVersion
+from marey.pmg import GaitSpace, gait_kernels
+from marey.pmg.gait_cycles import PER_CYCLE, cut, cycles_of, grid_phases
+from marey.samples import sample
+from tests.pmg.characters import turn_space, two_speed_walker, walks
+from tests.twins.pmg import catmull_rom, tilted_weights
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_weights_are_those_of_a_general_solver(d):
+    rng = np.random.default_rng(d)
+    off = rng.normal(size=(30, d)) + 0.3
+    heat = -0.5 * (off**2).sum(axis=1)
+    weights = np.empty(30)
+    gait_kernels.tilt(off, heat, 60, 1e-10, 0.0, np.empty(30), weights)
+    np.testing.assert_allclose(weights, tilted_weights(off, heat), atol=1e-6)
+    assert np.abs(weights @ off).max() < 1e-9
+
+
+def test_mix_and_between_are_their_slow_forms():
+    rng = np.random.default_rng(0)
+    values, weights = rng.normal(size=(5, 9, 4)), np.array([0.2, 0.0, 0.5, 0.3, 0.0])
+    mixed, rows = np.empty((9, 4)), np.array([0.0, 0.3, 1.0, 4.7, 7.9, 8.0])
+    gait_kernels.mix(weights, values, mixed)
+    np.testing.assert_allclose(mixed, sum(w * v for w, v in zip(weights, values, strict=True)))
+    out = np.empty((len(rows), 4))
+    gait_kernels.between(mixed, rows, out)
+    np.testing.assert_allclose(out, catmull_rom(mixed, rows), atol=1e-12)
+    np.testing.assert_allclose(out[2], mixed[1])
+
+
+def test_turn_is_met_and_is_what_the_figure_does():
+    space = turn_space()
+    extra = round(space.margin * PER_CYCLE) / PER_CYCLE
+    for target in np.linspace(space.low[0], space.high[0], 9):
+        assert space.reached([target])[0] == pytest.approx(target, abs=np.radians(0.1))
+        made = space([target])
+        faced = facing(made.skeleton, made.world().positions)
+        cycle = (len(made) - 1) / (1.0 + 2.0 * extra)
+        at = np.array([extra * cycle, (1.0 + extra) * cycle])
+        turned = np.diff(np.interp(at, np.arange(len(made)), faced))[0]
+        assert turned == pytest.approx(target, abs=np.radians(4.0))
+
+
+def test_turn_and_speed_are_met_together():
+    space = two_speed_walker().node("walk").space
+    rng = np.random.default_rng(0)
+    for target in rng.uniform(space.low, space.high, (20, 2)):
+        assert np.abs(space.reached(target) - target).max() < 0.01
+
+
+def test_paths_are_where_the_motion_goes():
+    space = turn_space()
+    targets = np.array([[-0.8], [0.0], [0.6]])
+    paths = space.paths(targets, 33)
+    for target, path in zip(targets, paths, strict=True):
+        made = space(target)
+        at = np.linspace(0.0, len(made) - 1.0, 33)
+        for column, axis in ((1, 0), (2, 2)):
+            gone = np.interp(at, np.arange(len(made)), made.root_positions[:, axis])
+            assert np.abs(path[:, column] - gone).max() < 0.05
+
+
+def test_near_parameters_give_near_motion():
+    space = turn_space()
+    a, b = space([0.3]), space([0.301])
+    n = min(len(a), len(b))
+    assert np.abs(a.world().positions[:n] - b.world().positions[:n]).max() < 0.01
+
+
+def test_contacts_come_with_the_motion_and_stand_nearly_still():
+    from marey.measure import measure
+
+    made = turn_space()([0.4])
+    assert made.contacts is not None
+    assert made.contacts.mask.any()
+    assert measure(made)["slide_contact"].value < 0.02
+
+
+def test_cycles_are_in_step():
+    motion = walks()[3]
+    starts = cycles_of(motion, 0.2)
+    assert len(starts) == len(cut(motion, 0.2)) >= 2
+    grid = grid_phases(0.2)
+    assert 0.0 in grid
+    assert 1.0 in grid
+    for cycle in cut(motion, 0.2):
+        assert cycle.turns.shape[0] == len(grid) == len(cycle.steps) + 1
+        assert (cycle.steps[:, 3] > 0.0).all()
+
+
+def test_survives_files_and_processes(tmp_path):
+    space = turn_space()
+    space.save(tmp_path / "walk.npz")
+    for again in (GaitSpace.load(tmp_path / "walk.npz"), pickle.loads(pickle.dumps(space))):
+        a, b = space([0.2]), again([0.2])
+        np.testing.assert_allclose(a.rotations, b.rotations, atol=1e-6)
+        np.testing.assert_allclose(a.root_positions, b.root_positions, atol=1e-6)
+        np.testing.assert_array_equal(a.contacts.mask, b.contacts.mask)
+
+
+def test_bad_input(tmp_path):
+    with pytest.raises(InvalidValue, match="needs motions, got none"):
+        GaitSpace.build([])
+    with pytest.raises(InvalidValue, match="turn, or turn and speed, got speed"):
+        GaitSpace.build(walks(), ["speed"])
+    with pytest.raises(InvalidValue, match="margin of a cycle"):
+        GaitSpace.build(walks(), margin=0.7)
+    with pytest.raises(NoResult, match="at least 2 gait cycles"):
+        GaitSpace.build([sample("walk", seconds=1.3, fps=30.0, variation=0.0).motion])
+    with pytest.raises(InvalidValue, match="needs one rate"):
+        GaitSpace.build([walks()[0], sample("walk", fps=60.0).motion])
+    (tmp_path / "no.npz").write_bytes(b"no archive")
+    with pytest.raises((ParseError, UnknownVersion)):
+        GaitSpace.load(tmp_path / "no.npz")

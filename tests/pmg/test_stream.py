@@ -1,0 +1,163 @@
+"""Streams: endless, the same for the same seed, joined smoothly, checked as they go, with feet that stand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.control import RandomWalk
+from marey.core.protocols import Stream
+from marey.errors import InvalidValue, UnknownName
+from marey.measure import measure
+from marey.pmg import Choice
+from marey.pmg.seam import find_seam, joined_frames
+from marey.pmg.walker import sample_walks
+from tests.pmg.characters import fresh_walker, small_walker, turn_space, walks
+
+
+class Always:
+    """Asks for the same parameters again and again."""
+
+    def __init__(self, *parameters, node="walk"):
+        self.parameters, self.node, self.moments = np.array(parameters), node, []
+
+    def choose(self, moment):
+        self.moments.append(moment)
+        return Choice(self.node, self.parameters)
+
+
+def test_the_same_seed_gives_the_same_frames_one_by_one_or_at_once():
+    char = small_walker()
+    whole = char.stream(RandomWalk(7)).record(5.0)
+    single = char.stream(RandomWalk(7))
+    assert isinstance(single, Stream)
+    assert single.fps == 30.0
+    frames = [single.frame() for _ in range(150)]
+    np.testing.assert_array_equal(whole.root_positions, np.concatenate([each.root_positions for each in frames]))
+    np.testing.assert_array_equal(whole.contacts.mask, np.concatenate([each.contacts.mask for each in frames]))
+    other = char.stream(RandomWalk(8)).record(5.0)
+    assert not np.allclose(whole.root_positions, other.root_positions)
+
+
+def test_a_long_walk_keeps_to_its_thresholds_and_moves_like_its_sources():
+    char = small_walker()
+    stream = char.stream(RandomWalk(0), clean=False)
+    played = stream.record(120.0)
+    assert len(stream.transitions) > 80
+    assert all(each.cost <= each.bad for each in stream.transitions)
+
+    def fastest(motion):
+        return np.linalg.norm(np.diff(motion.world().positions, axis=0), axis=2).max()
+
+    def sharpest(motion):
+        return np.linalg.norm(np.diff(motion.world().positions, 2, axis=0), axis=2).max()
+
+    assert fastest(played) < 1.05 * max(fastest(each) for each in walks())
+    assert sharpest(played) < 1.1 * max(sharpest(each) for each in walks())
+
+
+def test_feet_stand_once_they_are_cleaned_and_nearly_before():
+    char = small_walker()
+    raw, clean = (char.stream(RandomWalk(3), clean=flag).record(20.0) for flag in (False, True))
+    assert measure(raw)["slide_contact"].value < 0.03
+    assert measure(clean)["slide_contact"].value < 1e-6
+    sources = np.mean([measure(each)["skate_ratio"].value for each in walks()])
+    assert measure(clean)["skate_ratio"].value <= 1.05 * sources
+
+
+def test_turns_add_up():
+    stream = small_walker().stream(Always(0.5), clean=False, parameters=[0.5])
+    stream.record(12.0)
+    headings = np.unwrap([moment.options[0].here[0] for moment in stream.controller.moments])
+    np.testing.assert_allclose(np.diff(headings), 0.5, atol=np.radians(4.0))
+
+
+def test_requests_outside_the_box_are_clamped_into_it():
+    controller = Always(99.0)
+    stream = small_walker().stream(controller, clean=False, parameters=[0.0])
+    stream.record(3.0)
+    first = stream.transitions[0]
+    box = controller.moments[0].options[0].onward
+    assert first.asked[0] == 99.0
+    assert first.used[0] <= box.high[0] + 1e-9
+    assert stream.playing[1][0] <= small_walker().node("walk").high[0]
+
+
+def test_a_transition_that_joins_badly_is_moved_to_the_middle_of_its_box():
+    char = fresh_walker()
+    edge = char.connect("walk", "walk", good=0.1, bad=0.2, n_source=8, n_target=30)
+    from dataclasses import replace
+
+    wide = replace(edge, low=np.full_like(edge.low, -1.2), high=np.full_like(edge.high, 1.2), good=0.09, bad=0.12)
+    char._put(edge=wide)
+    stream = char.stream(Always(1.2), clean=False, parameters=[-0.6])
+    stream.record(1.5)
+    first = stream.transitions[0]
+    assert first.tries > 1
+    assert first.used[0] < 1.1
+    assert first.cost <= 0.12
+
+
+def test_a_transition_begins_and_ends_with_the_clips_own_frames():
+    space = turn_space()
+    a, b = space([0.2]), space([0.5])
+    half = 5
+    seam = find_seam(a, b, 0.86, 0.14, half, 0, "body")
+    place = np.array([0.4, 1.0, -2.0])
+    frames, onward = joined_frames(a, b, seam, half, place)
+    before, after = a.moved(place), b.moved(onward)
+    assert len(frames.roots) == 2 * half + 1
+    step = np.linalg.norm(np.diff(before.root_positions, axis=0), axis=1).max()
+    gap = frames.roots[0] - before.root_positions[seam.leave - half - 1]
+    assert np.linalg.norm(gap) < 1.2 * step
+    gap = after.root_positions[seam.enter + half + 1] - frames.roots[-1]
+    assert np.linalg.norm(gap) < 1.2 * step
+
+
+def test_the_same_clip_is_joined_to_itself_without_a_trace():
+    space = turn_space()
+    clip = space([0.3])
+    seam = find_seam(clip, clip, 0.5, 0.5, 5, 0, "body")
+    assert seam.leave == seam.enter
+    assert seam.cost < 1e-6
+    np.testing.assert_allclose(seam.move, 0.0, atol=1e-9)
+
+
+def test_a_stream_begins_where_it_is_told():
+    stream = small_walker().stream(Always(0.0), clean=False, place=(np.pi / 2.0, 3.0, 4.0), parameters=[0.0])
+    played = stream.record(3.0)
+    np.testing.assert_allclose(played.travel[0, [0, 2]], [3.0, 4.0], atol=1e-9)
+    way = played.travel[-1] - played.travel[0]
+    assert abs(np.arctan2(way[0], way[2]) - np.pi / 2.0) < 0.2
+
+
+def test_cleaned_frames_come_later_but_are_the_same_choice():
+    char = small_walker()
+    a, b = char.stream(RandomWalk(5), clean=False), char.stream(RandomWalk(5))
+    assert a.delay == 0 < b.delay
+    a.record(8.0)
+    b.record(8.0)
+    for one, two in zip(list(a.transitions)[:4], list(b.transitions)[:4], strict=True):
+        assert one.frame == two.frame
+        np.testing.assert_array_equal(one.used, two.used)
+
+
+def test_bad_input():
+    char = small_walker()
+    with pytest.raises(InvalidValue, match=r"needs choose\(moment\), got int"):
+        char.stream(3)
+    with pytest.raises(UnknownName, match="no edge leads to 'fly'; what can follow: 'walk'"):
+        char.stream(Always(0.0, node="fly"), parameters=[0.0]).record(3.0)
+    with pytest.raises(InvalidValue, match="Always takes no requests"):
+        char.stream(Always(0.0)).request(direction=1.0)
+    with pytest.raises(InvalidValue, match="at least one frame's time"):
+        char.stream(Always(0.0)).record(0.0)
+    with pytest.raises(UnknownName, match="no node 'run'"):
+        char.stream(Always(0.0), start="run")
+
+
+def test_walks_of_samples_are_many_and_seeded():
+    made = sample_walks(n_turns=2, speeds=(1.0, 1.2), fps=30.0)
+    again = sample_walks(n_turns=2, speeds=(1.0, 1.2), fps=30.0)
+    assert len(made) == 4
+    np.testing.assert_array_equal(made[1].rotations, again[1].rotations)
