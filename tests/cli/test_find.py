@@ -42,7 +42,9 @@ def test_build_and_info(web, capsys):
     assert {"kick", "walk", "stand"} <= set(told["labels"])
     assert told["size_ratio"] > 0.0
     assert main(["find", "info", str(web)]) == 0
-    assert "2 clips" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "2 clips" in out
+    assert "  take0  " in out
 
 
 def test_markers_heights_and_labels_are_passed_on(folder, tmp_path, capsys):
@@ -86,6 +88,8 @@ def test_matches_are_listed_cut_and_drawn(web, query, tmp_path, capsys):
     files = sorted(cut.glob("*.bvh"))
     assert len(files) == 6
     assert f"5 matches of take0 {KICK[0] / 30:.2f} to {KICK[1] / 30:.2f} s" in out
+    assert f"cut out 6 motions, the query first: {files[0]} to {files[-1].name}" in out
+    assert "gap" not in out
     assert len(load_motion(files[0])) == KICK[1] - KICK[0]
     assert files[0].name == f"0_take0_{KICK[0]}-{KICK[1]}.bvh"
     assert pictures[0].read_bytes()[:4] == b"\x89PNG"
@@ -104,7 +108,7 @@ def test_matches_are_dropped_by_number(web, query, capsys):
 
 def test_labels_restrict(web, query, capsys):
     assert main(["find", "search", str(web), *query, "--threshold", "0.07", "--label", "walk"]) == 1
-    assert "nothing within" in capsys.readouterr().err
+    assert "nothing with the label 'walk' within" in capsys.readouterr().err
 
 
 def test_an_example_from_outside(web, tmp_path, capsys):
@@ -123,7 +127,8 @@ def test_without_a_threshold_it_only_suggests(web, query, tmp_path, capsys):
     assert main(["find", "search", str(web), *query]) == 2
     out, err = capsys.readouterr()
     assert "nothing was looked for" in err
-    assert "<- suggested" in out
+    assert "    5   <- suggested" in out
+    assert "a figure that stands still is" in out
     picture = tmp_path / "t.png"
     assert main(["find", "search", str(web), *query, "--suggest", "--json", "--plot-threshold", str(picture)]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -158,14 +163,19 @@ def test_the_grid_is_drawn(web, tmp_path):
         (["search", "WEB", "7", "1", "2", "--threshold", "0.1"], 2, "an index below 2, got 7"),
         (["search", "WEB", "take0", "1", "--threshold", "0.1"], 2, "from when to when of 'take0'"),
         (["search", "WEB", "take0", "--threshold", "0.1"], 2, "Give START and STOP"),
-        (["search", "WEB", "take0", "1", "9999", "--threshold", "0.1"], 2, "a query must lie within its clip"),
+        (["search", "WEB", "take0", "1", "9999", "--threshold", "0.1"], 2, "s, got 1 s to 9999 s"),
+        (["search", "WEB", "take0", "1f", "9999f", "--threshold", "0.1"], 2, "at 30 Hz, got 1 to 9999"),
         (["search", "WEB", "take0", "2", "1", "--threshold", "0.1"], 2, "a query must lie within its clip"),
         (["search", "WEB", "take0", "30f", "32f", "--threshold", "0.1"], 2, "a query must last at least"),
         (["search", "WEB", "take0", "soon", "2", "--threshold", "0.1"], 2, "expected seconds such as 1.2"),
         (["search", "WEB", "QUERY", "--threshold", "0.0001"], 1, "the nearest is"),
         (["search", "WEB", "QUERY", "--threshold", "-1"], 2, "threshold in metres"),
         (["search", "WEB", "QUERY", "--threshold", "nan"], 2, "threshold in metres"),
-        (["search", "WEB", "QUERY", "--threshold", "0.07", "--label", "fly"], 2, "no clip of this web has the label"),
+        (
+            ["search", "WEB", "QUERY", "--threshold", "0.07", "--label", "fly"],
+            2,
+            "the label 'fly'; there are 'guard', 'kick'",
+        ),
         (["search", "WEB", "QUERY", "--threshold", "0.07", "--drop", "0"], 2, "the query, at place 0"),
         (["search", "WEB", "QUERY", "--threshold", "0.07", "--drop", "99"], 2, "places of matches from 1 to 5"),
         (["search", "WEB", "QUERY", "--threshold", "0.07", "--drop", "one"], 2, "expected numbers of matches"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from marey.cli.main import main
+from marey.cli.parametric import _grouped
 from marey.io import load_motion, save
 from marey.parametric import ParametricMotion, position
 from marey.samples import sample
@@ -65,6 +66,11 @@ def test_a_space_from_files_is_asked_in_degrees(walks, tmp_path, capsys):
     assert main(["parametric", "build", *walks, "--feature", "turn", "--samples", "50", "-o", str(out), "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["parameters"]
     assert row["unit"] == "degrees"
+    assert main(["parametric", "range", str(out), "--json"]) == 0
+    turns = json.loads(capsys.readouterr().out)["example_parameters"]
+    assert min(turns)[0] < -20.0  # degrees, as the parameters are
+    assert main(["parametric", "make", str(out), "1", "2", "-o", str(made)]) == 2
+    assert "a target needs 1 number, turn in degrees; got 2" in capsys.readouterr().err
     assert row["low"] < -20.0
     assert row["high"] > 20.0
     assert main(["parametric", "make", str(out), "-15", "-o", str(made), "--refine", "4", "--json"]) == 0
@@ -94,6 +100,20 @@ def test_what_is_out_of_reach_is_said_and_made_all_the_same(space, tmp_path, cap
     assert main(["parametric", "make", str(space), "-2.5", "1.0", "1.0", "-o", str(out)]) == 1
     assert "out of reach; aimed at" in capsys.readouterr().out
     assert out.exists()
+    picture = tmp_path / "far.svg"
+    arguments = ["-2.5", "1.0", "1.0", "-o", str(out), "--plot", str(picture), "--json"]
+    assert main(["parametric", "make", str(space), *arguments]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["projected"]
+    np.testing.assert_allclose(told["error"], np.subtract(told["reached"], [-2.5, 1.0, 1.0]))
+    assert told["error_by_unit"]["m"] > 1.0
+    assert picture.exists()
+
+
+def test_notes_on_what_was_left_out_come_first_and_others_in_groups():
+    notes = [f"motion {k} ('a{k}') was resampled from 60 to 120 Hz" for k in range(5)]
+    notes += ["motion 7 ('b') is left out: too far", "motion 9 ('c') is left out: too far"]
+    assert _grouped(notes) == [*notes[5:], f"{notes[0]} (and 4 more like this)"]
 
 
 def test_the_range_is_drawn(space, tmp_path, capsys):
@@ -120,7 +140,8 @@ _SEARCH = ["build", "WEB", "take0", "QUERY", "--threshold", "0.07"]
         ([*_SEARCH, "--feature", "turn", "-o", "WEB"], 2, "is an input"),
         ([*_SEARCH, "--feature", "turn", "-o", "OUT", "--samples", "-1"], 2, "samples"),
         ([*_SEARCH, "--feature", "turn", "-o", "OUT", "--drop", "1,2,3,4,5"], 2, "two examples or more"),
-        (["build", "WEB", "take0", "QUERY", "--feature", "turn", "-o", "OUT"], 2, "together with --threshold"),
+        (["build", "WEB", "take0", "QUERY", "--feature", "turn", "-o", "OUT"], 2, "--threshold is missing"),
+        (["build", "MISSING", "take0", "QUERY", "--feature", "turn", "-o", "OUT"], 2, "together with --threshold"),
         (["build", "WEB", "take0", "--threshold", "0.07", "--feature", "turn", "-o", "OUT"], 2, "START and STOP"),
         (["build", "WEB", "--threshold", "0.07", "--feature", "turn", "-o", "OUT"], 2, "give WEB CLIP START STOP"),
         (["build", "WEB", "take0", "QUERY", "--threshold", "1e-4", "--feature", "turn", "-o", "OUT"], 1, "nearest is"),

@@ -8,8 +8,10 @@ from marey.edit import resample
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.find import MatchWeb
 from marey.find.reference import reference_search
-from marey.find.search import search
+from marey.find.search import Query, search
+from marey.find.tiers import grow
 from marey.register.dtw import dtw
+from marey.samples import sample
 from tests.find.searched import FPS, THRESHOLD, clips, hits, samples, truth, web
 
 
@@ -129,6 +131,30 @@ def test_an_outside_example_finds_what_a_clip_of_the_set_finds():
     assert hits(whole.matches[1:], "kick")[0] == set(range(len(truth("kick"))))
 
 
+def test_standing_still_does_not_come_in_through_the_smallest_reach():
+    made = sample("medley", rng=5, fps=30.0, kicks=0, punches=0, reaches=10)
+    own = MatchWeb.build([made.motion])
+    reaches = [(round(30 * each.start), round(30 * each.stop)) for each in made.actions if each.name == "reach"]
+    smallest = min(reaches, key=lambda reach: Query.of(own, 0, *reach, None).still(0, *reach))
+    query = Query.of(own, 0, *smallest, None)
+    threshold = 1.2 * query.still(0, *smallest)
+    found = search(own, 0, *smallest, threshold)
+    assert len(found) >= 9
+    for match in found:
+        assert any(abs(match.start - s) < 6 and abs(match.stop - e) < 6 for s, e in reaches)
+    # With everything as lively, there are more.
+    flooded = grow(query.place, query.finder(threshold), lambda *_: 1.0, threshold, overlap=(0.8, 0.2), most=200)
+    places = {flooded.place(k)[1:] for k in range(flooded.n)}
+    more = [p for p in places if not any(abs(p[0] - s) < 6 and abs(p[1] - e) < 6 for s, e in reaches)]
+    assert more
+    assert max(query.still(0, *place) for place in more) < threshold / 1.5
+
+
+def test_a_query_that_stands_still_finds_standing():
+    start = next(s for s in range(0, 200, 5) if Query.of(web(), 0, s, s + 20, None).still(0, s, s + 20) < 0.01)
+    assert len(search(web(), 0, start, start + 20, 0.03)) > 10
+
+
 def test_labels_restrict_where_matches_lie():
     from dataclasses import replace
 
@@ -139,7 +165,9 @@ def test_labels_restrict_where_matches_lie():
     found = search(marked, clip, start, stop, THRESHOLD, labels="good")
     assert {match.clip for match in found.matches[1:]} == {"two"}
     assert len(found) - 1 == sum(c == 1 for c, _, _ in kicks)
-    with pytest.raises(UnknownName, match="no clip of this web has the label 'god'; similar: 'good'"):
+    with pytest.raises(
+        UnknownName, match="no clip of this web has the label 'god'; there are .*'good'.*similar: 'good'"
+    ):
         search(marked, clip, start, stop, THRESHOLD, labels="god")
     with pytest.raises(InvalidValue, match="labels must name at least one"):
         search(marked, clip, start, stop, THRESHOLD, labels=[])

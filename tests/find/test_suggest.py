@@ -5,43 +5,57 @@ import pytest
 
 from marey.errors import InvalidValue, NoResult
 from marey.find.search import search
-from marey.find.suggest import counts, largest_gap, suggest
+from marey.find.suggest import _levels, counts, suggest
 from tests.find.searched import hits, truth, web
 
 
-@pytest.mark.parametrize(
-    ("distances", "below"),
-    [
-        ([0.03, 0.04, 0.05, 0.22, 0.22, 0.23], 3),
-        ([0.02, 0.021, 0.058, 0.06, 0.06, 0.06, 0.06, 0.08, 0.08, 0.12], 9),
-        ([0.04, 0.041, 0.044, 0.05], 4),
-        ([0.0, 0.0, 0.05], 2),
-        ([0.05], 1),
-    ],
-)
-def test_the_gap_that_stands_out(distances, below):
-    assert largest_gap(np.array(distances)) == below
+def level(many, still=1.0, is_full=False):
+    """Of thresholds of 1, 2, 3 ... cm, the level stretch that stands out most: its ends, or None."""
+    rungs = [0.01 * (k + 1) for k in range(len(many))]
+    best = max(_levels(rungs, many, [still] * len(many), is_full), key=lambda one: one.weight)
+    return (round(100 * best.low), round(100 * best.high), best.n) if best.weight else None
+
+
+def test_the_level_stretch_that_stands_out():
+    assert level([1, 2, 8, 8, 8, 8, 60]) == (3, 6, 8)
+    # A longer one with more matches wins over an earlier one.
+    assert level([4, 4, 8, 8, 8, 8, 8, 60]) == (3, 7, 8)
+    # Where nothing comes any more it ends where the looking ended; what was cut off is none.
+    assert level([1, 2, 8, 8, 8]) == (3, 5, 8)
+    assert level([7, 7, 7, 200, 200, 200], is_full=True) == (1, 3, 7)
+    # One of forty that comes and goes leaves it level.
+    assert level([1, 39, 40, 39, 40, 90]) == (2, 5, 39)
+    # Standing still is as near as the matches: no stretch that begins there counts.
+    assert level([2, 2, 90, 90, 90, 90, 90], still=0.025) == (1, 2, 2)
+    assert level(list(range(1, 400, 50)), still=0.005) is None
 
 
 @pytest.mark.parametrize("kind", ["kick", "punch"])
 def test_suggested_thresholds_find_the_kind_and_nothing_else(kind):
     for clip, start, stop in truth(kind):
         told = suggest(web(), clip, start, stop)
-        assert told.gap[0] < told.threshold < told.gap[1]
+        assert told.level[0] < told.threshold < told.level[1]
         assert told.n_matches == len(truth(kind)) - 1
         seen, _, others = hits(search(web(), clip, start, stop, told.threshold), kind)
         assert len(seen) == len(truth(kind))
         assert others == 0
         assert told.is_complete
-        assert (np.diff(told.distances) >= 0).all()
-        assert f"takes in {told.n_matches} matches" in str(told)
+        assert (np.diff(told.thresholds) > 0).all()
+        assert f"finds {told.n_matches} matches, and so does nearly any threshold" in str(told)
+
+
+def test_the_table_is_what_searches_find():
+    clip, start, stop = truth("punch")[1]
+    told = suggest(web(), clip, start, stop, most=30)
+    assert (told.counts[:-1] <= 30).all()
+    for threshold, n in [*zip(told.thresholds, told.counts, strict=True)][::9]:
+        assert len(search(web(), clip, start, stop, threshold, most=30)) - 1 == n
 
 
 def test_counts_are_what_searches_find():
     clip, start, stop = truth("kick")[0]
     thresholds = [0.001, 0.02, 0.03, 0.05, 0.1]
     many = counts(web(), clip, start, stop, thresholds)
-    assert (np.diff(many) >= 0).all()
     assert many[0] == 0
     for threshold, n in zip(thresholds, many, strict=True):
         if n:

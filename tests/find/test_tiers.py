@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from marey.find.found import Match, assembled, shortest_paths
-from marey.find.tiers import Candidates, Growth, grow, joining
+from marey.find.tiers import Candidates, Growth, grow
 from marey.samples import sample
 
 OVERLAP = (0.8, 0.2)
@@ -22,8 +22,12 @@ def finder(table):
     return lambda clip, start, stop: table.get((clip, round(start, -1)), those())
 
 
-def grown(table, query=(0, 0, 10), threshold=0.1, overlap=OVERLAP, most=50, tiers=None):
-    return grow(query, finder(table), threshold, overlap=overlap, most=most, tiers=tiers)
+def moving(clip, start, stop):
+    return 1.0
+
+
+def grown(table, query=(0, 0, 10), threshold=0.1, overlap=OVERLAP, most=50, tiers=None, still=moving):
+    return grow(query, finder(table), still, threshold, overlap=overlap, most=most, tiers=tiers)
 
 
 def places(graph):
@@ -105,20 +109,20 @@ def test_of_overlapping_candidates_the_cheapest_path_wins_not_the_lowest_mean():
     assert lingering.distinct(0.8).stops.tolist() == [40]
 
 
-def test_joining_is_the_largest_step_on_the_best_way():
+def test_what_is_more_like_standing_still_is_no_match_and_carries_nothing_on():
     table = {
-        (0, 0): those((0, 30, 40, 0.05), (1, 0, 10, 0.30)),
-        (0, 30): those((1, 0, 10, 0.08), (0, 60, 70, 0.02)),
-        (1, 0): those((1, 90, 100, 0.01), (1, 200, 210, 0.20)),
+        (0, 0): those((0, 30, 40, 0.05), (0, 60, 70, 0.06)),
+        (0, 30): those((0, 100, 110, 0.05)),
+        (0, 60): those((0, 200, 210, 0.01)),
     }
-    joined, has_more = joining((0, 0, 10), finder(table), 0.4, overlap=OVERLAP, most=50)
-    assert joined.tolist() == [0.05, 0.05, 0.08, 0.08, 0.20]
-    assert not has_more
-    for threshold in (0.04, 0.06, 0.1, 0.25):
-        assert grown(table, threshold=threshold).n - 1 == (joined <= threshold).sum()
-    joined, has_more = joining((0, 0, 10), finder(table), 0.4, overlap=OVERLAP, most=2)
-    assert len(joined) == 2
-    assert has_more
+    still = {0: 0.2, 30: 0.1, 60: 0.03, 100: 0.04, 200: 0.2}
+    graph = grown(table, still=lambda clip, start, stop: still[start])
+    # 6 cm from the query, 3 cm from standing still: left out, with what it would have found.
+    assert places(graph) == [(0, 0, 10), (0, 30, 40), (0, 100, 110)]
+    assert graph.stillness == [0.2, 0.1, 0.04]
+    # Of a query that is as still itself, it is one.
+    graph = grown(table, still=lambda clip, start, stop: 0.02)
+    assert places(graph) == [(0, 0, 10), (0, 30, 40), (0, 60, 70), (0, 100, 110), (0, 200, 210)]
 
 
 def test_shortest_paths_against_scipy():
@@ -158,7 +162,6 @@ def test_found_is_in_order_of_the_distance_along_the_graph():
     assert found.parents.tolist() == [-1, 0, 1, 0, 3]
     assert found.query == found[0]
     assert len(found) == 5
-    assert found.largest_gap == (pytest.approx(0.05), pytest.approx(0.09))
     assert all(edge.first < edge.second for edge in found.edges)
 
 

@@ -57,15 +57,16 @@ def test_the_match_graph_is_as_far_out_as_the_distances():
     assert len(axes.get_lines()) == len(found.edges)
 
 
-def test_thresholds_step_up_at_the_distances():
+def test_thresholds_are_drawn_with_what_they_find():
     made = suggest(kick_web(), "take0", *KICK)
     figure = draw_thresholds(made, chosen=0.05)
     line = figure.axes[0].get_lines()[0].get_xydata()
-    for limit in (0.5 * made.threshold, made.threshold):
-        before = line[line[:, 0] <= 100 * limit]
-        assert before[-1, 1] == (made.distances <= limit).sum()
+    for threshold, n in zip(made.thresholds, made.counts, strict=True):
+        assert np.isclose(line, [100 * threshold, n]).all(axis=1).any()
     told = [text.get_text() for text in figure.axes[0].texts]
     assert told == [f"suggested: {100 * made.threshold:.1f} cm", "chosen: 5 cm"]
+    low, high = made.level
+    assert figure.axes[0].get_title(loc="left").startswith(f"5 matches from {100 * low:.1f} to {100 * high:.1f} cm")
 
 
 def test_bad_use():

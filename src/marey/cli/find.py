@@ -7,48 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_folder, check_output
 from marey.cli.options import of_folder, opened_folder, running, running_options
-from marey.cli.params import Moment
+from marey.cli.params import Moment, Numbers, Shares
+from marey.cli.query import AS_JSON, Query, check_npz, check_picture, dropped_of, query_of, searched
 
 if TYPE_CHECKING:
-    from marey.core import Motion
     from marey.find import MatchWeb
     from marey.find.found import Found
     from marey.find.suggest import Suggestion
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 _THRESHOLD = click.option(
     "--threshold", type=float, metavar="METRES", help="How unlike a match may be: metres.  [no default; see --suggest]"
 )
 _SETS = ("body", "upper", "lower", "large", "root_knees")
-
-
-class Numbers(click.ParamType):  # type: ignore[type-arg]
-    """``3,7``: whole numbers."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
-        try:
-            return value if isinstance(value, tuple) else tuple(int(part) for part in str(value).split(","))
-        except ValueError:
-            self.fail(f"expected numbers of matches such as 3 or 3,7, got {value!r}", param, ctx)
-
-
-class Shares(click.ParamType):  # type: ignore[type-arg]
-    """``0.8,0.2``: two shares."""
-
-    name = "same,new"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            same, new = (float(part) for part in str(value).split(","))
-        except ValueError:
-            self.fail(f"expected two shares such as 0.8,0.2, got {value!r}", param, ctx)
-        return same, new
 
 
 @click.group("find")
@@ -77,7 +48,7 @@ def command() -> None:
 @click.option("--label", "only", multiple=True, help="Only frames with this label; may be given several times.")
 @of_folder
 @running
-@_JSON
+@AS_JSON
 def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Build a match web from the clips in FOLDER.
 
@@ -90,8 +61,8 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
     from marey.cli.progress import bar
     from marey.find import MatchWeb
 
-    _check_npz(output)
-    clips = opened_folder(folder, options)
+    check_npz(output, "a match web")
+    clips = opened_folder(folder, options, output)
     here, run = running_options(options)
     with bar("reading") as progress:
         clips.build(run=here, progress=progress)
@@ -114,9 +85,9 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
 
 @command.command("info")
 @click.argument("file", metavar="WEB")
-@_JSON
+@AS_JSON
 def info(file: str, as_json: bool) -> None:
-    """What is in a match web: clips, labels, how it compares, and its size."""
+    """What is in a match web: the clips by name, labels, how it compares, and its size."""
     from marey.cli.find_report import tell_web
     from marey.find import MatchWeb
 
@@ -143,7 +114,7 @@ def info(file: str, as_json: bool) -> None:
 @click.option("--rows", type=int, default=12, show_default=True, help="--plot: how many are drawn.")
 @click.option("--plot-graph", "graph_picture", metavar="OUT", help="Draw the match graph.")
 @click.option("--plot-threshold", "threshold_picture", metavar="OUT", help="Draw thresholds against matches found.")
-@_JSON
+@AS_JSON
 def search(
     file: str,
     clip: str,
@@ -157,7 +128,8 @@ def search(
     """Find what is like CLIP from START to STOP: seconds (1.2) or frames (36f).
 
     CLIP is a clip of the web by name or number, or a file that is not in it; of a file, START and STOP may be left
-    out. Without --threshold nothing is looked for: it says which threshold stands out, and exits with 2.
+    out. Frames of a clip count at the web's rate, which `marey find info` tells, those of a file at its own. Without
+    --threshold nothing is looked for: it says which threshold stands out, and exits with 2.
 
     \b
     Example:
@@ -171,27 +143,22 @@ def search(
     outputs = [options[name] for name in ("picture", "graph_picture", "threshold_picture") if options[name]]
     _check_outputs(file, outputs, options["folder"])
     web = MatchWeb.load(file)
-    query, first, last = query_of(web, clip, start, stop)
-    labels = list(options["labels"]) or None
+    query = query_of(web, clip, start, stop)
     if suggest or threshold is None:
         if options["folder"] or options["picture"] or options["graph_picture"]:
             raise click.UsageError("--cut, --plot and --plot-graph need a --threshold; --suggest tells which")
-        written = _drawn_thresholds(web, (query, first, last), options, labels, None)
-        tell_suggestion(_suggested(web, (query, first, last), options, labels), as_json, written)
+        made = _suggested(web, query, options)
+        tell_suggestion(made, as_json, _drawn_thresholds(made, options, None))
         if suggest:
             return 0
         click.echo("marey: nothing was looked for, as there is no --threshold; choose one of these", err=True)
         return 2
-    found = web.search(
-        query, first, last, threshold,
-        overlap=options["overlap"], labels=labels, most=options["most"], tiers=options["tiers"],
-    )  # fmt: skip
-    dropped = sorted({number for numbers in options["drop"] for number in numbers})
-    found = found.without(*dropped) if dropped else found
-    written = [] if options["folder"] is None else cut(found, Path(options["folder"]), options["suffix"])
-    written += _draw(found, options)
-    written += _drawn_thresholds(web, (query, first, last), options, labels, threshold)
-    tell_found(found, as_json, dropped, written)
+    found = searched(web, query, threshold, options, most=options["most"], tiers=options["tiers"])
+    cut_out = [] if options["folder"] is None else cut(found, Path(options["folder"]), options["suffix"])
+    written = _draw(found, options)
+    if options["threshold_picture"]:
+        written += _drawn_thresholds(_suggested(web, query, options), options, threshold)
+    tell_found(found, as_json, dropped_of(options), written, cut_out)
     return 0
 
 
@@ -215,8 +182,7 @@ def grid(file: str, first: str, second: str | None, output: str, **ends: float |
     from marey.find import MatchWeb
     from marey.plot.web import web_grid
 
-    check_output(output, [file])
-    check_folder(output)
+    check_picture(output, [file])
     web = MatchWeb.load(file)
     p = web.index(_number_or_name(first))
     q = p if second is None else web.index(_number_or_name(second))
@@ -224,32 +190,6 @@ def grid(file: str, first: str, second: str | None, output: str, **ends: float |
     columns = rows if second is None else frames_between(web.clips[q], ends["second_begin"], ends["second_end"])
     web_grid(web, p, q, output, rows=rows, columns=columns)
     click.echo(f"wrote {output}")
-
-
-def query_of(
-    web: MatchWeb, clip: str, start: float | int | None, stop: float | int | None
-) -> tuple[int | str | Motion, int | None, int | None]:
-    """What to look for: a clip of the web by name or number, or else a file; and its frames."""
-    from marey.errors import UnknownName, similar
-
-    if clip in web.names:
-        which: int | str | Motion = clip
-        motion = web.clips[web.index(clip)]
-    elif clip.isdigit() and not Path(clip).exists():
-        which = web.index(int(clip))
-        motion = web.clips[which]
-    elif Path(clip).exists():
-        from marey.io import load_motion
-
-        which = motion = load_motion(clip)
-        if start is None and stop is None:
-            return motion, None, None
-    else:
-        raise UnknownName(f"{clip!r} is neither a clip of this web nor a file{similar(clip, web.names)}")
-    if start is None or stop is None:
-        raise click.UsageError(f"from when to when of {clip!r}? Give START and STOP, such as 12.0 13.5 or 360f 405f")
-    first, last = (moment if isinstance(moment, int) else round(moment * motion.fps) for moment in (start, stop))
-    return which, first, last
 
 
 def cut(found: Found, folder: Path, suffix: str) -> list[str]:
@@ -275,24 +215,12 @@ def _number_or_name(text: str) -> int | str:
     return int(text) if text.isdigit() else text
 
 
-def _check_npz(output: str) -> None:
-    from marey.errors import UnknownFormat
-
-    if Path(output).suffix.lower() != ".npz":
-        raise UnknownFormat(f"a match web is written as .npz, got {Path(output).suffix or 'no suffix'}", path=output)
-    check_folder(output)
-
-
 def _check_outputs(file: str, pictures: list[str], folder: str | None) -> None:
     """Refuse what cannot be written before anything is."""
     from marey.errors import UnwritableFile
 
     for picture in pictures:
-        from marey.plot.style import check_suffix
-
-        check_suffix(picture)
-        check_output(picture, [file])
-        check_folder(picture)
+        check_picture(picture, [file])
     if len(set(pictures)) < len(pictures):
         raise click.UsageError("every picture needs a name of its own")
     if folder is not None and Path(folder).exists():
@@ -317,19 +245,15 @@ def _draw(found: Found, options: dict[str, Any]) -> list[str]:
     return written
 
 
-def _suggested(
-    web: MatchWeb, query: tuple[Any, Any, Any], options: dict[str, Any], labels: list[str] | None
-) -> Suggestion:
-    return web.suggest(*query, overlap=options["overlap"], labels=labels)
+def _suggested(web: MatchWeb, query: Query, options: dict[str, Any]) -> Suggestion:
+    return web.suggest(*query, overlap=options["overlap"], labels=list(options["labels"]) or None)
 
 
-def _drawn_thresholds(
-    web: MatchWeb, query: tuple[Any, Any, Any], options: dict[str, Any], labels: list[str] | None, chosen: float | None
-) -> list[str]:
+def _drawn_thresholds(made: Suggestion, options: dict[str, Any], chosen: float | None) -> list[str]:
     """The picture of thresholds, where one is wanted; its name."""
     if not options["threshold_picture"]:
         return []
     from marey.plot.find import thresholds
 
-    thresholds(_suggested(web, query, options, labels), options["threshold_picture"], chosen=chosen)
+    thresholds(made, options["threshold_picture"], chosen=chosen)
     return [options["threshold_picture"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -51,10 +52,14 @@ def tell_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None:
     click.echo(f"compares {what}{flat}, over {options.window:g} s, up to {100 * options.limit:g} cm{only}")
     if labels:
         click.echo(f"labels: {', '.join(labels)}")
+    if written is None:
+        width = max(map(len, web.names))
+        for name, clip in zip(web.names, web.clips, strict=True):
+            click.echo(f"  {name:<{width}}  {len(clip) / web.fps:8.2f} s  {len(clip):6d} frames")
 
 
-def tell_found(found: Found, as_json: bool, dropped: list[int], written: list[str]) -> None:
-    """Print the matches."""
+def tell_found(found: Found, as_json: bool, dropped: list[int], written: list[str], cut: list[str]) -> None:
+    """Print the matches, and the pictures and cut files that were written."""
     rows: list[dict[str, Any]] = [
         {
             "number": k,
@@ -75,10 +80,9 @@ def tell_found(found: Found, as_json: bool, dropped: list[int], written: list[st
             "query": rows[0],
             "matches": rows[1:],
             "edges": [{"first": e.first, "second": e.second, "distance_m": e.distance} for e in found.edges],
-            "largest_gap_m": list(found.largest_gap),
             "dropped": dropped,
             "notes": list(found.notes),
-            "written": written,
+            "written": [*cut, *written],
         }
         click.echo(json.dumps(report, indent=1, ensure_ascii=False))
         return
@@ -87,6 +91,8 @@ def tell_found(found: Found, as_json: bool, dropped: list[int], written: list[st
     where = f"{query['clip']} {query['start_s']:.2f} to {query['stop_s']:.2f} s"
     less = f", without {', '.join(map(str, dropped))}" if dropped else ""
     click.echo(f"{n} match{'' if n == 1 else 'es'} of {where} within {100 * found.threshold:.3g} cm{less}")
+    if max(match.tier for match in found) > 1:
+        click.echo("distances are sums along the way from match to match, tier by tier; no step exceeds the threshold")
     width = max(len(row["clip"]) for row in rows)
     for row in rows[1 : _LISTED + 1]:
         click.echo(
@@ -95,51 +101,43 @@ def tell_found(found: Found, as_json: bool, dropped: list[int], written: list[st
         )
     if n > _LISTED:
         click.echo(f"      and {n - _LISTED} more; --json has all")
-    low, high = found.largest_gap
-    if n > 2:
-        click.echo(f"the largest gap in these distances is from {100 * low:.1f} to {100 * high:.1f} cm")
     for note in found.notes:
         click.echo(f"  ! {note}")
-    if len(written) > 3:
-        click.echo(f"wrote {len(written)} files, {written[0]} to {written[-1]}")
-    else:
-        for path in written:
-            click.echo(f"wrote {path}")
+    if cut:
+        click.echo(f"cut out {counted(len(cut), 'motion')}, the query first: {cut[0]} to {Path(cut[-1]).name}")
+    for path in written:
+        click.echo(f"wrote {path}")
 
 
 def tell_suggestion(made: Suggestion, as_json: bool, written: list[str]) -> None:
-    """Print how many matches each threshold would have, and the threshold that stands out."""
-    steps = _steps(made)
-    counts = [(step, int((made.distances <= step).sum())) for step in steps]
+    """Print how many matches each threshold finds, and the threshold that stands out."""
+    counts = sorted(
+        {*zip(made.thresholds.tolist(), made.counts.tolist(), strict=True), (made.threshold, made.n_matches)}
+    )
     if as_json:
         report = {
             "threshold_m": made.threshold,
             "matches": made.n_matches,
-            "gap_m": list(made.gap),
+            "level_m": list(made.level) if made.stands_out else None,
+            "still_m": made.still,
             "counts": [{"threshold_m": step, "matches": n} for step, n in counts],
-            "distances_m": made.distances.tolist(),
             "is_complete": made.is_complete,
             "written": written,
         }
         click.echo(json.dumps(report, indent=1))
         return
     click.echo("threshold   matches")
-    # Where the number stays the same, its first and last threshold say all.
-    telling = [
-        k
-        for k, (step, n) in enumerate(counts)
-        if step == made.threshold or {n} != {count for _, count in counts[max(k - 1, 0) : k + 2]}
-    ]
-    for step, n in (counts[k] for k in telling):
-        cut_off = " or more" if not made.is_complete and n == len(made.distances) else ""
+    for k, (step, n) in enumerate(counts):
+        # Where the number stays the same, its first and last threshold say all.
+        if (
+            step != made.threshold
+            and {n} == {count for _, count in counts[max(k - 1, 0) : k + 2]}
+            and k + 1 < len(counts)
+        ):
+            continue
+        cut_off = " or more" if not made.is_complete and k + 1 == len(counts) else ""
         click.echo(f"  {step:.4f} m  {n:5d}{cut_off}{'   <- suggested' if step == made.threshold else ''}")
-    click.echo(f"suggested, as the largest gap: {made}")
+    click.echo(f"suggested: {made}")
+    click.echo(f"a figure that stands still is {made.still:.4f} m from the query; beyond that, anything will do")
     for path in written:
         click.echo(f"wrote {path}")
-
-
-def _steps(made: Suggestion) -> list[float]:
-    """Thresholds worth telling: round ones over the range of distances, and the one suggested."""
-    low, high = float(made.distances[0]), max(float(made.distances[-1]), made.gap[1])
-    steps = [round(0.01 * k, 2) for k in range(1, 100) if 0.5 * low <= 0.01 * k <= high + 0.01]
-    return sorted({*steps[:: max(len(steps) // 12, 1)], made.threshold})

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from marey.cli.files import check_folder, check_output, counted
-from marey.cli.find import Numbers, Shares, query_of
-from marey.cli.params import Moment
+from marey.cli.params import Moment, Numbers, Shares
+from marey.cli.query import AS_JSON, check_npz, check_picture, query_of, searched
 
 if TYPE_CHECKING:
     from marey.parametric import ParametricMotion, Reached
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-_NOTES = 4  # in the text; --json has all
+_NOTES = 8  # in the text; --json has all
 _NUMBERS_TOO = {"ignore_unknown_options": True}  # so that a target may be negative
 
 
@@ -52,7 +53,7 @@ def command() -> None:
 @click.option("--max-distance", type=float, default=0.3, show_default=True, help="Metres from which on motions differ.")
 @click.option("--force", is_flag=True, help="Take motions that are further apart all the same.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same space.")
-@_JSON
+@AS_JSON
 def build(
     sources: tuple[str, ...],
     feature: str,
@@ -75,15 +76,12 @@ def build(
       marey parametric build walk_*.bvh --feature turn,speed -o walk.npz
     """
     from marey.cli.progress import bar
-    from marey.errors import UnknownFormat
     from marey.parametric import ParametricMotion, parse_features
 
-    if Path(output).suffix.lower() != ".npz":
-        raise UnknownFormat(f"a space is written as .npz, got {Path(output).suffix or 'no suffix'}", path=output)
-    check_folder(output)
+    check_npz(output, "a space")
     check_output(output, sources)
     features = parse_features(feature)
-    examples = _files(sources) if threshold is None else _searched(sources, threshold, options)
+    examples = _files(sources) if threshold is None else _found(sources, threshold, options)
     with bar("building") as progress:
         space = ParametricMotion.build(
             examples,
@@ -100,7 +98,7 @@ def build(
     _tell_space(space, as_json, written=[output])
 
 
-def _searched(sources: tuple[str, ...], threshold: float, options: dict[str, Any]) -> Any:
+def _found(sources: tuple[str, ...], threshold: float, options: dict[str, Any]) -> Any:
     """What a search of a web finds."""
     from marey.find import MatchWeb
 
@@ -108,18 +106,19 @@ def _searched(sources: tuple[str, ...], threshold: float, options: dict[str, Any
         raise click.UsageError("with --threshold give WEB CLIP START STOP, such as web.npz take1 12.0 13.5")
     times = [Moment().convert(text, None, None) for text in sources[2:]]
     web = MatchWeb.load(sources[0])
-    query, first, last = query_of(web, sources[1], *(times or (None, None)))
-    found = web.search(
-        query, first, last, threshold, overlap=options["overlap"], labels=list(options["labels"]) or None
-    )
-    dropped = {number for numbers in options["drop"] for number in numbers}
-    return found.without(*sorted(dropped)) if dropped else found
+    return searched(web, query_of(web, sources[1], *(times or (None, None))), threshold, options)
 
 
 def _files(sources: tuple[str, ...]) -> Any:
     """Motions from files."""
+    from marey.cli.files import result_kind
     from marey.io import load_motion
 
+    if Path(sources[0]).exists() and result_kind(sources[0]) == "web":
+        raise click.UsageError(
+            f"--threshold is missing: {sources[0]!r} is a match web, and how unlike what is found in it may be has to "
+            "be said; `marey find search ... --suggest` tells which"
+        )
     for source in sources:
         if not Path(source).exists():
             raise click.UsageError(
@@ -138,7 +137,7 @@ def _files(sources: tuple[str, ...]) -> Any:
 @click.option("--no-cleanup", is_flag=True, help="Leave feet as they are blended, without holding them in place.")
 @click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
 @click.option("--plot", "picture", metavar="PNG", help="Draw the motion with its target: PNG or SVG.")
-@_JSON
+@AS_JSON
 def make(
     file: str, target: tuple[str, ...], output: str, refine: int, no_cleanup: bool, rigid: bool, picture: str | None,
     as_json: bool,
@@ -161,36 +160,31 @@ def make(
     check_output(output, [file])
     check_folder(output)
     if picture is not None:
-        from marey.plot.style import check_suffix
-
-        check_suffix(picture)
-        check_folder(picture)
-    numbers = [_number(text) for text in target]
+        check_picture(picture, [file, output])
     space = ParametricMotion.load(file)
-    if len(numbers) == space.n_dims:
-        numbers = [value / _shown(unit)[1] for value, unit in zip(numbers, space.units, strict=True)]
+    numbers = _target(space, target)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MareyWarning)  # told below
         motion = space(numbers, clean=not no_cleanup, refine=refine, name=Path(output).stem)
     reached = None
     if not any(feature.kind == "given" for feature in space.features):
         reached = space.error(numbers, clean=not no_cleanup, refine=refine)
+    aim, projected = space.aim(numbers)
     save(motion, output, rigid=rigid)
     written = [output]
     if picture is not None:
         from marey.plot.parametric import aimed
 
-        aimed(space, [numbers], picture, refine=refine, clean=not no_cleanup)
+        aimed(space, [numbers], picture, made=[motion])
         written.append(picture)
-    _, projected = space.aim(numbers)
-    _tell_made(space, numbers, len(motion), reached, projected, written, as_json)
+    _tell_made(space, numbers, len(motion), reached, aim, projected, written, as_json)
     return int(projected)
 
 
 @command.command("range")
 @click.argument("file", metavar="SPACE")
 @click.option("--plot", "picture", metavar="OUT", help="Draw examples and samples: PNG or SVG.")
-@_JSON
+@AS_JSON
 def reach(file: str, picture: str | None, as_json: bool) -> None:
     """What a space can be asked for.
 
@@ -201,11 +195,7 @@ def reach(file: str, picture: str | None, as_json: bool) -> None:
     from marey.parametric import ParametricMotion
 
     if picture is not None:
-        from marey.plot.style import check_suffix
-
-        check_suffix(picture)
-        check_output(picture, [file])
-        check_folder(picture)
+        check_picture(picture, [file])
     space = ParametricMotion.load(file)
     written = []
     if picture is not None:
@@ -214,6 +204,20 @@ def reach(file: str, picture: str | None, as_json: bool) -> None:
         reachable(space, picture)
         written.append(picture)
     _tell_space(space, as_json, written=written)
+
+
+def _target(space: ParametricMotion, given: tuple[str, ...]) -> list[float]:
+    """One number for each parameter, degrees as radians."""
+    numbers = [_number(text) for text in given]
+    if len(numbers) != space.n_dims:
+        told = (
+            f"{name} in {_shown(unit)[0]}" if unit else name
+            for name, unit in zip(space.names, space.units, strict=True)
+        )
+        raise click.UsageError(
+            f"a target needs {counted(space.n_dims, 'number')}, {', '.join(told)}; got {len(numbers)}"
+        )
+    return [value / _shown(unit)[1] for value, unit in zip(numbers, space.units, strict=True)]
 
 
 def _number(text: str) -> float:
@@ -242,7 +246,7 @@ def _tell_space(space: ParametricMotion, as_json: bool, written: list[str]) -> N
         report = {
             "parameters": rows,
             "examples": [motion.name for motion in space.registration.motions],
-            "example_parameters": region.examples.tolist(),
+            "example_parameters": (region.examples * [_shown(unit)[1] for unit in region.units]).tolist(),
             "samples": len(region.samples),
             "notes": list(space.notes),
             "written": written,
@@ -253,12 +257,29 @@ def _tell_space(space: ParametricMotion, as_json: bool, written: list[str]) -> N
     width = max(len(str(row["name"])) for row in rows)
     for row in rows:
         click.echo(f"  {row['name']:<{width}}  {row['low']:8.3f} to {row['high']:8.3f} {row['unit']}".rstrip())
-    for note in space.notes[:_NOTES]:
+    notes = _grouped(space.notes)
+    for note in notes[:_NOTES]:
         click.echo(f"  ! {note}")
-    if len(space.notes) > _NOTES:
-        click.echo(f"  ! and {counted(len(space.notes) - _NOTES, 'note')} more; --json has all")
+    if len(notes) > _NOTES:
+        click.echo(f"  ! and {counted(len(notes) - _NOTES, 'note')} more; --json has all")
     for path in written:
         click.echo(f"wrote {path}")
+
+
+def _grouped(notes: Iterable[str]) -> list[str]:
+    """Notes on what was left out first; of those that say the same of several motions, the first and how many."""
+    groups: dict[str, list[str]] = {}
+    for note in notes:
+        # The motions' names and all numbers may differ.
+        groups.setdefault(re.sub(r"'[^']*'|[-+]?\d+(\.\d+)?", "*", note), []).append(note)
+    alike = sorted(groups.values(), key=lambda group: "left out" not in group[0])
+    out = []
+    for group in alike:
+        if "left out" in group[0] or len(group) == 1:
+            out += group
+        else:
+            out.append(f"{group[0]} (and {len(group) - 1} more like this)")
+    return out
 
 
 def _tell_made(
@@ -266,12 +287,12 @@ def _tell_made(
     target: list[float],
     n_frames: int,
     reached: Reached | None,
+    aim: Any,
     projected: bool,
     written: list[str],
     as_json: bool,
 ) -> None:
     factors = [_shown(unit)[1] for unit in space.units]
-    aimed, _ = space.aim(target)
 
     def told(values: Any) -> list[float]:
         return [factor * float(value) for factor, value in zip(factors, values, strict=True)]
@@ -282,13 +303,15 @@ def _tell_made(
         "parameters": list(space.names),
         "units": [_shown(unit)[0] for unit in space.units],
         "target": told(target),
-        "aimed": told(aimed),
+        "aimed": told(aim),
         "projected": projected,
     }
     if reached is not None:
-        report |= {"reached": told(reached.reached), "error": told(reached.error)}
+        error = told(reached.reached - reached.target)
+        report |= {"reached": told(reached.reached), "error": error}
         report["error_by_unit"] = {
-            _shown(unit)[0]: _shown(unit)[1] * size for unit, size in reached.distances().items()
+            unit: math.hypot(*(off for off, each in zip(error, report["units"], strict=True) if each == unit))
+            for unit in dict.fromkeys(report["units"])
         }
     if as_json:
         click.echo(json.dumps(report, indent=1, ensure_ascii=False).replace("NaN", "null"))

@@ -1,4 +1,4 @@
-"""What the command line takes as a value: moments, planes, names or numbers, places at a time."""
+"""What the command line takes as a value: moments, planes, names or numbers, shares, places at a time."""
 
 from __future__ import annotations
 
@@ -33,6 +33,35 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
         if not 0 <= number < float("inf"):
             self.fail(f"expected seconds such as 1.2, or a frame such as 36f, got {value!r}", param, ctx)
         return number
+
+
+class Numbers(click.ParamType):  # type: ignore[type-arg]
+    """``3,7``: whole numbers."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
+        """All of them."""
+        try:
+            return value if isinstance(value, tuple) else tuple(int(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"expected numbers of matches such as 3 or 3,7, got {value!r}", param, ctx)
+
+
+class Shares(click.ParamType):  # type: ignore[type-arg]
+    """``0.8,0.2``: two shares."""
+
+    name = "same,new"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
+        """Both."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            same, new = (float(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"expected two shares such as 0.8,0.2, got {value!r}", param, ctx)
+        return same, new
 
 
 class Plane(click.ParamType):  # type: ignore[type-arg]

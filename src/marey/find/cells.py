@@ -92,13 +92,6 @@ class Cells:
         """Bytes of all arrays."""
         return self.row_runs.nbytes + self.run_first.nbytes + self.run_values.nbytes + self.values.nbytes
 
-    def rows_and_columns(self) -> tuple[Ints, Ints]:
-        """(M,) and (M,): where each of the values belongs."""
-        lengths = np.diff(self.run_values)
-        run_rows = np.repeat(np.arange(self.shape[0]), np.diff(self.row_runs))
-        shift = np.repeat(self.run_first.astype(np.int64) - self.run_values[:-1], lengths)
-        return np.repeat(run_rows, lengths), np.arange(len(self)) + shift
-
     def units(self, rows: slice = slice(None), columns: slice = slice(None)) -> Units:
         """Values of a part of the grid, `TOO_FAR` where no cell is kept."""
         from marey.find import cells_kernels

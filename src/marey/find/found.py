@@ -124,18 +124,6 @@ class Found:
         """(n,) metres from the query along the shortest paths."""
         return settle(np.array([match.distance for match in self.matches]))
 
-    @property
-    def largest_gap(self) -> tuple[float, float]:
-        """The two neighbouring match distances that lie furthest apart, in metres; the first may be the query's 0.
-
-        With a single match, 0 and its distance. Those beyond are the first to doubt.
-        """
-        distances = self.distances
-        if len(distances) < 2:
-            return 0.0, 0.0
-        at = int(np.argmax(np.diff(distances[1:]))) + 1 if len(distances) > 2 else 0
-        return float(distances[at]), float(distances[at + 1])
-
     def without(self, *which: int) -> Found:
         """The same without some matches, by their places; negative ones count from the end.
 

@@ -17,7 +17,7 @@ from marey.find.cells import STEP
 from marey.find.found import Found
 from marey.find.region import quantise, valid_region
 from marey.find.search import STRAIGHT, Query, checked_overlap, checked_threshold
-from marey.find.tiers import Candidates, Find, grow
+from marey.find.tiers import Candidates, Find
 
 if TYPE_CHECKING:
     from marey.find.match_web import MatchWeb
@@ -37,7 +37,7 @@ def reference_search(
     """As `search`, on whole grids: of the web only clips and options are used. For small sets."""
     limit, shares = checked_threshold(threshold), checked_overlap(overlap)
     query = Query.of(web, clip, start, stop, None)
-    graph = grow(query.place, _finder(web, limit), limit, overlap=shares, most=most, tiers=tiers)
+    graph = query.grown(limit, shares, most, tiers, _finder(web, limit))
     return query.found(graph, limit, [])
 
 

@@ -7,7 +7,7 @@ rows. No grid is ever made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,14 +15,15 @@ import numpy as np
 
 from marey.compare import frame_weights
 from marey.compare.pairing import Pairing
-from marey.core._arrays import Bools, Floats, checked_index
+from marey.core._arrays import Bools, checked_index
 from marey.core.motion import Motion
 from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, NoResult, NoTimewarp, UnknownName, similar
 from marey.find.build import web_clouds
 from marey.find.cells import STEP, Cells
 from marey.find.found import Found, Match, assembled
-from marey.find.tiers import NOWHERE, Candidates, Find, Growth, Place, grow, joining
+from marey.find.stillness import stillness_of
+from marey.find.tiers import NOWHERE, Candidates, Find, Growth, Place, grow
 from marey.register.dtw import SLOPE_LIMIT, TimeAlignment, dtw
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ STRAIGHT = 1e-4
 
 Where both figures stand still all paths cost next to nothing; this lets them run on at equal pace there, so that
 matches end where the query does. It never counts in a distance."""
+# From one threshold to the next where several are tried.
+_RUNG = 1.05
 _Names = str | Sequence[str]
 
 
@@ -51,6 +54,8 @@ def search(
     tiers: int | None = None,
 ) -> Found:
     """The matches of frames `start` to `stop` of a clip, of these matches, and so on until none is new.
+
+    A larger threshold can find one or two fewer: of stretches that overlap in part, the one found first stays.
 
     Parameters
     ----------
@@ -72,7 +77,7 @@ def search(
     if checked_index(most, "most") < 1 or (tiers is not None and checked_index(tiers, "tiers") < 1):
         raise InvalidValue(f"most and tiers must be at least 1, got {most} and {tiers}")
     query = Query.of(web, clip, start, stop, labels)
-    graph = grow(query.place, query.finder(limit), limit, overlap=shares, most=most, tiers=tiers)
+    graph = query.grown(limit, shares, most, tiers)
     if graph.n == 1:
         _refuse(query, limit, shares)
     return query.found(graph, limit, _notes(web, graph, limit, most))
@@ -81,22 +86,25 @@ def search(
 class Query:
     """A stretch of a clip that is looked for in a web: where it is, and how to find what is like it."""
 
-    def __init__(self, web: MatchWeb, place: Place, outside: Any = None, allowed: list[Bools] | None = None) -> None:
-        self.web, self.place, self.outside, self.allowed = web, place, outside, allowed
+    def __init__(self, web: MatchWeb, place: Place, outside: Any = None, labels: _Names | None = None) -> None:
+        self.web, self.place, self.outside = web, place, outside
+        self.allowed = None if labels is None else labelled(web, labels)
+        named = () if labels is None else (labels,) if isinstance(labels, str) else labels
+        self.told_labels = f" with the label {' or '.join(map(repr, named))}" if named else ""
+        self.still = stillness_of(web, outside)
 
     @classmethod
     def of(cls, web: MatchWeb, clip: int | str | Motion, start: Any, stop: Any, labels: _Names | None) -> Query:
         """Checked."""
-        allowed = None if labels is None else labelled(web, labels)
         least = max(_LEAST_FRAMES, round(web.options.chain * web.fps))
         if isinstance(clip, Motion):
             from marey.find.outside import Outside
 
             outside, first, last = Outside.of(web, clip, start, stop, least)
-            return cls(web, (NOWHERE, first, last), outside, allowed)
+            return cls(web, (NOWHERE, first, last), outside, labels)
         k = web.index(clip)
         first, last = checked_stretch(start, stop, len(web.clips[k]), web.fps, web.names[k], least)
-        return cls(web, (k, first, last), None, allowed)
+        return cls(web, (k, first, last), None, labels)
 
     def finder(self, limit: float) -> Find:
         """Candidates up to `limit` metres of any stretch of the web's clips, and of the query."""
@@ -110,32 +118,33 @@ class Query:
 
         return find
 
-    def joined(
-        self, limit: float, overlap: tuple[float, float], most: int, enough: float = np.inf
-    ) -> tuple[Floats, bool]:
-        """The threshold from which on each match is found, up to `limit` metres; see `tiers.joining`."""
-        return joining(self.place, self.finder(limit), limit, overlap=overlap, most=most, enough=enough)
+    def grown(
+        self,
+        threshold: float,
+        overlap: tuple[float, float],
+        most: int,
+        tiers: int | None = None,
+        find: Find | None = None,
+    ) -> Growth:
+        """The match graph at a threshold; with `find`, by candidates that reach at least as far."""
+        look = self.finder(threshold) if find is None else find
+        return grow(self.place, look, self.still, threshold, overlap=overlap, most=most, tiers=tiers)
 
-    def stillness(self) -> float:
-        """Metres between the query and a figure that stays as it is at the query's start, or at its end if less.
-
-        What is further away than that is no more like the query than doing nothing.
-        """
-        clip, start, stop = self.place
-        clouds = self.outside.clouds if clip == NOWHERE else web_clouds(self.web.clips[clip], self.web.options)
-        values = np.empty((stop - start, stop - start))
-        weights = frame_weights(self.web.options.window, self.web.fps, "triangle")
-        Pairing(clouds, clouds, weights).fill(values, (start, stop, start, stop))
-        return float(np.sqrt(np.maximum(values, 0.0).mean(axis=0)[[0, -1]].min()))
-
-    def nearest(self, overlap: tuple[float, float]) -> tuple[Place, float] | None:
+    def nearest(self, overlap: tuple[float, float], find: Find | None = None) -> tuple[Place, float] | None:
         """The nearest match at any distance that the web knows, and that distance."""
         limit = self.web.options.limit
-        graph = grow(self.place, self.finder(limit), limit, overlap=overlap, most=10**9, tiers=1)
-        if graph.n == 1:
-            return None
-        distance, node = min((graph.links[0, node], node) for node in range(1, graph.n))
-        return graph.place(node), distance
+        look = self.finder(limit) if find is None else find
+        clip, start, stop = self.place
+        near = look(*self.place).within(limit, Growth(self.place, 1).lengths)
+        shared = np.minimum(near.stops, stop) - np.maximum(near.starts, start)
+        is_apart = (near.clips != clip) | (shared < overlap[1] * np.minimum(near.stops - near.starts, stop - start))
+        # What is nearest of all may be someone standing still, which is no match.
+        for threshold in ladder(float(near.distances[is_apart].min(initial=np.inf)), limit):
+            graph = self.grown(threshold, overlap, 10**9, 1, look)
+            if graph.n > 1:
+                distance, node = min((graph.links[0, node], node) for node in range(1, graph.n))
+                return graph.place(node), distance
+        return None
 
     def found(self, graph: Growth, limit: float, notes: list[str]) -> Found:
         """The result of a search."""
@@ -146,6 +155,17 @@ class Query:
             matches.append(Match(motion.name, start, stop, 0.0, graph.tiers[node]))
             motions.append(replace(motion[start:stop], name=f"{motion.name} {start}-{stop}"))
         return assembled(matches, motions, graph.links, limit, notes, _aligner(self.web, self.outside))
+
+
+def ladder(first: float, last: float) -> Iterator[float]:
+    """Thresholds from `first` on, each a little larger than the one before, up to `last` metres."""
+    # What lies on the first rung is within it.
+    rung = max(first, 1e-4) * (1.0 + 1e-9)
+    while rung < last:
+        yield rung
+        rung *= _RUNG
+    if first <= last:
+        yield last
 
 
 def candidates(pairs: Any, start: int, stop: int, limit: float) -> Candidates:
@@ -216,8 +236,8 @@ def labelled(web: MatchWeb, labels: _Names) -> list[Bools]:
     known = sorted({name for clip in web.clips for name in clip.labels.names})
     for name in wanted:
         if name not in known:
-            hint = similar(str(name), known) or (f"; it has {', '.join(known[:5])}" if known else "; it has none")
-            raise UnknownName(f"no clip of this web has the label {name!r}{hint}")
+            told = f"there are {', '.join(map(repr, known))}" if known else "the clips have no labels"
+            raise UnknownName(f"no clip of this web has the label {name!r}; {told}{similar(str(name), known)}")
     if not wanted:
         raise InvalidValue("labels must name at least one, got none; leave them out to search everything")
     return [np.any([clip.labels.mask(name, len(clip)) for name in wanted], axis=0) for clip in web.clips]
@@ -263,7 +283,7 @@ def _refuse(query: Query, limit: float, overlap: tuple[float, float]) -> NoRetur
     near = query.nearest(overlap)
     clip, start, stop = query.place
     name = query.outside.motion.name if clip == NOWHERE else query.web.names[clip]
-    what = f"nothing within {limit:g} m of frames {start} to {stop} of {name!r}"
+    what = f"nothing{query.told_labels} within {limit:g} m of frames {start} to {stop} of {name!r}"
     if near is None:
         raise NoResult(f"{what}, nor at any distance that this web was built for, {query.web.options.limit:g} m")
     (clip, start, stop), distance = near

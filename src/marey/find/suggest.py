@@ -1,57 +1,92 @@
-"""Which threshold to search with: the largest gap between the distances at which matches come in."""
+"""Which threshold to search with: one from which on, for the longest way, nothing more is found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, Ints, as_type, checked_index, settle
+from marey.core._arrays import Floats, Ints, as_type, checked_index, frozen, settle
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NoResult
-from marey.find.search import Query, checked_overlap
+from marey.find.search import Query, checked_overlap, ladder
 
 if TYPE_CHECKING:
     from marey.find.match_web import MatchWeb
+    from marey.find.tiers import Find
 
-# Ends of a gap are at least this many times apart; below, the distances go on evenly.
+# Ends of a level stretch are at least this many times apart; below, the number of matches goes on rising evenly.
 _LEAST_RATIO = 1.25
-# Of the distance to a figure that stands still, how far to look for the first match beyond it.
+# More matches, in proportion, that still leave a stretch level: where matches overlap a few come and go.
+_WOBBLE = 0.05
+# How many times the distance to a figure that stands still thresholds are looked at: beyond, anything will do.
 _FURTHER = 2.0
-# Where nothing stands out, so much beyond the last match.
-_BEYOND = 1.1
+# Stretches of clips whose candidates are held.
+_HELD = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suggestion:
-    """A threshold that leaves out what is clearly further away, for a person to judge.
+    """A threshold around which others find the same, for a person to judge.
 
-    threshold : metres, between the ends of the gap.
-    n_matches : how many matches lie below it.
-    gap : the distances on either side of it, the last of which may be `still`; the last match's twice where none
-        stands out.
-    distances : (n,) metres, rising: the threshold from which on each match is found, to the first beyond `still`.
+    threshold : metres, within the level stretch.
+    n_matches : what a search with it finds, the query not counted.
+    level : metres, from which to which threshold nothing more is found; the same twice where no stretch stands out.
+    thresholds : (n,) metres, rising, that were searched with.
+    counts : (n,) matches that each found, the query not counted.
     still : metres between the query and a figure that stands still.
-    is_complete : whether these are all, or there were more than were looked at.
+    is_complete : False where the last threshold found as many as were looked for at most, or more.
     """
 
     threshold: float
     n_matches: int
-    gap: tuple[float, float]
-    distances: Floats = field(repr=False)
+    level: tuple[float, float]
+    thresholds: Floats = field(repr=False)
+    counts: Ints = field(repr=False)
     still: float
     is_complete: bool = True
 
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "thresholds", frozen(self.thresholds, "thresholds", (None,)))
+        put(self, "counts", frozen(self.counts, "counts", (len(self.thresholds),), np.int64))
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether there is a level stretch."""
+        return self.level[0] < self.level[1]
+
     def __str__(self) -> str:
-        if self.gap[0] == self.gap[1]:
-            return f"{self.threshold:.4f} m takes in {self.n_matches} matches; no gap in their distances stands out"
-        return (
-            f"{self.threshold:.4f} m takes in {self.n_matches} matches up to {self.gap[0]:.4f} m; then comes nothing "
-            f"before {self.gap[1]:.4f} m"
-        )
+        many = f"{self.threshold:.4f} m finds {self.n_matches} match{'' if self.n_matches == 1 else 'es'}"
+        if not self.stands_out:
+            return f"{many}; no threshold stands out, as the number goes on rising"
+        return f"{many}, and so does nearly any threshold from {self.level[0]:.4f} to {self.level[1]:.4f} m"
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """Thresholds from `low` to `high` metres that all find `n` matches, and their stillness in the middle."""
+
+    low: float
+    high: float
+    n: int
+    still: float
+
+    @property
+    def weight(self) -> float:
+        """How much it stands out: by its length in proportion, the more so the more matches there are."""
+        if self.low >= self.still or self.high < _LEAST_RATIO * self.low:
+            return 0.0
+        return (1.0 - self.low / self.high) * float(np.log1p(self.n))
+
+    @property
+    def middle(self) -> float:
+        """Metres, in proportion between its ends, or below standing still if that is nearer than its end."""
+        return float(np.sqrt(self.low * min(self.high, self.still)))
 
 
 def suggest(
@@ -66,46 +101,66 @@ def suggest(
 ) -> Suggestion:
     """A threshold for `search`, which never takes one by itself.
 
-    As matches of matches count too, it goes by the threshold from which on each match is found at all, through
-    whatever others. Of the gaps between these the one is taken that is largest in proportion, the more so the more
-    matches lie below it; the threshold is the geometric mean of its ends. A match that is as far away as a figure that
-    stands still says nothing, so that only gaps that begin below that distance count.
+    Searches are made with rising thresholds, 5 % from one to the next. Where the number of matches stays the same for
+    a while there is a gap in their distances; the longest such stretch in proportion is taken, the more so the more
+    matches it has, and the geometric mean of its ends suggested. What is as far away as a figure that stands still says
+    nothing: only stretches that begin nearer than most of their matches are to that count, and it takes an end's place
+    if it is nearer.
 
     Parameters
     ----------
     clip, start, stop, overlap, labels : as for `search`.
-    most : matches to look at.
+    most : matches from which on it looks no further.
     """
     query = Query.of(web, clip, start, stop, labels)
     if checked_index(most, "most") < 1:
         raise InvalidValue(f"most must be at least 1, got {most}")
     shares = checked_overlap(overlap)
-    still = query.stillness()
-    joined, has_more = query.joined(_FURTHER * still, shares, most, still)
-    n_near = int(np.searchsorted(joined, still, side="right"))
-    if n_near == 0:
-        near = query.nearest(shares)
+    find = lru_cache(_HELD)(query.finder(web.options.limit))
+    near, still = query.nearest(shares, find), query.still(*query.place)
+    if near is None or near[1] > still:
         rest = "there is nothing at all" if near is None else f"the nearest match is {near[1]:.4f} m away"
         raise NoResult(f"nothing is more like this query than a figure that stands still, at {still:.4f} m; {rest}")
-    # Where nothing comes after the last match, standing still does.
-    ends = joined if has_more or n_near < len(joined) else np.append(joined, still)
-    at = largest_gap(ends)
-    if at == len(ends):
-        last = float(joined[n_near - 1])
-        return Suggestion(_BEYOND * last, n_near, (last, last), joined, still, not has_more)
-    low, high = float(ends[at - 1]), float(ends[at])
-    return Suggestion(float(np.sqrt(low * high)), at, (low, high), joined, still, not has_more)
+    rungs, many, stillness, is_full = _climbed(query, find, near[1], shares, most)
+    best = max(_levels(rungs, many, stillness, is_full), key=lambda level: level.weight)
+    if best.weight > 0.0:
+        threshold, ends = best.middle, (best.low, best.high)
+    else:
+        # As much as can be had before standing still is as near.
+        threshold = max((t for t, s in zip(rungs, stillness, strict=True) if t < s), default=rungs[0])
+        ends = (threshold, threshold)
+    n_matches = query.grown(threshold, shares, most, find=find).n - 1
+    return Suggestion(threshold, n_matches, ends, np.array(rungs), np.array(many), still, not is_full)
 
 
-def largest_gap(distances: Floats) -> int:
-    """How many of the rising distances (n,) lie before the gap that stands out most; all, if none does."""
-    if len(distances) < 2:
-        return len(distances)
-    low, high = distances[:-1], distances[1:]
-    many = np.arange(1, len(distances))
-    weight = np.where(high >= _LEAST_RATIO * low, (1.0 - low / np.maximum(high, 1e-12)) * np.log1p(many), 0.0)
-    at = int(np.argmax(weight))
-    return at + 1 if weight[at] > 0.0 else len(distances)
+def _climbed(
+    query: Query, find: Find, first: float, overlap: tuple[float, float], most: int
+) -> tuple[list[float], list[int], list[float], bool]:
+    """Thresholds, how many each finds, how far these are from standing still in the middle, and whether the last one
+    found too many."""
+    rungs: list[float] = []
+    many: list[int] = []
+    stillness: list[float] = []
+    for threshold in ladder(first, query.web.options.limit):
+        graph = query.grown(threshold, overlap, most, find=find)
+        rungs.append(threshold)
+        many.append(graph.n - 1)
+        stillness.append(float(np.median(graph.stillness)))
+        if graph.is_full or threshold > _FURTHER * stillness[-1]:
+            return rungs, many, stillness, graph.is_full
+    return rungs, many, stillness, False
+
+
+def _levels(rungs: Sequence[float], many: Sequence[int], stillness: Sequence[float], is_full: bool) -> list[_Level]:
+    """Stretches of thresholds that find the same, each up to the last before one that finds more; none of too many."""
+    out = []
+    begin = 0
+    for k in range(1, len(rungs) + 1):
+        if k == len(rungs) or many[k] > (1.0 + _WOBBLE) * many[begin]:
+            if k < len(rungs) or not is_full:
+                out.append(_Level(rungs[begin], rungs[k - 1], many[begin], stillness[k - 1]))
+            begin = k
+    return out or [_Level(rungs[0], rungs[0], many[0], stillness[0])]
 
 
 def counts(
@@ -119,15 +174,13 @@ def counts(
     labels: str | Sequence[str] | None = None,
     most: int = 500,
 ) -> Ints:
-    """How many matches a search has at each of the thresholds (n,), at most `most`.
-
-    All are counted in one growing search. Where matches nearly overlap, a search of its own can differ by one or two.
-    """
+    """How many matches a search with each of the thresholds (n,) finds, at most `most`, the query not counted."""
     limits = as_type(thresholds, "thresholds in metres")
     if limits.ndim != 1 or not (limits > 0.0).all():
         raise InvalidValue(f"thresholds must be a list of metres above 0, got {thresholds!r}")
     if checked_index(most, "most") < 1:
         raise InvalidValue(f"most must be at least 1, got {most}")
-    query = Query.of(web, clip, start, stop, labels)
-    joined, _ = query.joined(float(limits.max(initial=0.0)), checked_overlap(overlap), most)
-    return settle(np.searchsorted(joined, limits, side="right").astype(np.int64))
+    query, shares = Query.of(web, clip, start, stop, labels), checked_overlap(overlap)
+    find = lru_cache(_HELD)(query.finder(float(limits.max(initial=0.0))))
+    many = [query.grown(float(limit), shares, most, find=find).n - 1 for limit in limits]
+    return settle(np.array(many, dtype=np.int64))

@@ -12,16 +12,18 @@ both figures stand still has the lower mean, and tier by tier the ends of matche
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core._arrays import Bools, Floats, Ints
 
 NOWHERE = -1
 """The clip of a query that is not in the set."""
+
+# How many times nearer to standing still than to what it is like a stretch may be, if it is stiller than that.
+_DULLER = 1.5
 
 Place = tuple[int, int, int]
 """A clip, and frames of it, half-open."""
@@ -74,6 +76,9 @@ class Candidates:
 Find = Callable[[int, int, int], Candidates]
 """``find(clip, start, stop)``: the candidates of a query."""
 
+Still = Callable[[int, int, int], float]
+"""``still(clip, start, stop)``: metres between a stretch and a figure that stands still."""
+
 
 class Growth:
     """A match graph while it grows; node 0 is the query.
@@ -82,21 +87,23 @@ class Growth:
     ----------
     n : how many nodes.
     tiers : of each node.
+    stillness : of each node, metres between it and a figure that stands still.
     links : metres between two nodes (a < b).
     lengths : frames that a match has at least and at most: half and twice the query's, whatever the tier.
     is_full : whether there was a match too many.
     """
 
-    def __init__(self, query: Place, most: int) -> None:
+    def __init__(self, query: Place, most: int, still: float = np.inf) -> None:
         self.most = most
         self.tiers: list[int] = []
+        self.stillness: list[float] = []
         self.links: dict[tuple[int, int], float] = {}
         self.is_full = False
         n_frames = query[2] - query[1]
         self.lengths = (n_frames + 1) // 2, 2 * n_frames
         self._seen: list[tuple[int, int, int]] = []  # how often, and the sums of starts and stops
         self._places = np.zeros((16, 3), dtype=np.int64)
-        self.add(query, 0)
+        self.add(query, 0, still)
 
     @property
     def n(self) -> int:
@@ -108,13 +115,14 @@ class Growth:
         clip, start, stop = self._places[node].tolist()
         return clip, start, stop
 
-    def add(self, place: Place, tier: int) -> int:
+    def add(self, place: Place, tier: int, still: float = np.inf) -> int:
         """A new node."""
         if self.n == len(self._places):
             self._places = np.concatenate([self._places, np.zeros_like(self._places)])
         self._places[self.n] = place
         self._seen.append((1, place[1], place[2]))
         self.tiers.append(tier)
+        self.stillness.append(still)
         return self.n - 1
 
     def see_again(self, node: int, start: int, stop: int) -> None:
@@ -139,9 +147,13 @@ class Growth:
 
 
 def grow(
-    query: Place, find: Find, threshold: float, *, overlap: tuple[float, float], most: int, tiers: int | None
-) -> Growth:
+    query: Place, find: Find, still: Still, threshold: float, *, overlap: tuple[float, float], most: int,
+    tiers: int | None = None,
+) -> Growth:  # fmt: skip
     """The matches of a query, of its matches, and so on, until none is new.
+
+    A stretch in which less happens than in what it is like, and that is more like a figure that stands still, is no
+    match: all standing would come in through it.
 
     Parameters
     ----------
@@ -150,72 +162,36 @@ def grow(
     most : matches, besides the query, after which it stops.
     tiers : how far to go; None for as far as there is something new.
     """
-    graph = Growth(query, most)
+    graph = Growth(query, most, still(*query))
     level, tier = [0], 0
     while level and (tiers is None or tier < tiers):
         tier += 1
         fresh: list[int] = []
         for node in level:
             seen = find(*graph.place(node)).within(threshold, graph.lengths).distinct(overlap[0])
-            if not _tell_apart(graph, node, seen, tier, overlap, fresh):
+            if not _tell_apart(graph, node, seen, still, tier, overlap, fresh):
                 return graph
         level = fresh
     return graph
 
 
 def _tell_apart(
-    graph: Growth, node: int, seen: Candidates, tier: int, overlap: tuple[float, float], fresh: list[int]
+    graph: Growth, node: int, seen: Candidates, still: Still, tier: int, overlap: tuple[float, float], fresh: list[int]
 ) -> bool:
     """Link a node to its candidates, whether seen before or new, which are added to `fresh` too; False if full."""
     for clip, start, stop, distance in seen:
         nearest, share = graph.nearest((clip, start, stop))
         if share < overlap[1] or share == 0.0:
+            stillness = still(clip, start, stop)
+            if stillness < graph.stillness[node] and distance > _DULLER * stillness:
+                continue
             if graph.n > graph.most:
                 graph.is_full = True
                 return False
-            fresh.append(graph.add((clip, start, stop), tier))
+            fresh.append(graph.add((clip, start, stop), tier, stillness))
             graph.link(node, fresh[-1], distance)
         elif share > overlap[0] and nearest != node:
             graph.link(node, nearest, distance)
             if nearest != 0:  # the query stays as it was given
                 graph.see_again(nearest, start, stop)
     return True
-
-
-def joining(
-    query: Place, find: Find, limit: float, *, overlap: tuple[float, float], most: int, enough: float = np.inf
-) -> tuple[Floats, bool]:
-    """The threshold from which on each match is found: (n,) metres, rising; and whether there are more than `most`.
-
-    Matches are added one at a time, each time the one that is nearest to any that is there already. What it takes to
-    get to a match is the largest of these steps on the way.
-
-    Parameters
-    ----------
-    limit : metres up to which to look.
-    enough : metres; the first match beyond is the last.
-    """
-    graph = Growth(query, most)
-    waiting: list[tuple[float, Place]] = []
-    joined: list[float] = []
-    node, has_more = 0, False
-    while not (joined and joined[-1] > enough):
-        for clip, start, stop, distance in find(*graph.place(node)).within(limit, graph.lengths).distinct(overlap[0]):
-            heapq.heappush(waiting, (distance, (clip, start, stop)))
-        nearest = _next_new(graph, waiting, overlap[1])
-        has_more = nearest is not None and graph.n > most
-        if nearest is None or has_more:
-            break
-        node = graph.add(nearest[1], 1)
-        joined.append(nearest[0])
-    return settle(np.maximum.accumulate(np.array(joined, dtype=np.float64))), has_more
-
-
-def _next_new(graph: Growth, waiting: list[tuple[float, Place]], new: float) -> tuple[float, Place] | None:
-    """The nearest of those waiting that overlaps with no node; the others before it are dropped."""
-    while waiting:
-        distance, place = heapq.heappop(waiting)
-        share = graph.nearest(place)[1]
-        if share < new or share == 0.0:
-            return distance, place
-    return None

@@ -153,6 +153,8 @@ def _head(figure: Figure, found: Found, drawn: int) -> None:
     title = f"{n} match{'' if n == 1 else 'es'} within {100.0 * found.threshold:.3g} cm{part}"
     figure.text(0.12 / WIDTH, 1.0 - 0.1 / height, title, size=11, va="top")
     note = "poses below one another belong together in time"
+    if max(match.tier for match in found) > 1:
+        note += "; distances are sums along the way from match to match"
     figure.text(0.12 / WIDTH, 1.0 - 0.32 / height, note, size=NOTE_SIZE, color=NOTE, va="top")
     for k, (text, colour) in enumerate((("right", RIGHT), ("left", LEFT))):
         figure.text(1.0 - (0.15 + 0.5 * k) / WIDTH, 1.0 - 0.1 / height, text, color=colour, size=9.5, weight="bold",
@@ -170,7 +172,7 @@ def match_graph(found: Found, path: StrPath) -> None:
 
 @styled
 def draw_match_graph(found: Found) -> Figure:
-    """The query in the middle and each match as far from it as its distance, in centimetres.
+    """The query in the middle and each match as far from it as its distance along the dark lines, in centimetres.
 
     Dark lines are the shortest paths to the query, along which matches are registered; pale ones all other edges.
     The darker a dot, the fewer steps from the query it was found in.
@@ -272,6 +274,9 @@ def _list(figure: Figure, found: Found, most: int = 30) -> None:
         figure.text(x, 0.02, "●", size=11, color=colour, va="bottom")
         figure.text(x + 0.022, 0.022, text, size=NOTE_SIZE, color=NOTE, va="bottom")
         x += 0.05 + 0.0095 * len(text)
+    if deepest > 1:
+        told = "distances are sums along the dark lines"
+        figure.text(0.70, 0.957, told, size=NOTE_SIZE, color=NOTE, va="top")
 
 
 def _called(found: Found, k: int) -> str:
@@ -299,17 +304,18 @@ def draw_thresholds(suggestion: Suggestion, *, chosen: float | None = None) -> F
     """
     from matplotlib.ticker import MaxNLocator
 
-    distances = 100.0 * suggestion.distances
-    n = len(distances)
+    table = sorted(
+        {*zip(suggestion.thresholds.tolist(), suggestion.counts.tolist(), strict=True)}
+        | {(suggestion.threshold, suggestion.n_matches)}
+    )
+    steps, counts = 100.0 * np.array([step for step, _ in table]), np.array([n for _, n in table])
     figure = new_figure(3.5)
     axes = figure.add_axes((0.075, 0.17, 0.90, 0.70))
-    far = max(float(distances[-1]), 100.0 * suggestion.threshold, 100.0 * (chosen or 0.0))
-    x = np.concatenate([[0.0], np.repeat(distances, 2), [1.08 * far]])
-    y = np.concatenate([np.repeat(np.arange(n), 2), [n, n]])
-    last = len(x) - 2 if not suggestion.is_complete else len(x)
-    axes.plot(x[:last], y[:last], color=RIGHT, lw=1.8, zorder=3)
-    low, high = (100.0 * edge for edge in suggestion.gap)
-    if high > low:
+    far = max(float(steps[-1]), 100.0 * (chosen or 0.0))
+    # Nothing is known between two thresholds that were searched with: the line leads from the one to the other.
+    axes.plot(np.append(steps[0], steps), np.append(0, counts), color=RIGHT, lw=1.8, zorder=3)
+    low, high = (100.0 * edge for edge in suggestion.level)
+    if suggestion.stands_out:
         axes.axvspan(low, high, color=shade(LEFT, 0.18), lw=0, zorder=1)
     marks = [(100.0 * suggestion.threshold, f"suggested: {100.0 * suggestion.threshold:.1f} cm", LEFT, 0.97)]
     if chosen is not None:
@@ -322,12 +328,13 @@ def draw_thresholds(suggestion: Suggestion, *, chosen: float | None = None) -> F
                       ha="right" if right else "left")  # fmt: skip
     below = suggestion.n_matches
     axes.plot(100.0 * suggestion.threshold, below, "o", ms=6, mfc="white", mec=LEFT, mew=1.5, zorder=4)
-    # Beyond the gap anything will do: how steeply it rises there says all.
-    top = min(n, max(3 * below, 10))
+    # Beyond the level stretch anything will do: how steeply it rises there says all.
+    top = min(int(counts.max()), max(3 * below, 10))
     axes.set(xlim=(0.0, 1.08 * far), ylim=(0.0, 1.3 * top), xlabel="threshold (cm)", ylabel="matches")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(True)
-    more = f", and {n - below}{'' if suggestion.is_complete else ' or more'} beyond it" if n > below else ""
-    where = "before the largest gap" if high > low else "without a gap between them"
+    last = int(counts[-1])
+    more = f", {last}{'' if suggestion.is_complete else ' or more'} beyond" if last > below else ""
+    where = f"from {low:.1f} to {high:.1f} cm" if suggestion.stands_out else "suggested; no threshold stands out"
     axes.set_title(f"{below} match{'' if below == 1 else 'es'} {where}{more}")
     return figure

@@ -90,6 +90,10 @@ def draw_reachable(space: ParametricMotion, *, targets: ArrayLike | None = None,
         axes.set_xlabel(titles[i])
         axes.grid(True)
     _key(figure, space, answers)
+    n_pairs = space.n_dims * (space.n_dims - 1) // 2
+    if n_pairs > len(pairs):
+        told = f"{len(pairs)} of the {n_pairs} pairs of parameters are drawn, all with {_called(space)[0]}"
+        figure.text(0.97, 1.0 - 0.12 / height, told, size=NOTE_SIZE, color=NOTE, va="top", ha="right")
     return figure
 
 
@@ -114,7 +118,7 @@ def _pairs(space: ParametricMotion) -> Sequence[tuple[int, int | None]]:
 
 def _is_place(space: ParametricMotion) -> bool:
     """Whether the parameters are where one joint is."""
-    return len(space.features) == 1 and space.features[0].kind == "position" and space.features[0].which == "xyz"
+    return len(space.features) == 1 and _is_whole_place(space.features[0])
 
 
 def _called(space: ParametricMotion) -> list[str]:
@@ -213,38 +217,58 @@ def told_size(value: float, unit: str) -> str:
 
 
 def aimed(
-    space: ParametricMotion, targets: ArrayLike, path: StrPath, *, refine: bool | int = False, clean: bool = True
+    space: ParametricMotion,
+    targets: ArrayLike,
+    path: StrPath,
+    *,
+    refine: bool | int = False,
+    clean: bool = True,
+    made: Sequence[Motion] | None = None,
 ) -> None:
     """Draw the motions to a row of targets, as PNG or SVG by the suffix; see `draw_aimed`."""
     check_suffix(path)
-    write_figure(draw_aimed(space, targets, refine=refine, clean=clean), path)
+    write_figure(draw_aimed(space, targets, refine=refine, clean=clean, made=made), path)
 
 
 @styled
 def draw_aimed(
-    space: ParametricMotion, targets: ArrayLike, *, refine: bool | int = False, clean: bool = True
+    space: ParametricMotion,
+    targets: ArrayLike,
+    *,
+    refine: bool | int = False,
+    clean: bool = True,
+    made: Sequence[Motion] | None = None,
 ) -> Figure:
     """For each target the motion that the space makes, as ghosts, and in full the pose that meets it.
 
-    A place that is asked for is marked by a cross.
+    A place that is asked for is marked by a cross; if it is out of reach, a ring marks where the motion gets instead.
 
     Parameters
     ----------
     targets : (T, d), at most 8 of them.
+    refine, clean : as for a call of the space.
+    made : the motions, where the space made them already.
     """
     rows = _rows(space, targets)
     if not 1 <= len(rows) <= _MOST_TARGETS:
         raise InvalidValue(f"a row has 1 to {_MOST_TARGETS} targets, got {len(rows)}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MareyWarning)
-        made = [space(target, refine=refine, clean=clean) for target in rows]
+    if made is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MareyWarning)
+            made = [space(target, refine=refine, clean=clean) for target in rows]
+    elif len(made) != len(rows):
+        raise InvalidValue(f"expected a motion for each of the {len(rows)} targets, got {len(made)}")
     feature = next((each for each in space.features if each.is_pose), None)
     shown = [_Aimed(motion, feature) for motion in made]
     goals = [_place(space, feature, target, one) for target, one in zip(rows, shown, strict=True)]
+    is_out = [space.aim(target)[1] for target in rows]
+    ends = [one.hit(feature) if out else None for one, out in zip(shown, is_out, strict=True)]
+    for one, goal in zip(shown, goals, strict=True):
+        one.make_room(goal)
     wide = max(one.right - one.left for one in shown)
     low = min(min(one.low for one in shown), -0.02)
     high = max(one.high for one in shown)
-    margin, foot, head, gap = 0.12, 0.5, 0.5, 0.10
+    margin, foot, head, gap = 0.12, 0.66 if any(is_out) else 0.5, 0.5, 0.10
     columns = len(rows)
     scale = min((WIDTH - 2 * margin - gap * (columns - 1)) / (wide * columns), 3.4 / (high - low))
     total = head + scale * (high - low) + foot
@@ -260,13 +284,30 @@ def draw_aimed(
         one.draw(axes)
         if goal is not None:
             axes.plot(*one.view.flat(goal), "x", color=_GOT, ms=9, mew=2.2, zorder=9)
-        x = box[0] + 0.5 * box[2]
-        figure.text(x, 0.36 / total, _told_target(space, rows[k]), size=NOTE_SIZE, color=NOTE, ha="center", va="center")
+        end = ends[k]
+        if goal is not None and end is not None:
+            x, y = zip(one.view.flat(goal), one.view.flat(end), strict=True)
+            axes.plot(x, y, color=_GOT, lw=1.0, ls=(0, (3, 2)), zorder=8)
+            axes.plot(x[1], y[1], "o", mfc="none", mec=_GOT, ms=9, mew=1.6, zorder=9)
+        told = _told_target(space, rows[k])
+        if is_out[k]:
+            off = (
+                ""
+                if goal is None or end is None
+                else f", missed by {told_size(float(np.linalg.norm(end - goal)), 'm')}"
+            )
+            told += f"\nout of reach{off}"
+        figure.text(
+            box[0] + 0.5 * box[2], (foot - 0.14) / total, told, size=NOTE_SIZE, color=NOTE, ha="center", va="top"
+        )
     places = f"{columns} place{'s' if columns > 1 else ''}"
     asked = f"The {told_joint(space.features[0].joint)} to {places}" if _is_place(space) else ", ".join(_called(space))
+    if all(is_out):
+        asked += ", out of reach"
     figure.text(margin / WIDTH, 1.0 - 0.1 / total, asked, size=11, va="top")
     if any(goal is not None for goal in goals):
-        figure.text(1.0 - margin / WIDTH, 1.0 - 0.1 / total, "✕ asked for", size=9, color=_GOT, ha="right", va="top")
+        key = "✕ asked for" if all(end is None for end in ends) else "✕ asked for   ○ reached"
+        figure.text(1.0 - margin / WIDTH, 1.0 - 0.1 / total, key, size=9, color=_GOT, ha="right", va="top")
     return figure
 
 
@@ -287,6 +328,36 @@ class _Aimed:
         points = np.concatenate([outline(self.body, frame, self.view) for frame in (*self.ghosts, self.apex)])
         (self.left, self.low), (self.right, self.high) = points.min(axis=0) - 0.05, points.max(axis=0) + 0.05
 
+    def make_room(self, place: Floats | None) -> None:
+        """Let a place (3,) be seen, if it is not further away than the figure is tall."""
+        if place is None:
+            return
+        x, y = self.view.flat(place)
+        room = self.high - self.low
+        self.left, self.right = (
+            max(min(self.left, x - 0.1), self.left - room),
+            min(max(self.right, x + 0.1), self.right + room),
+        )
+        self.low, self.high = (
+            max(min(self.low, y - 0.1), self.low - room),
+            min(max(self.high, y + 0.1), self.high + room),
+        )
+
+    def hit(self, feature: Feature | None) -> Floats | None:
+        """(3,) where the joint gets whose place is asked for, in the axes of the drawing."""
+        if feature is None or not _is_whole_place(feature) or not isinstance(feature.at, str):
+            return None
+        return self.spot(np.asarray(feature(self.motion)))
+
+    def spot(self, place: Floats) -> Floats:
+        """(3,) a place to the left, above the floor and ahead of the figure, in the axes of the drawing."""
+        world = self.motion.world()
+        start = type(world)(world.positions[:1], world.rotations[:1])
+        there = np.asarray(rigid2d.apply(start_frames(self.motion.skeleton, start)[0], place))
+        # A place's height counts from the floor, as the drawing's does.
+        out: Floats = there * (1.0 - UP) + UP * place[1]
+        return out
+
     def draw(self, axes: Axes) -> None:
         """Ghosts, and over them the pose at the apex."""
         for k, frame in enumerate(self.ghosts):
@@ -294,21 +365,21 @@ class _Aimed:
         draw_pose(axes, self.body, self.apex, self.view, width=2.0, layer=3.0)
 
 
+def _is_whole_place(feature: Feature) -> bool:
+    """Whether all three coordinates of a place are asked for."""
+    return feature.kind == "position" and feature.which == "xyz"
+
+
 def _place(space: ParametricMotion, feature: Feature | None, target: Floats, one: _Aimed) -> Floats | None:
     """(3,) where a place that is asked for is, in the axes of the drawing; None for other parameters."""
-    if feature is None or feature.kind != "position" or feature.which != "xyz":
+    if feature is None or not _is_whole_place(feature):
         return None
     before = 0
     for each in space.features:
         if each is feature:
             break
         before += each.n_dims
-    world = one.motion.world()
-    frame = start_frames(one.motion.skeleton, type(world)(world.positions[:1], world.rotations[:1]))[0]
-    place = np.asarray(rigid2d.apply(frame, target[before : before + 3]))
-    # A target's height counts from the floor, as the drawing's does.
-    out: Floats = place * (1.0 - UP) + UP * target[before + 1]
-    return out
+    return one.spot(target[before : before + 3])
 
 
 def _told_target(space: ParametricMotion, target: Floats) -> str:

@@ -1,0 +1,90 @@
+"""What `marey find` and `marey parametric` share: searching a web for an example, and checks of what they write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.files import check_folder, check_output
+
+if TYPE_CHECKING:
+    from marey.core import Motion
+    from marey.find import MatchWeb
+    from marey.find.found import Found
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+Query = tuple["int | str | Motion", "int | None", "int | None"]
+"""A clip of a web or a motion from outside, and its frames, half-open."""
+
+
+def query_of(web: MatchWeb, clip: str, start: float | int | None, stop: float | int | None) -> Query:
+    """What to look for: a clip of the web by name or number, or else a file; and its frames."""
+    from marey.errors import UnknownName, similar
+
+    if clip in web.names:
+        which: int | str | Motion = clip
+        motion = web.clips[web.index(clip)]
+    elif clip.isdigit() and not Path(clip).exists():
+        which = web.index(int(clip))
+        motion = web.clips[which]
+    elif Path(clip).exists():
+        from marey.io import load_motion
+
+        which = motion = load_motion(clip)
+        if start is None and stop is None:
+            return motion, None, None
+    else:
+        raise UnknownName(f"{clip!r} is neither a clip of this web nor a file{similar(clip, web.names)}")
+    if start is None or stop is None:
+        raise click.UsageError(f"from when to when of {clip!r}? Give START and STOP, such as 12.0 13.5 or 360f 405f")
+    return which, *_frames(motion, start, stop)
+
+
+def _frames(motion: Motion, start: float | int, stop: float | int) -> tuple[int, int]:
+    """Moments as frames; those in seconds are refused in seconds where the clip does not have them."""
+    from marey.errors import InvalidValue
+
+    first, last = (moment if isinstance(moment, int) else round(moment * motion.fps) for moment in (start, stop))
+    given = [moment for moment in (start, stop) if isinstance(moment, float)]
+    if given and not 0 <= first < last <= len(motion):
+        told = " to ".join(
+            f"frame {moment}" if isinstance(moment, int) else f"{moment:g} s" for moment in (start, stop)
+        )
+        raise InvalidValue(
+            f"a query must lie within its clip: {motion.name!r} lasts from 0 to {len(motion) / motion.fps:.2f} s, got "
+            f"{told}"
+        )
+    return first, last
+
+
+def searched(web: MatchWeb, query: Query, threshold: float, options: dict[str, Any], **more: Any) -> Found:
+    """What a search finds, without what --drop names; `options` has overlap, labels and drop."""
+    found = web.search(*query, threshold, overlap=options["overlap"], labels=list(options["labels"]) or None, **more)
+    dropped = dropped_of(options)
+    return found.without(*dropped) if dropped else found
+
+
+def dropped_of(options: dict[str, Any]) -> list[int]:
+    """All numbers that --drop names."""
+    return sorted({number for numbers in options["drop"] for number in numbers})
+
+
+def check_npz(output: str, what: str) -> None:
+    """Refuse another suffix than .npz, and a folder that is not there."""
+    from marey.errors import UnknownFormat
+
+    if Path(output).suffix.lower() != ".npz":
+        raise UnknownFormat(f"{what} is written as .npz, got {Path(output).suffix or 'no suffix'}", path=output)
+    check_folder(output)
+
+
+def check_picture(picture: str, inputs: Iterable[str]) -> None:
+    """Refuse a picture that cannot be written, before anything is."""
+    from marey.plot.style import check_suffix
+
+    check_suffix(picture)
+    check_output(picture, inputs)
+    check_folder(picture)
