@@ -46,7 +46,11 @@ def test_a_splice_is_written_and_reported(clips, capsys):
     report = json.loads((clips / "told" / "report.json").read_text())
     assert report["loop"]["passes"] >= 1
     assert report["seams"]["hands"] < 0.05
-    assert report["figures"]["phase_error_p95_cycles"] < 0.08
+    figures = report["figures"]
+    assert figures["phase_error_p95_cycles"] < 0.08
+    assert figures["wobble_against_naive"] == pytest.approx((figures["wobble_mm"] / figures["wobble_naive_mm"]) ** 2)
+    assert f"its energy is {figures['wobble_against_lower']:.2f} of that of 'walk', " in said
+    assert f"the neck deviates by {figures['neck_deviation_mm']:.1f} mm" in said
     made = marey.load_motion("both.bvh")
     assert len(made) == 121
     assert {"walk", "carry_box"} <= set(made.labels.names)
@@ -66,6 +70,12 @@ def test_options_reach_the_splice(clips, capsys):
     assert main([*SPLICE, "--json", "--naive"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["op"] == "splice_naive"
+    assert "phase_error_p95_cycles" not in report["figures"]  # nothing was brought in step
+    assert report["figures"]["wobble_mm"] > 0.0
+    assert main([*SPLICE, "--naive", "--report", "told"]) == 0
+    assert "in step" not in capsys.readouterr().out
+    assert main(["splice", "stand.bvh", "carry.bvh", "-o", "both.bvh", "--naive"]) == 0
+    assert "'stand' has no steps to measure wobble and phase by" in capsys.readouterr().out
 
 
 def test_no_steps_is_no_result(clips, capsys):
@@ -74,6 +84,37 @@ def test_no_steps_is_no_result(clips, capsys):
     assert "the lower clip 'stand' has no locomotion to align to" in said
     assert "marey transplant" in said
     assert not (clips / "no.bvh").exists()
+
+
+def test_a_wrong_span_names_its_own_options(clips, capsys):
+    assert main([*SPLICE, "--upper-from", "2", "--upper-to", "1"]) == 2
+    assert "--upper-from has to come before --upper-to" in capsys.readouterr().err
+    line = ["transplant", "walk.bvh", "stand.bvh", "-o", "arm.bvh", "--joints", "head", "--donor-from", "9"]
+    assert main(line) == 2
+    assert "--donor-from is beyond the end of 'stand'" in capsys.readouterr().err
+
+
+def test_an_implausible_rate_is_told(clips, capsys):
+    assert main([*SPLICE, "--fps", "120"]) == 0
+    assert "marey: warning: carry.bvh: 3.67 strides per second in a walk" in capsys.readouterr().err
+
+
+def test_what_a_transplant_leaves_out_is_told(clips, capsys):
+    assert main(["transplant", "stand.bvh", "walk.bvh", "-o", "legs.bvh", "--joints", "legs"]) == 0
+    said = capsys.readouterr().out
+    assert "the donor's last 2.00 s are left out, as the base ends before" in said
+    assert "the transplanted feet skate" in said
+    assert "upper_body of the base on the donor" in said
+    assert "marey clean" in said
+    assert main(["transplant", "walk.bvh", "stand.bvh", "-o", "arm.bvh", "--joints", "head", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["notes"] == []
+
+
+def test_correlations_need_steps(clips, capsys):
+    assert main(["plot", "correlations", "stand.bvh", "-o", "with.png"]) == 1
+    said = capsys.readouterr().err
+    assert "correlations are with the legs of a clip that walks, runs or climbs" in said
+    assert "transplant" not in said
 
 
 def test_an_input_is_not_written_over(clips, capsys):

@@ -119,6 +119,53 @@ def test_no_velocity_jumps(gaze):
     assert jumps[1] < 0.55 * jumps[0]
 
 
+@pytest.mark.parametrize("moment", [1.02, 1.1, 1.3, 1.6, 2.5])
+def test_a_look_that_breaks_off_another_overshoots_from_where_the_gaze_was(gaze, moment):
+    """By the model's share of the way that is really left, not of the way between the two goals."""
+    goal = math.radians(100.0)
+    track = gaze.trace(standing(5.0), [(1.0, -goal, 0.0), (moment, goal, 0.0)])
+    frame = math.ceil(moment * 60.0)
+    here = math.degrees(track.gaze[frame, 0])
+    beyond = math.degrees(track.gaze[:, 0].max()) - 100.0
+    assert beyond == pytest.approx(track.looks[1].shift.overshoot * (100.0 - here), rel=0.1, abs=0.5)
+    assert math.degrees(track.looks[1].shift.goal[0]) == pytest.approx(min(100.0 - here, 150.0), abs=4.0)
+    if moment <= 1.1:
+        assert beyond < 12.0
+    assert np.degrees(track.misses()[-1]) < 0.05
+
+
+def test_misses_are_of_the_goal_as_it_was_asked(gaze):
+    with pytest.warns(MareyWarning, match="20.0 degrees outside of the gaze map"):
+        track = gaze.trace(standing(), [(0.5, math.radians(170.0), 0.0)])
+    assert np.degrees(track.goals[-1]) == pytest.approx([170.0, 0.0], abs=1e-9)
+    assert np.degrees(track.misses()[-1]) == pytest.approx(20.0, abs=0.05)
+
+
+def test_a_goal_inside_the_map_is_met_where_the_base_looks_away_from_it(gaze):
+    """The body cannot turn as far as the goal is from where the head points by itself: the eyes do the rest."""
+    still = standing()
+    head = still.skeleton.roles["head"]
+    rotations = still.rotations.copy()
+    rotations[:, head] = quat.mul(rotations[:, head], quat.from_axis_angle([0.0, 1.0, 0.0], np.radians(-8.0)))
+    track = gaze.trace(replace(still, rotations=rotations), [(0.5, math.radians(149.0), 0.0)], forward="rest")
+    assert np.degrees(track.misses()[-1]) < 0.05
+    assert track.notes == ()
+
+
+def test_eyes_of_a_map_that_was_made_of_nonsense_are_held(gaze):
+    wild = GazeMap.build(
+        [
+            GazeShift(
+                (yaw, 0.0), [*quat.identity(4), quat.from_axis_angle([0.0, 1.0, 0.0], yaw)], 0.8, [0.1] * 4, 0.6, 0.1
+            )
+            for yaw in (-1.9, 1.9)
+        ]
+    )
+    with pytest.warns(MareyWarning, match=r"more than the 35 that eyes easily do; there the gaze misses by"):
+        track = wild.trace(standing(), [(0.5, 1.8, 0.0)])
+    assert np.degrees(track.eye_angles.max()) < 65.0
+
+
 def test_on_a_walk_the_goal_is_held_and_the_legs_are_left_alone(gaze, walk):
     track = gaze.trace(walk, [(1.0, 1.2, 0.2), (3.5, -1.0, 0.0)])
     for look, stop in zip(track.looks, (3.5, 6.0), strict=True):

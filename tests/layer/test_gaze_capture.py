@@ -174,6 +174,35 @@ def test_a_c3d_file_and_a_map_file_that_names_the_triads(tmp_path):
     assert np.degrees(quat.angle_between(found.pose, take.pose)).max() < 0.1
 
 
+@pytest.mark.parametrize("axes", [(2, 0, 1), (1, 2, 0), (0, 1, 2)])
+def test_a_recording_that_lies_on_its_side_is_set_upright(axes):
+    take = gaze_take(0.9, 0.2)
+    markers = take.markers(noise=0.0)
+    lying = replace(markers, positions=markers.positions[..., axes])
+    triads = {**GAZE_TRIADS, "front": ["HD1", "HD2"], "back": ["HD3", "HD4"]}
+    if axes == (0, 1, 2):
+        found = gaze_example(lying, take.goal, triads)
+    else:
+        with pytest.warns(MareyWarning, match=r"the head's markers lie along \+[XZ] from the base .* set upright"):
+            found = gaze_example(lying, take.goal, triads)
+        for wrong, facing in ((GAZE_TRIADS, None), (triads, 0.0)):
+            with pytest.raises(
+                InvalidValue, match=r"say which axis is up as it is read \(up=, --up\), or name markers"
+            ):
+                gaze_example(lying, take.goal, wrong, facing=facing)
+    assert np.degrees(quat.angle_between(found.pose, take.pose)).max() < 0.1
+
+
+def test_a_goal_that_eyes_cannot_meet_is_refused_or_told():
+    take = gaze_take(0.9, 0.0)
+    markers = take.markers(noise=0.0)
+    with pytest.raises(NoResult, match="further than eyes can turn; check the goal, which way the body faces"):
+        gaze_example(markers, (-0.9, 0.0), GAZE_TRIADS)
+    with pytest.warns(MareyWarning, match="leaves 4[0-9] degrees to the eyes .* more than the 35 that eyes easily do"):
+        found = gaze_example(markers, (1.35, 0.0), GAZE_TRIADS)
+    assert 35.0 < np.degrees(quat.angle(found.pose[4])) < 55.0
+
+
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [

@@ -1,6 +1,8 @@
 """Splices: what stays as it was, what is true of the result, and how it compares with copied angles."""
 
 import dataclasses
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ import marey.layer
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.errors import InvalidValue
-from marey.layer import align_motions, neck_deviation, splice, splice_naive, wobble
+from marey.io import load_motion, save
+from marey.layer import align_motions, neck_deviation, phase_errors, splice, splice_naive, wobble
 from marey.layer.halves import halves_of
 from marey.layer.steadiness import neck_path
 from marey.maths import quat
@@ -258,3 +261,51 @@ def test_the_room_offers_its_names():
     assert "splice" in dir(marey.layer)
     with pytest.raises(AttributeError, match="no attribute 'splise'"):
         marey.layer.splise  # noqa: B018
+
+
+def test_what_is_no_motion_is_refused():
+    walk = sample("walk", seconds=3.0).motion
+    for call in (lambda: splice(walk, None), lambda: splice("walk.bvh", walk), lambda: splice_naive(walk, None)):
+        with pytest.raises(InvalidValue, match=r"a splice needs two motions, got (NoneType|str); marey.load reads one"):
+            call()
+
+
+def test_a_clip_that_stands_for_a_while_is_given_back_by_itself(tmp_path):
+    """Frames that stand are all alike: where in them a minimum lies is rounding, and says nothing."""
+    save(sample("start_and_stop").motion, tmp_path / "clip.bvh")
+    clip = load_motion(tmp_path / "clip.bvh")
+    made = splice(clip, clip)
+    assert np.linalg.norm(made.world().positions - clip.world().positions, axis=-1).max() < 1e-6
+    assert np.degrees(quat.angle_between(made.rotations, clip.rotations)).max() < 1e-4
+
+
+def test_the_first_splice_of_a_process_is_the_same_as_the_second(tmp_path):
+    save(sample("start_and_stop").motion, tmp_path / "clip.bvh")
+    code = (
+        "import sys, numpy as np, marey\n"
+        "clip = marey.load(sys.argv[1])\n"
+        "a, b = marey.splice(clip, clip), marey.splice(clip, clip)\n"
+        "sys.exit(0 if np.array_equal(a.rotations, b.rotations) else 3)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "clip.bvh")], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("rng", [0, 1, 2])
+def test_a_box_is_carried_up_stairs_in_step(rng):
+    """What is climbed is no part of a step: it must not drown what the steps themselves cost."""
+    stairs, carry = sample("stairs", rng=rng).motion, sample("carry_box", rng=rng).motion
+    found = align_motions(stairs, carry)
+    assert np.quantile(np.abs(phase_errors(stairs, carry, found)), 0.95) < 0.1
+    assert found.distance < 0.15
+
+
+def test_the_rooms_of_the_package_need_no_import_of_their_own():
+    code = "import marey; marey.layer.SpliceSet; [getattr(marey, room) for room in marey._ROOMS]; 'layer' in dir(marey)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_another_skeleton_is_told_what_to_do():
+    walk = sample("walk", seconds=3.0).motion
+    longer = dataclasses.replace(walk.skeleton, offsets=1.1 * walk.skeleton.offsets)
+    with pytest.raises(InvalidValue, match=r"bone offsets differ .* \(marey.edit.retarget, or `marey edit retarget`\)"):
+        splice(walk, dataclasses.replace(walk, skeleton=longer))

@@ -11,6 +11,7 @@ import click
 from marey.cli.blend import Clock, make_folder, save_as, write_report, written
 from marey.cli.files import check_folder, check_output, counted
 from marey.cli.gaze_params import Look, Point, Take, read_takes
+from marey.cli.layers import warn_of_clip
 from marey.cli.options import reading, reading_options
 from marey.cli.params import Moment
 
@@ -102,6 +103,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
     with clock("load"):
         motion = load_motion(file, trim_rest=options["trim_rest"], **how)
         gaze = GazeMap.default() if options["map_file"] is None else GazeMap.load(options["map_file"])
+    warn_of_clip(file, motion)
     with clock("gaze"):
         names = options["eyes"]
         track = gaze.trace(
@@ -155,10 +157,13 @@ def map_command(
       marey gaze map left.c3d:60:0 right.c3d:-60:0 up.c3d:0:30 --triads triads.json -o person.json
       marey gaze map looks.csv -o person.json
     """
+    from marey.errors import UnknownFormat
     from marey.layer.gaze_map import GazeMap
     from marey.layer.gaze_markers import load_triads
 
     takes = read_takes(examples)
+    if not output.lower().endswith(".json"):
+        raise UnknownFormat("a gaze map is written as .json", path=output)
     check_output(output, [take.file for take in takes])
     check_folder(output)
     into = None if folder is None else make_folder(folder)
@@ -206,18 +211,13 @@ def _examples(
 ) -> tuple[list[tuple[str, GazeShift]], list[dict[str, str]]]:
     """The looks that can be used, and the others with the reason."""
     from marey.errors import FileError, InvalidValue, MareyError, NoResult
-    from marey.io import load, load_markers
     from marey.layer.gaze_capture import gaze_example
 
     made, left_out = [], []
     for take in takes:
         try:
-            if take.file.lower().endswith(".c3d"):
-                source = load_markers(take.file, **{key: how[key] for key in ("unit", "up") if key in how})
-            else:
-                source = load(take.file, **how)
             shift = gaze_example(
-                source,
+                _recording(take.file, triads, how),
                 (math.radians(take.yaw), math.radians(take.pitch)),
                 triads if take.file.lower().endswith(".c3d") else None,
                 start=take.start,
@@ -238,13 +238,35 @@ def _examples(
     return made, left_out
 
 
+def _recording(path: str, triads: Any, how: dict[str, Any]) -> Any:
+    """The markers or the motion of a look."""
+    import warnings
+
+    from marey.errors import InvalidValue
+    from marey.io import load_markers, load_motion
+
+    if not path.lower().endswith(".c3d"):
+        motion = load_motion(path, **how)
+        warn_of_clip(path, motion)
+        return motion
+    if triads is None:
+        raise InvalidValue("markers need --triads FILE, which says which of them sit on what")
+    with warnings.catch_warnings():
+        # The triads tell which axis is up, whatever a reader makes of so few markers.
+        warnings.filterwarnings("ignore", message=".*which is not certain; up= or --up overrides")
+        return load_markers(path, **{key: how[key] for key in ("unit", "up") if key in how})
+
+
 def _numbers(shift: GazeShift) -> dict[str, Any]:
+    from marey.maths import quat
+
     return {
         "goal_deg": [math.degrees(angle) for angle in shift.goal],
         "length_s": shift.length,
         "starts_s": [float(start) * shift.length for start in shift.starts],
         "peak_s": shift.peak * shift.length,
         "overshoot": shift.overshoot,
+        "eyes_deg": math.degrees(float(quat.angle(shift.pose[4]))),
     }
 
 
@@ -299,6 +321,8 @@ def _text(report: dict[str, Any]) -> str:
             what = f"the point {', '.join(f'{x:g}' for x in goal)}"
         end = "not settled before it is over" if look["settled_s"] is None else f"settled at {look['settled_s']:.2f} s"
         missed = "" if look["missed_deg"] is None else f", {look['missed_deg']:.2f} degrees off"
+        if missed and look["outside_deg"] > 0.1:
+            missed += " as the map ends there"
         lines.append(f"  {look['time_s']:.2f} s: {what}; {end}{missed}, overshoot {100 * look['overshoot']:.0f} %")
     lines.append(f"  eyes turn in the head by up to {report['eyes_max_deg']:.0f} degrees")
     if "pictures" in report:
@@ -317,7 +341,7 @@ def _map_text(report: dict[str, Any]) -> str:
         starts = ", ".join(f"{1e3 * start:.0f}" for start in reversed(example["starts_s"]))
         lines.append(
             f"  {example['file']}: {yaw:.0f}, {pitch:.0f} degrees in {example['length_s']:.2f} s; neck to pelvis start "
-            f"at {starts} ms, overshoot {100 * example['overshoot']:.0f} %"
+            f"at {starts} ms, overshoot {100 * example['overshoot']:.0f} %, eyes {example['eyes_deg']:.0f} degrees"
         )
     if report["left_out"]:
         lines.append(f"  {counted(len(report['left_out']), 'look')} left out")

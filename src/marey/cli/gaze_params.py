@@ -9,6 +9,16 @@ import click
 
 from marey.cli.params import Moment
 
+_RANGE = "yaw of at most 180 and pitch of at most 90"
+
+
+def _angles(yaw: str, pitch: str) -> tuple[float, float]:
+    """Degrees; a `ValueError` where they are no numbers, or no angles to look at."""
+    found = float(yaw), float(pitch)
+    if not (abs(found[0]) <= 180.0 and abs(found[1]) <= 90.0):
+        raise ValueError
+    return found
+
 
 class _Numbers(click.ParamType):  # type: ignore[type-arg]
     """A moment and numbers behind it, separated by colons."""
@@ -70,10 +80,12 @@ class Take(click.ParamType):  # type: ignore[type-arg]
             return value  # type: ignore[no-any-return]
         parts = str(value).rsplit(":", 2)
         try:
-            return Example(parts[0], float(parts[1]), float(parts[2]))
+            return Example(parts[0], *_angles(parts[1], parts[2]))
         except (ValueError, IndexError):
             self.fail(
-                f"expected FILE:YAW:PITCH in degrees, such as left.c3d:60:0, or a .csv file, got {value!r}", param, ctx
+                f"expected FILE:YAW:PITCH in degrees, {_RANGE}, such as left.c3d:60:0, or a .csv file, got {value!r}",
+                param,
+                ctx,
             )
 
 
@@ -99,10 +111,10 @@ def _lines(path: str) -> list[Example]:
             span = [int(word) if word else None for word in frames]
             if len(span) not in (0, 2):
                 raise ValueError
-            out.append(Example(str(Path(path).parent / name), float(yaw), float(pitch), *span))
+            out.append(Example(str(Path(path).parent / name), *_angles(yaw, pitch), *span))
         except ValueError:
             raise ParseError(
-                f"expected FILE,YAW,PITCH in degrees, and START,STOP in frames where needed, got {line!r}",
+                f"expected FILE,YAW,PITCH in degrees, {_RANGE}, and START,STOP in frames where needed, got {line!r}",
                 path=path,
                 line=number,
             ) from None

@@ -9,7 +9,8 @@ import click
 
 from marey.cli.blend import Clock, make_folder, save_as, write_report, written
 from marey.cli.files import check_output, counted
-from marey.cli.options import Moment, frames_between, reading, reading_options
+from marey.cli.layers import span_of, warn_of_clip
+from marey.cli.options import Moment, reading, reading_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,13 +63,16 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
     clock = Clock()
     with clock("load"):
         legs, arms = (load_motion(path, trim_rest=options["trim_rest"], **how) for path in (lower, upper))
+    for path, motion in ((lower, legs), (upper, arms)):
+        warn_of_clip(path, motion)
     spans = [
-        frames_between(motion, options[f"{which}_from"], options[f"{which}_to"])
+        span_of(motion, which, options[f"{which}_from"], options[f"{which}_to"])
         for motion, which in ((legs, "lower"), (arms, "upper"))
     ]
     legs, arms = (motion[start:stop] for motion, (start, stop) in zip((legs, arms), spans, strict=True))
     with clock("splice"):
         made, times = _made(legs, arms, options)
+    copied = made if times is None else _copied(legs[: len(made)], arms)
     with clock("save"):
         saved = save_as(made, output, options["rigid"])
     step = made.source.provenance[-1]
@@ -83,53 +87,70 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
             for path, motion, span in zip((lower, upper), (legs, arms), spans, strict=True)
         ],
         **{key: value for key, value in step.items() if key not in ("op", "lower", "upper")},
-        "figures": _figures(legs, arms, made, times),
+        "figures": _figures(legs, arms, made, copied, times),
         "timings_s": clock.times,
     }
     if folder is not None and into is not None:
-        report["pictures"] = _pictures(legs, arms, made, into)
+        report["pictures"] = _pictures(legs, made, copied, into)
         write_report(report, folder)
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
 
 
-def _made(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion, TimeMap]:
-    from marey.layer import align_motions, splice, splice_naive
+def _made(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion, TimeMap | None]:
+    """The motion, and the moments of UPPER that were found for it; None where its angles are copied as they are."""
+    from marey.layer import align_motions, splice
 
-    times = align_motions(legs, arms, align=options["align"], slope_limit=options["slope_limit"])
     if options["naive"]:
-        return splice_naive(legs, arms), times
+        return _copied(legs, arms), None
+    times = align_motions(legs, arms, align=options["align"], slope_limit=options["slope_limit"])
     posture = None if options["posture"] == "none" else options["posture"]
     return splice(legs, arms, posture=posture, times=times), times
 
 
-def _figures(legs: Motion, arms: Motion, made: Motion, times: TimeMap) -> dict[str, float]:
-    """How steady and how well in step the result is."""
+def _copied(legs: Motion, arms: Motion) -> Motion:
+    from marey.layer import splice_naive
+
+    return splice_naive(legs, arms)
+
+
+def _figures(legs: Motion, arms: Motion, made: Motion, copied: Motion, times: TimeMap | None) -> dict[str, float]:
+    """How steady and how well in step the result is; wobbles are compared as energies. Empty without steps."""
     import numpy as np
 
+    from marey.errors import NotBlendable
     from marey.layer import neck_deviation, phase_errors, splice_naive, wobble
     from marey.layer.gait import gait_of
 
-    stride = legs.fps / gait_of(legs, "the lower clip").cycle
+    try:
+        stride = legs.fps / gait_of(legs, "the lower clip").cycle
+    except NotBlendable:  # angles can be copied all the same
+        return {}
     legs = legs[: len(made)]
-    naive = splice_naive(legs, arms)
+    own, below = wobble(made, stride), wobble(legs, stride)
     out = {
-        "wobble_mm": 1e3 * wobble(made, stride) ** 0.5,
-        "wobble_lower_mm": 1e3 * wobble(legs, stride) ** 0.5,
-        "wobble_naive_mm": 1e3 * wobble(naive, stride) ** 0.5,
+        "wobble_mm": 1e3 * own**0.5,
+        "wobble_lower_mm": 1e3 * below**0.5,
+        "wobble_against_lower": own / max(below, 1e-12),
         "neck_deviation_mm": 1e3 * neck_deviation(made, legs),
     }
+    if times is None:
+        return out
+    naive = wobble(copied, stride)
+    out |= {"wobble_naive_mm": 1e3 * naive**0.5, "wobble_against_naive": own / max(naive, 1e-12)}
+    in_step = 1e3 * neck_deviation(splice_naive(legs, arms, times=times), legs)
+    out["neck_deviation_in_step_mm"] = in_step
+    out["neck_deviation_against_in_step"] = out["neck_deviation_mm"] / max(in_step, 1e-6)
     errors = np.abs(phase_errors(legs, arms, times))
     if len(errors):
         out["phase_error_p95_cycles"] = float(np.quantile(errors, 0.95))
     return out
 
 
-def _pictures(legs: Motion, arms: Motion, made: Motion, into: Path) -> list[str]:
-    from marey.layer import splice_naive
+def _pictures(legs: Motion, made: Motion, copied: Motion, into: Path) -> list[str]:
     from marey.plot.layer import neck
 
-    legs = legs[: len(made)]
-    neck({"spliced": made, "lower clip": legs, "copied angles": splice_naive(legs, arms)}, into / "neck.png")
+    paths = {"lower clip": legs[: len(made)], "copied angles": copied}
+    neck(paths if copied is made else {"spliced": made, **paths}, into / "neck.png")
     return ["neck.png"]
 
 
@@ -155,13 +176,24 @@ def _text(report: dict[str, Any]) -> str:
             lines.append(f"  in the seams joints are turned by up to {changed}")
         turn = math.degrees(math.hypot(*report["posture_turn"]))
         lines.append(f"  posture {report['posture'] or 'none'}: turned by {turn:.1f} degrees")
-    figures = report["figures"]
-    lines.append(
-        f"  wobble {figures['wobble_mm']:.1f} mm; of {legs!r} {figures['wobble_lower_mm']:.1f}, of copied angles "
-        f"{figures['wobble_naive_mm']:.1f}"
-    )
-    if "phase_error_p95_cycles" in figures:
-        lines.append(f"  in step to {figures['phase_error_p95_cycles']:.3f} cycles on 95 % of the frames")
+    lines += _figure_lines(report["figures"], legs)
     if "pictures" in report:
         lines.append(f"pictures: {', '.join(report['pictures'])}")
     return "\n".join(lines)
+
+
+def _figure_lines(figures: dict[str, float], legs: str) -> list[str]:
+    if not figures:
+        return [f"  {legs!r} has no steps to measure wobble and phase by"]
+    naive = figures.get("wobble_naive_mm")
+    lines = [
+        f"  wobble {figures['wobble_mm']:.1f} mm; of {legs!r} {figures['wobble_lower_mm']:.1f}"
+        + ("" if naive is None else f", of copied angles {naive:.1f}"),
+        f"  its energy is {figures['wobble_against_lower']:.2f} of that of {legs!r}"
+        + ("" if naive is None else f", {figures['wobble_against_naive']:.2f} of that of copied angles"),
+        f"  the neck deviates by {figures['neck_deviation_mm']:.1f} mm"
+        + ("" if naive is None else f", {figures['neck_deviation_against_in_step']:.2f} of angles copied in step"),
+    ]
+    if "phase_error_p95_cycles" in figures:
+        lines.append(f"  in step to {figures['phase_error_p95_cycles']:.3f} cycles on 95 % of the frames")
+    return lines

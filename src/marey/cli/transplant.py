@@ -9,7 +9,8 @@ import click
 
 from marey.cli.blend import save_as, written
 from marey.cli.files import check_output
-from marey.cli.options import Moment, frames_between, reading, reading_options
+from marey.cli.layers import span_of, warn_of_clip
+from marey.cli.options import Moment, reading, reading_options
 
 
 @click.command("transplant")
@@ -46,7 +47,9 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
     check_output(output, [base, donor])
     how = reading_options(options)
     body, limb = (load_motion(path, trim_rest=options["trim_rest"], **how) for path in (base, donor))
-    start, stop = frames_between(limb, options["donor_from"], options["donor_to"])
+    for path, motion in ((base, body), (donor, limb)):
+        warn_of_clip(path, motion)
+    start, stop = span_of(limb, "donor", options["donor_from"], options["donor_to"])
     at = options["at"] / body.fps if isinstance(options["at"], int) else options["at"]
     names = [name.strip() for name in options["joints"].split(",") if name.strip()]
     made = transplant(body, limb[start:stop], joints=names, falloff=options["falloff"], at=at, ease=options["ease"])
@@ -60,6 +63,7 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
         "seconds": saved.duration,
         "transplanted_frames": step["frames"],
         "weights": step["weights"],
+        "notes": step["notes"],
     }
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
 
@@ -72,4 +76,5 @@ def _text(report: dict[str, Any]) -> str:
     lines = [written(report), f"  frames {first} to {stop}: {', '.join(whole) or 'no joint'} of the donor"]
     if graded:
         lines.append(f"  in between: {', '.join(graded)}")
+    lines += [f"  {note}" for note in report["notes"]]
     return "\n".join(lines)

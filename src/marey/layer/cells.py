@@ -20,6 +20,9 @@ CELL_RATE = 60.0
 _STRAY = 1e-5
 # m^2 that a cycle out of step counts, by the square: a tenth counts as being 5 cm apart.
 _OUT_OF_STEP = 0.25
+# m^2 by which a valley has to be deeper than its sides for its bottom to be sought: what is flatter is a figure that
+# stands, whose differences are rounding.
+_FLAT = 1e-7
 # Rows that are looked at together, and how many of them are looked at again with the next, as a way's end is unsure.
 _PIECE, _AGAIN = 1500, 240
 
@@ -132,7 +135,7 @@ def moves_across(grid: Floats, columns: Floats) -> Floats:
     left, right = np.clip(j - 1, 0, n_columns - 1), np.clip(j + 1, 0, n_columns - 1)
     here, ahead, behind = grid[i, j], grid[before, right], grid[after, left]
     bend = (ahead - here) + (behind - here)
-    usable = inside & (bend > 0.0)
+    usable = inside & (bend > _FLAT)
     move = np.divide(0.5 * (behind - ahead), bend, where=usable, out=np.zeros(n_rows))
     # Cells on stairs are off the path by up to half a cell already.
     return np.asarray(np.clip(2.0 * np.clip(move, -0.5, 0.5) + (j - columns), -1.0, 1.0))

@@ -89,7 +89,7 @@ def correlations(motion: Motion) -> Correlations:
     up and ahead. A polynomial is fitted to each, and compared with the one fitted to the swing of the hips. Left and
     right hip are in counter-phase with one another, so that what is in phase with the one is not with the other.
     """
-    gait = gait_of(motion, "the clip")
+    gait = gait_of(motion, "the clip", "correlations are with the legs of a clip that walks, runs or climbs")
     halves = halves_of(motion.skeleton)
     world = motion.world()
     roles = motion.skeleton.roles

@@ -12,6 +12,7 @@ from marey.compare import Clouds, point_clouds
 from marey.core._arrays import Bools, Floats, Ints, settle
 from marey.core.motion import Motion
 from marey.errors import NotBlendable
+from marey.layer.smoothing import smoothed
 from marey.measure.gait import ankle_passes, leg_length
 
 # What gait is read off, hips and knees first: these three are what time alignment compares (Heck 4.2.2).
@@ -25,6 +26,8 @@ _LEAST_STEPS = 2
 _NEAR = 0.03
 # Of the usual half cycle: feet that take longer from one passing to the next have paused.
 _LONGEST = 1.8
+# Of a cycle, the standard deviation of the Gaussian that leaves what height a figure is at, on stairs or stooping.
+_LEVEL = 0.35
 # A figure stands where hips and ankles move slower than this, m/s, for at least so many seconds.
 _STILL, _PAUSE = 0.12, 0.25
 
@@ -38,12 +41,14 @@ class Gait:
         run of steps it counts on; NaN where the feet do not take turns.
     cycle : frames of a cycle, twice the median half cycle.
     run : first and last frame of the longest run of steps.
+    level : (F,) metres, the height of the hips over some cycles: what is climbed, or stooped by, is no part of a step.
     """
 
     clouds: Clouds
     phase: Floats
     cycle: float
     run: tuple[float, float]
+    level: Floats
 
     def run_phase(self) -> tuple[Floats, int, int]:
         """The longest run of steps as (F,) phase, NaN elsewhere, with its first and last frame.
@@ -61,8 +66,9 @@ class Gait:
         return phase, start, stop
 
     def compared(self, frames: Floats, fps: float) -> Clouds:
-        """Hips and knees at frames (N,), which may lie between two, as if recorded at `fps`."""
-        points = self.clouds.points[:, :N_COMPARED]
+        """Hips and knees at frames (N,), which may lie between two, as if recorded at `fps` and on one level."""
+        points = self.clouds.points[:, :N_COMPARED].copy()
+        points[..., 1] -= self.level[:, None]
         before = np.clip(frames.astype(np.int64), 0, len(points) - 1)
         after = np.minimum(before + 1, len(points) - 1)
         share = (frames - before)[:, None, None]
@@ -84,8 +90,12 @@ class Gait:
         return settle(still)
 
 
-def gait_of(motion: Motion, what: str) -> Gait:
-    """The gait of `what`, a motion; one without gait is refused."""
+# What to do with a clip that cannot be brought in step.
+_INSTEAD = "transplant the joints that matter instead (marey.transplant, or `marey transplant`)"
+
+
+def gait_of(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
+    """The gait of `what`, a motion; one without gait is refused, and `instead` says what to do."""
     roles = motion.skeleton.roles
     for role in _ROLES:
         roles[role]  # raises where it is missing, and says how to map it
@@ -97,8 +107,7 @@ def gait_of(motion: Motion, what: str) -> Gait:
         found = "no step was" if not len(frames) else "only one step at a time was"
         raise NotBlendable(
             f"{what} {motion.name!r} has no locomotion to align to: {found} found in its {motion.duration:.1f} s, "
-            "where at least 2 in a row are needed; transplant the joints that matter instead (marey.transplant, or "
-            "`marey transplant`)"
+            f"where at least 2 in a row are needed; {instead}"
         )
     phase = np.full(len(motion), np.nan)
     for start, stop in runs:
@@ -109,7 +118,8 @@ def gait_of(motion: Motion, what: str) -> Gait:
         phase[inside] = np.interp(inside, frames[start:stop], knots)
     cycle = 2.0 * float(np.median(np.diff(frames[longest[0] : longest[1]])))
     ends = float(frames[longest[0]]), float(frames[longest[1] - 1])
-    return Gait(clouds, settle(phase), cycle, ends)
+    level = smoothed(clouds.points[:, 0, 1], _LEVEL * cycle)
+    return Gait(clouds, settle(phase), cycle, ends, settle(level))
 
 
 def _passings(clouds: Clouds, leg: float) -> tuple[Floats, Ints]:

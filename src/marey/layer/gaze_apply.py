@@ -15,9 +15,12 @@ from marey.core.motion import Motion
 from marey.edit._figure import facing
 from marey.edit._notes import checked_number, held_contacts, recorded
 from marey.errors import InvalidValue, MareyWarning
+from marey.layer.gaze_arrays import Figure, Looks, Table, Track
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_eyes import with_eyes
 from marey.layer.gaze_model import (
+    EYE_LIMIT,
+    EYE_MOST,
     LENGTH,
     N_NUMBERS,
     OVERSHOOT,
@@ -36,10 +39,10 @@ from marey.maths import quat
 if TYPE_CHECKING:
     from marey.layer.gaze_map import GazeMap
 
-__all__ = ["EYE_LIMIT", "trace_gaze"]
+__all__ = ["trace_gaze"]
 
-# Eyes are not turned further in the head than this without a word, radians.
-EYE_LIMIT = np.radians(35.0)
+# Looks that may still count where one breaks off another; those before have settled, or are overlaid by so many.
+_RECENT = 8
 # Seconds of the Gaussian that parts what a body does slowly from its bobbing, and of one that rounds off corners.
 _SLOW, _ROUND = 0.3, 0.1
 # A point that goes behind the figure is followed this far beyond its back before the other side takes over.
@@ -96,36 +99,34 @@ def trace_gaze(
     base = _slow_part(seen, sigma, motion.fps)
     plans = _plans(gaze, asked, _Figure(motion, world, body, turned, base))
     n = len(motion)
-    rotations = motion.rotations.copy()
     shapes = {"eyes": (n, 4), "gaze": (n, 3), "model": (n, 3), "goals": (n, 2), "places": (n, 3), "strain": (n,)}
-    track: dict[str, Floats] = {name: np.empty(shape) for name, shape in shapes.items()}
+    track = Track(rotations=motion.rotations.copy(), **{name: np.empty(shape) for name, shape in shapes.items()})
     gaze_kernels.displace(
-        world.rotations, world.positions, offsets_of(motion), motion.skeleton.parents, body.chain, body.shares,
-        settle(ahead), body.eyes, heading, base,
-        np.array([plan.time for plan in plans]), np.array([plan.kind for plan in plans], dtype=np.int64),
-        np.array([plan.times for plan in plans]).reshape(-1, 7),
-        np.array([plan.point for plan in plans]).reshape(-1, 3),
-        np.array([plan.requests for plan in plans]).reshape(-1, n, 2),
-        np.array([plan.excess for plan in plans]).reshape(-1, n, 2),
-        motion.fps, bool(steady), max(EYE_LIMIT, gaze.widest_eyes), gaze.table, gaze.origin, gaze.cell,
-        rotations, track["eyes"], track["gaze"], track["model"], track["goals"], track["places"],
-        track["strain"],
+        Figure(
+            world.rotations, world.positions, offsets_of(motion), motion.skeleton.parents, body.chain, body.shares,
+            settle(ahead), body.eyes, heading, base, float(motion.fps),
+        ),
+        _as_looks(plans, n),
+        Table(gaze.table, gaze.origin, gaze.cell),
+        bool(steady),
+        min(max(EYE_LIMIT, gaze.widest_eyes), EYE_MOST),
+        track,
     )  # fmt: skip
     looks = tuple(_look(plan, k, plans, motion) for k, plan in enumerate(plans))
-    notes = _notes(looks, track["strain"], quat.angle(track["eyes"]), motion)
+    notes = _notes(looks, track.strain, quat.angle(track.eyes), motion)
     for note in notes:
         warnings.warn(note, MareyWarning, stacklevel=3)
-    made = _made(motion, body, settle(rotations), plans, steady, notes)
+    made = _made(motion, body, settle(track.rotations), plans, steady, notes)
     if eyes is not None:
-        made = with_eyes(made, body, track["eyes"], settle(ahead), eyes)
+        made = with_eyes(made, body, track.eyes, settle(ahead), eyes)
     return GazeTrack(
         made,
-        settle(track["eyes"]),
-        settle(angles_of(track["gaze"])),
-        settle(angles_of(track["model"])),
-        settle(track["goals"]),
+        settle(track.eyes),
+        settle(angles_of(track.gaze)),
+        settle(angles_of(track.model)),
+        settle(track.goals),
         settle(heading),
-        settle(track["places"]),
+        settle(track.places),
         looks,
         notes,
     )
@@ -154,6 +155,7 @@ class _Plan:
     excess: Floats
     times: Floats
     shift: GazeShift
+    anchor: Floats
 
 
 def _checked_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats | None]]:
@@ -180,24 +182,31 @@ def _checked_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats 
         elif entry[1] is None:
             out.append((time, _BACK, None))
         else:
-            out.append((time, _POINT, _checked_point(entry[1], time)))
+            out.append(
+                (
+                    time,
+                    _POINT,
+                    _checked_numbers(entry[1], f"the point to look at from {time:g} s must be x, y and z in metres"),
+                )
+            )
     return out
 
 
-def _checked_point(point: Any, time: float) -> Floats:
+def _checked_numbers(given: Any, must: str) -> Floats:
+    """(3,) numbers, or the sentence on what they must be."""
     try:
-        given = np.asarray(point, dtype=np.float64)
+        out = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        given = np.zeros(0)
-    if given.shape != (3,) or not np.isfinite(given).all():
-        raise InvalidValue(f"the point to look at from {time:g} s must be x, y and z in metres, got {point!r}")
-    return given
+        out = np.zeros(0)
+    if out.shape != (3,) or not np.isfinite(out).all():
+        raise InvalidValue(f"{must}, got {given!r}")
+    return out
 
 
 def _forward(body: GazeBody, head: Floats, turned: Floats, forward: Any) -> Floats:
     """(3,) unit: which way the head looks, in its own axes."""
     if not isinstance(forward, str):
-        given = np.asarray(_checked_point(forward, 0.0))
+        given = _checked_numbers(forward, "forward must be 'clip', 'rest' or a direction in the head's axes (3,)")
         size = float(np.linalg.norm(given))
         if size < 1e-9:
             raise InvalidValue(f"forward must be a direction in the head's axes, got {forward!r}")
@@ -230,7 +239,6 @@ def _plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], figure:
     """What to ask the map for, frame by frame, for each look; points that pass behind make one more."""
     n, fps = len(figure.motion), figure.motion.fps
     plans: list[_Plan] = []
-    latest = np.zeros((n, 2))
     longest = float(gaze.table[..., LENGTH].max())
     for k, (time, kind, goal) in enumerate(asked):
         stop = asked[k + 1][0] if k + 1 < len(asked) else np.inf
@@ -244,11 +252,15 @@ def _plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], figure:
             else:
                 # A look counts until the next has settled; what it would be elsewhere need not be known.
                 last = min(n, int((min(stop, n / fps) + longest) * fps) + 2)
-                requests, excess = _inside(gaze, wanted - figure.base, fps, frame, last)
-            shift, times = _timed(gaze, requests[frame] - latest[frame])
-            point = np.zeros(3) if kind != _POINT or goal is None else goal
-            plans.append(_Plan(time, kind, goal, point, requests, excess, times, shift))
-            latest = requests
+                requests = wanted - figure.base
+                requests = requests - _outside(gaze, requests, fps, frame, last)
+                excess = _outside(gaze, wanted, fps, frame, last)
+            anchor, here = _where(gaze, plans, figure, frame, time)
+            shift, times = _timed(gaze, requests[frame] - here)
+            point = np.zeros(3)
+            if goal is not None:
+                point[: len(goal)] = goal
+            plans.append(_Plan(time, kind, goal, point, requests, excess, times, shift, anchor))
             if kind != _POINT:
                 break
             behind = np.flatnonzero(np.abs((wanted - figure.base)[frame:, 0]) > _BEHIND)
@@ -270,15 +282,57 @@ def _wanted(figure: _Figure, kind: int, goal: Floats) -> Floats:
     return np.asarray(smoothed(angles, _ROUND * figure.motion.fps))
 
 
-def _inside(gaze: GazeMap, wanted: Floats, fps: float, first: int, last: int) -> tuple[Floats, Floats]:
-    """(F, 2) the nearest that the map has room for, and what was cut off; known from frame `first` to `last`."""
+def _outside(gaze: GazeMap, wanted: Floats, fps: float, first: int, last: int) -> Floats:
+    """(F, 2) from the nearest that the map has room for to what is wanted; known from frame `first` to `last`."""
     excess = np.zeros_like(wanted)
     nearest, apart = project(wanted[first:last], gaze.region)
-    if apart.max(initial=0.0) <= _ON_EDGE:
-        return wanted, excess
-    cut = np.where(apart[:, None] > _ON_EDGE, wanted[first:last] - nearest, 0.0)
-    excess[first:last] = smoothed(cut, _ROUND * fps)
-    return wanted - excess, excess
+    if apart.max(initial=0.0) > _ON_EDGE:
+        cut = np.where(apart[:, None] > _ON_EDGE, wanted[first:last] - nearest, 0.0)
+        excess[first:last] = smoothed(cut, _ROUND * fps)
+    return excess
+
+
+def _as_looks(plans: list[_Plan], n: int) -> Looks:
+    """The plans as arrays, for a motion of `n` frames."""
+    return Looks(
+        np.array([plan.time for plan in plans], dtype=np.float64),
+        np.array([plan.kind for plan in plans], dtype=np.int64),
+        np.array([plan.times for plan in plans]).reshape(-1, 7),
+        np.array([plan.point for plan in plans]).reshape(-1, 3),
+        np.array([plan.requests for plan in plans]).reshape(-1, n, 2),
+        np.array([plan.excess for plan in plans]).reshape(-1, n, 2),
+        np.array([plan.anchor for plan in plans]).reshape(-1, 15),
+    )
+
+
+def _where(gaze: GazeMap, plans: list[_Plan], figure: _Figure, frame: int, time: float) -> tuple[Floats, Floats]:
+    """(15,) the turns of the parts as a look begins, and (2,) the gaze then, less `base`: broken off, or settled."""
+    from marey.layer import gaze_kernels
+
+    turns = np.zeros(15)
+    if not plans:
+        return turns, np.zeros(2)
+    recent = plans[-_RECENT:]
+    slow = direction(figure.base[frame])
+    cut = [replace(plan, requests=plan.requests[frame, None], excess=plan.excess[frame, None]) for plan in recent]
+    gaze_kernels.blended(
+        _as_looks(cut, 1),
+        len(cut),
+        Table(gaze.table, gaze.origin, gaze.cell),
+        figure.base[frame, None],
+        slow,
+        0,
+        time,
+        np.empty((len(cut), 3)),
+        turns,
+    )
+    towards = slow
+    for part in reversed(quat.exp(turns.reshape(5, 3))):
+        towards = quat.rotate(part, towards)
+    here = angles_of(towards) - figure.base[frame]
+    # Turns add up to more than half a circle; which half is told by how far the parts have turned.
+    here[0] -= 2.0 * np.pi * np.rint((here[0] - turns[1::3].sum()) / (2.0 * np.pi))
+    return turns, here
 
 
 def _timed(gaze: GazeMap, change: Floats) -> tuple[GazeShift, Floats]:

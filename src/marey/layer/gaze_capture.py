@@ -6,6 +6,7 @@ A velocity threshold finds starts several frames late, as parts start slowly; it
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,9 +15,18 @@ import numpy as np
 from marey.core._arrays import Floats, checked_index
 from marey.core.markers import Markers
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, NoResult
-from marey.layer.gaze_markers import Landmarks, load_triads, of_markers, of_motion, still_runs
-from marey.layer.gaze_model import AHEAD, GazeShift, checked_goal, direction, shares_at
+from marey.errors import InvalidValue, MareyWarning, NoResult
+from marey.layer.gaze_markers import Landmarks, checked_triads, load_triads, of_markers, of_motion, still_runs, upright
+from marey.layer.gaze_model import (
+    AHEAD,
+    EYE_LIMIT,
+    EYE_MOST,
+    GazeShift,
+    angles_of,
+    checked_goal,
+    direction,
+    shares_at,
+)
 from marey.layer.smoothing import smoothed
 from marey.maths import quat
 
@@ -55,9 +65,14 @@ def gaze_example(
     facing : yaw of the body at rest in the world, radians; by default told by the clip, or by the markers `front` and
         `back`, else 0, which is along +Z.
     eye_lead : seconds by which the eyes are ahead of whatever is seen to move first.
+
+    Raises
+    ------
+    NoResult : where no rest is found, or the eyes would have to turn by more than 55 degrees in the head, so that the
+        goal cannot be the one that was looked at. From 35 degrees on it is told as `MareyWarning`.
     """
     aimed = checked_goal(goal)
-    marks = _landmarks(source, triads)
+    marks = _landmarks(source, triads, facing)
     if np.abs(aimed).max() < _NO_GOAL:
         return straight_ahead(marks.name)
     before, after = _rests(marks, start, stop)
@@ -73,7 +88,24 @@ def gaze_example(
     for part in pose[1:]:
         head = quat.mul(head, part)
     eyes = quat.between(AHEAD, quat.inv_rotate(head, direction(aimed)))
+    _check_eyes(float(quat.angle(eyes)), head, aimed, marks.name or "the recording")
     return _shift(aimed, np.concatenate([pose, eyes[None]]), times, marks, eye_lead)
+
+
+def _check_eyes(turned: float, head: Floats, goal: Floats, name: str) -> None:
+    """Tell, or refuse, a goal that the head leaves more of than eyes can do, as it is hardly the one looked at."""
+    if turned <= EYE_LIMIT:
+        return
+    yaw, pitch = np.degrees(angles_of(quat.rotate(head, AHEAD)))
+    said = (
+        f"the head of {name} comes to yaw {yaw:.0f} and pitch {pitch:.0f} degrees, which leaves "
+        f"{np.degrees(turned):.0f} degrees to the eyes for the goal at {np.degrees(goal[0]):.0f} and "
+        f"{np.degrees(goal[1]):.0f}"
+    )
+    remedy = "check the goal, which way the body faces, and which axis is up"
+    if turned > EYE_MOST:
+        raise NoResult(f"{said}, further than eyes can turn; {remedy}")
+    warnings.warn(f"{said}, more than the {np.degrees(EYE_LIMIT):.0f} that eyes easily do; {remedy}", MareyWarning, 3)
 
 
 def straight_ahead(name: str = "", like: GazeShift | None = None) -> GazeShift:
@@ -84,7 +116,7 @@ def straight_ahead(name: str = "", like: GazeShift | None = None) -> GazeShift:
     return GazeShift(np.zeros(2), quat.identity(5), *times, name)
 
 
-def _landmarks(source: Any, triads: Any) -> Landmarks:
+def _landmarks(source: Any, triads: Any, facing: float | None) -> Landmarks:
     if isinstance(source, Motion):
         if triads is not None:
             raise InvalidValue("triads name markers, but a skeletal clip has none; leave them out")
@@ -93,7 +125,8 @@ def _landmarks(source: Any, triads: Any) -> Landmarks:
         raise InvalidValue(f"expected markers or a motion of a look, got {type(source).__name__}")
     if triads is None:
         raise InvalidValue("markers need triads: a mapping or JSON file that says which of them sit on what")
-    return of_markers(source, load_triads(triads) if isinstance(triads, str | os.PathLike) else triads)
+    named = checked_triads(load_triads(triads) if isinstance(triads, str | os.PathLike) else triads)
+    return of_markers(upright(source, named, facing), named)
 
 
 def _rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int], tuple[int, int]]:

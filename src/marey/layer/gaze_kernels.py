@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.compiled import kernel
+from marey.layer.gaze_arrays import Figure, Looks, Table, Track
 
 Array = Any
 # A re-aim goes this far at most, radians.
@@ -145,61 +146,66 @@ def _ease(t: float) -> float:
 
 
 @kernel
-def _share(t: float, start: float, peak: float, overshoot: float) -> Any:
-    """How much of its turn a part has made; Heck 5.2.3 with an ease."""
-    if t <= peak:
-        return (1.0 + overshoot) * _ease((t - start) / (peak - start))
-    return 1.0 + overshoot * (1.0 - _ease((t - peak) / (1.0 - peak)))
+def blended(
+    looks: Any, n_looks: int, table: Any, base: Array, slow: Array, frame: int, t: float, reach: Array, v: Array
+) -> Any:
+    """v (15,) = what the first `n_looks` looks come to at `t` seconds, and reach[i] (3,) = what each of them aims at.
+
+    A part goes over from what looks before it do, ``v += rise (row - v)``, and overshoots by a share of its way from
+    where it was when the look began: one that is broken off has not come as far as it was asked to (Heck 5.2.3).
+
+    Returns
+    -------
+    The first look that still counts, and how busy the eyes are, 0 to 1.
+    """
+    row = np.empty(15)
+    aim = np.empty(3)
+    # A look that has settled leaves nothing of those before it.
+    first = 0
+    for i in range(n_looks):
+        if looks.begins[i] + looks.times[i, 0] <= t:
+            first = i
+    for k in range(15):
+        v[k] = 0.0
+    busy = 0.0
+    for i in range(first, n_looks):
+        if looks.begins[i] > t:
+            break
+        now = (t - looks.begins[i]) / looks.times[i, 0]
+        if looks.kinds[i] == 0:
+            for k in range(15):
+                row[k] = 0.0
+            for k in range(3):
+                reach[i, k] = slow[k]
+            busy += _ease(now) * (0.0 - busy)
+        else:
+            request = looks.requests[i, frame]
+            _towards(request[0] + base[frame, 0], request[1] + base[frame, 1], aim)
+            aimed_row(table.rows, table.origin, table.cell, request, aim, slow, row, reach[i])
+            busy += _ease(now) * (1.0 - busy)
+        peak, overshoot = looks.times[i, 5], looks.times[i, 6]
+        for part in range(5):
+            start = looks.times[i, 1 + part] if part < 4 else 0.0
+            rise, beyond = 1.0, 0.0
+            if now <= peak:
+                rise = _ease((now - start) / (peak - start))
+                beyond = overshoot * rise
+            elif now < 1.0:
+                beyond = overshoot * (1.0 - _ease((now - peak) / (1.0 - peak)))
+            for k in range(3 * part, 3 * part + 3):
+                v[k] += rise * (row[k] - v[k]) + beyond * (row[k] - looks.anchors[i, k])
+    return first, busy
 
 
 @kernel
-def displace(
-    world: Array,
-    places: Array,
-    offsets: Array,
-    parents: Array,
-    chain: Array,
-    shares: Array,
-    ahead: Array,
-    eye_offset: Array,
-    heading: Array,
-    base: Array,
-    begins: Array,
-    kinds: Array,
-    times: Array,
-    points: Array,
-    requests: Array,
-    excess: Array,
-    fps: float,
-    steady: bool,
-    limit: float,
-    table: Array,
-    origin: Array,
-    cell: Array,
-    rotations: Array,
-    eyes: Array,
-    gaze: Array,
-    model: Array,
-    goals: Array,
-    eye_places: Array,
-    strain: Array,
-) -> None:
-    """Looks on a motion, all frames.
-
-    world (F, J, 4), places (F, J, 3) : of the motion as it is. offsets (1 or F, J, 3).
-    chain, shares, ahead, eye_offset : as in `GazeBody`; `ahead` calibrated.
-    heading (F,), base (F, 2) : of B in the world, and yaw and pitch of the head's slow part of f in B.
-    begins (S,) seconds; kinds (S,) 0 back, 1 angles, 2 a point; times (S, 7) length, starts, peak and overshoot.
-    points (S, 3); requests (S, F, 2) goals less `base`, inside the map; excess (S, F, 2) what was cut off.
-    rotations (F, J, 4) : local, changed in place. eyes (F, 4) : in the head's axes.
-    gaze (F, 3), model (F, 3) : where the eyes point in B, and where they would by the model alone.
-    goals (F, 2) : of the latest look, NaN where there is none. eye_places (F, 3) metres.
-    limit : radians; strain (F,) what the eyes would have to turn by without it.
-    """
+def displace(figure: Figure, looks: Looks, table: Table, steady: bool, limit: float, track: Track) -> None:
+    """Looks on a motion, all frames: what `track` says is written. The eyes go little beyond `limit`, radians."""
+    world, chain, parents, offsets, base = figure.world, figure.chain, figure.parents, figure.offsets, figure.base
+    ahead, begins, gaze, eyes, rotations = figure.ahead, looks.begins, track.gaze, track.eyes, track.rotations
+    goals = track.goals
     n_shifts = begins.shape[0]
     moving = 1 if offsets.shape[0] > 1 else 0
     v = np.empty(15)
-    row = np.empty(15)
     reach = np.empty((max(n_shifts, 1), 3))
     body, q, g, r, s = np.empty(4), np.empty(4), np.empty(4), np.empty(4), np.empty(4)
     f, slow, aim, own, c = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
@@ -207,45 +213,19 @@ def displace(
     above = np.empty(4)
     head = chain[-1]
     for frame in range(world.shape[0]):
-        t = frame / fps
+        t = frame / figure.fps
         goals[frame, 0] = np.nan
         goals[frame, 1] = np.nan
-        body[0], body[1], body[2], body[3] = np.cos(0.5 * heading[frame]), 0.0, np.sin(0.5 * heading[frame]), 0.0
+        turn = 0.5 * figure.heading[frame]
+        body[0], body[1], body[2], body[3] = np.cos(turn), 0.0, np.sin(turn), 0.0
         _turned(world[frame, head], 1.0, ahead, f)
         _turned(body, -1.0, f, f)
         _towards(base[frame, 0], base[frame, 1], slow)
-        # A look that has settled leaves nothing of those before it.
-        first = 0
-        for i in range(n_shifts):
-            if begins[i] + times[i, 0] <= t:
-                first = i
-        for k in range(15):
-            v[k] = 0.0
-        busy = 0.0
-        for i in range(first, n_shifts):
-            if begins[i] > t:
-                break
-            now = (t - begins[i]) / times[i, 0]
-            if kinds[i] == 0:
-                for k in range(15):
-                    row[k] = 0.0
-                for k in range(3):
-                    reach[i, k] = slow[k]
-                busy += _ease(now) * (0.0 - busy)
-            else:
-                yaw, pitch = requests[i, frame, 0] + base[frame, 0], requests[i, frame, 1] + base[frame, 1]
-                _towards(yaw, pitch, aim)
-                aimed_row(table, origin, cell, requests[i, frame], aim, slow, row, reach[i])
-                busy += _ease(now) * (1.0 - busy)
-            for part in range(5):
-                start = times[i, 1 + part] if part < 4 else 0.0
-                share = 1.0 if now >= 1.0 else _share(now, start, times[i, 5], times[i, 6])
-                for k in range(3 * part, 3 * part + 3):
-                    v[k] += share * (row[k] - v[k])
+        first, busy = blended(looks, n_shifts, table, base, slow, frame, t, reach, v)
         # The chain turned, and the eyes' place.
         joint = chain[0]
         for k in range(3):
-            place[k] = places[frame, joint, k]
+            place[k] = figure.places[frame, joint, k]
         parent = parents[joint]
         if parent < 0:
             above[0], above[1], above[2], above[3] = 1.0, 0.0, 0.0, 0.0
@@ -260,7 +240,7 @@ def displace(
                     place[k] += own[k]
             g[0], g[1], g[2], g[3] = body[0], body[1], body[2], body[3]
             for part in range(4):
-                w = shares[n, part]
+                w = figure.shares[n, part]
                 if w > 0.0:
                     _exp(w * v[3 * part], w * v[3 * part + 1], w * v[3 * part + 2], q)
                     _multiply(g, q, r)
@@ -286,36 +266,38 @@ def displace(
                     rotations[frame, joint, k] = q[k] / size
                 above[k] = s[k]
         # Here `above` is the head in the world, and `r` what it has been turned by.
-        _turned(above, 1.0, eye_offset, eye)
+        _turned(above, 1.0, figure.eye_offset, eye)
         for k in range(3):
             eye[k] += place[k]
-            eye_places[frame, k] = eye[k]
+            track.places[frame, k] = eye[k]
             c[k] = 0.0
         for i in range(first, n_shifts):
             if begins[i] > t:
                 break
-            w = _ease((t - begins[i]) / times[i, 0])
-            if kinds[i] == 0:
+            w = _ease((t - begins[i]) / looks.times[i, 0])
+            if looks.kinds[i] == 0:
                 goals[frame, 0] = np.nan
                 goals[frame, 1] = np.nan
                 for k in range(3):
                     c[k] -= w * c[k]
                 continue
-            yaw, pitch = requests[i, frame, 0] + base[frame, 0], requests[i, frame, 1] + base[frame, 1]
-            if kinds[i] == 2:
+            cut = looks.excess[i, frame]
+            yaw, pitch = looks.points[i, 0], looks.points[i, 1]
+            if looks.kinds[i] == 2:
                 for k in range(3):
-                    aim[k] = points[i, k] - eye[k]
+                    aim[k] = looks.points[i, k] - eye[k]
                 _turned(body, -1.0, aim, aim)
-                yaw = _near(np.arctan2(aim[0], aim[2]) - excess[i, frame, 0], yaw)
-                pitch = np.arctan2(aim[1], np.hypot(aim[0], aim[2])) - excess[i, frame, 1]
+                yaw = _near(np.arctan2(aim[0], aim[2]), looks.requests[i, frame, 0] + base[frame, 0] + cut[0])
+                pitch = np.arctan2(aim[1], np.hypot(aim[0], aim[2]))
             goals[frame, 0] = yaw
             goals[frame, 1] = pitch
-            _towards(yaw, pitch, aim)
+            # What body and head cannot do of a goal inside the map is left to the eyes.
+            _towards(yaw - cut[0], pitch - cut[1], aim)
             _vector_between(reach[i], aim, own)
             for k in range(3):
                 c[k] += w * (own[k] - c[k])
         # Without the eyes' help f bobs with the body; the busier they are, the more it is its slow part that counts.
-        _eye_direction(v, slow, model[frame])
+        _eye_direction(v, slow, track.model[frame])
         if steady:
             for k in range(3):
                 f[k] += busy * (slow[k] - f[k])
@@ -327,7 +309,7 @@ def displace(
         _turned(above, -1.0, own, own)
         _vector_between(ahead, own, c)
         size = np.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
-        strain[frame] = size
+        track.strain[frame] = size
         share = 1.0
         if size > limit:
             share = (limit + _GIVE * np.tanh((size - limit) / _GIVE)) / size

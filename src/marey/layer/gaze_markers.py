@@ -6,12 +6,12 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats
+from marey.core._arrays import Bools, Floats, settle
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.edit._figure import facing
@@ -23,7 +23,7 @@ from marey.layer.marks import runs
 from marey.layer.smoothing import smoothed
 from marey.maths import quat
 
-__all__ = ["Landmarks", "load_triads", "of_markers", "of_motion", "still_runs"]
+__all__ = ["Landmarks", "checked_triads", "load_triads", "of_markers", "of_motion", "still_runs", "upright"]
 
 TRIADS_FORMAT, TRIADS_VERSION = "marey.gaze_triads", 1
 # Metres per second below which a body counts as still (Heck 5.2.2.1), and seconds by which two rests are one.
@@ -104,6 +104,45 @@ def checked_triads(given: Any) -> dict[str, Any]:
     if ("front" in given) != ("back" in given):
         raise InvalidValue("the triads need both front and back to say which way the body faces, or neither")
     return dict(given)
+
+
+def upright(markers: Markers, named: Mapping[str, Any], facing: float | None) -> Markers:
+    """The recording with the head above the base of the spine.
+
+    A few markers on a trunk hardly show a reader which axis is up, but whoever looks about sits or stands: where the
+    head lies along another axis, the recording is turned by right angles. Which way the body faces must then be told by
+    its markers, as angles in the world have lost their meaning.
+    """
+    rest = slice(0, max(1, round(0.2 * markers.fps)))
+    head = np.mean([filled(markers, name)[rest] for name in _seen_of(markers, named["neck"])], axis=(0, 1))
+    along = head - filled(markers, named["base"])[rest].mean(axis=0)
+    axis = int(np.abs(along).argmax())
+    if axis == 1 and along[1] > 0.0:
+        return markers
+    towards = np.zeros(3)
+    towards[axis] = np.sign(along[axis])
+    name, letter = markers.name or "the recording", ("-" if along[axis] < 0.0 else "+") + "XYZ"[axis]
+    said = f"{name}: the head's markers lie along {letter} from the base of the spine as it was read, not above it"
+    if "front" not in named or facing is not None:
+        raise InvalidValue(
+            f"{said}; say which axis is up as it is read (up=, --up), or name markers as front and back, which tell "
+            "which way the body faces once it is set upright"
+        )
+    warnings.warn(f"{said}; it is set upright", MareyWarning, stacklevel=4)
+    turn = quat.between(towards, [0.0, 1.0, 0.0])
+    return replace(markers, positions=settle(quat.rotate(turn, markers.positions)))
+
+
+def _seen_of(markers: Markers, names: Any) -> list[str]:
+    """Those of the names that are not missing too long to be filled; all of them where none is."""
+    kept = []
+    for name in names:
+        try:
+            filled(markers, name)
+        except NoResult:
+            continue
+        kept.append(name)
+    return kept or list(names)
 
 
 def of_markers(markers: Markers, triads: Mapping[str, Any]) -> Landmarks:

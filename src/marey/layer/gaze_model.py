@@ -21,6 +21,8 @@ from marey.maths import quat
 __all__ = ["PARTS", "GazeShift", "angles_of", "checked_goal", "direction", "reached", "shares_at"]
 
 PARTS = ("pelvis", "lower_spine", "upper_spine", "neck", "eyes")
+# Eyes are not turned further in the head than this without a word, and no eyes further than that; radians.
+EYE_LIMIT, EYE_MOST = np.radians(35.0), np.radians(55.0)
 AHEAD = np.array([0.0, 0.0, 1.0])
 # Where the numbers of a shift stand in a row: five rotation vectors, then times.
 POSE, LENGTH, STARTS, PEAK, OVERSHOOT = slice(0, 15), 15, slice(16, 20), 20, 21

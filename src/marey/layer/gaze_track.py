@@ -45,7 +45,8 @@ class GazeTrack:
     eyes : (F, 4) the eyes in the head's own axes: not turned where they look straight out of it.
     gaze : (F, 2) radians, yaw and pitch of the eyes from the body's heading.
     model : (F, 2) the same by the map alone, before the eyes take up what the body does besides.
-    goals : (F, 2) what is looked at, yaw and pitch; NaN where nothing is.
+    goals : (F, 2) what is to be looked at, yaw and pitch, as it was asked: also where it lies outside of the map; NaN
+        where nothing is.
     heading : (F,) radians, the body's smoothed heading in the world, from which these angles count.
     places : (F, 3) metres, where the eyes are.
     looks : one for each goal.

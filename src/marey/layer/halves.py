@@ -10,6 +10,7 @@ from marey.core._arrays import Bools, Floats, Ints, settle
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.edit._figure import check_same_body
+from marey.errors import InvalidValue
 
 SIDES = ("left", "right")
 
@@ -61,8 +62,19 @@ def halves_of(skeleton: Skeleton) -> Halves:
 
 def check_pair(lower: Motion, upper: Motion, where: str) -> Halves:
     """The cut of two motions' one skeleton, refused where they are not of one."""
-    check_same_body(lower.skeleton, upper.skeleton, where)
+    check_bodies(lower, upper, where)
     return halves_of(lower.skeleton)
+
+
+def check_bodies(first: Motion, second: Motion, where: str) -> None:
+    """Refuse what is no motion, and motions that are not of one skeleton."""
+    for given in (first, second):
+        if not isinstance(given, Motion):
+            raise InvalidValue(f"{where} needs two motions, got {type(given).__name__}; marey.load reads one")
+    try:
+        check_same_body(first.skeleton, second.skeleton, where)
+    except InvalidValue as error:
+        raise InvalidValue(f"{error} (marey.edit.retarget, or `marey edit retarget`)") from None
 
 
 def offsets_of(motion: Motion) -> Floats:

@@ -109,6 +109,9 @@ def splice_naive(lower: Motion, upper: Motion, *, aligned: bool = False, times: 
 def align_motions(lower: Motion, upper: Motion, *, align: Align = "loop", slope_limit: int = SLOPE_LIMIT) -> TimeMap:
     """Which moment of `upper` belongs to each frame of `lower`; parameters as for `splice`."""
     halves = check_pair(lower, upper, "a splice")
+    # Loaded first, so that forward kinematics uses its own kernel too: the same digits in the first call as later.
+    from marey.layer import phase_kernels  # noqa: F401
+
     gaits = gait_of(lower, "the lower clip"), gait_of(upper, "the upper clip")
     return align_times(*gaits, upper, halves, align=align, slope_limit=slope_limit)
 

@@ -14,10 +14,9 @@ from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.core.roles import ROLE_NAMES
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import check_same_body
 from marey.edit._notes import checked_number, recorded
 from marey.errors import InvalidValue, JointNotFound, similar
-from marey.layer.halves import offsets_of
+from marey.layer.halves import check_bodies, offsets_of
 from marey.maths import quat
 from marey.maths.ease import ease_in
 
@@ -63,10 +62,11 @@ def transplant(
     at : seconds of the base at which the donor begins.
     ease : seconds over which the donor comes in and goes out, where it begins or ends within the base.
 
-    Contacts of transplanted hands are the donor's; transplanted feet have none, as nothing holds them in place: detect
-    them again where they stand. Labels of both are kept.
+    Contacts of transplanted hands are the donor's; transplanted feet have none, as nothing holds them in place and they
+    skate: where that matters, put the base's upper body on the donor instead. Labels of both are kept.
+    Provenance notes this, and what of a donor is left out that lasts longer than the base.
     """
-    check_same_body(base.skeleton, donor.skeleton, "a transplant")
+    check_bodies(base, donor, "a transplant")
     weights = joint_weights(base.skeleton, joints, falloff)
     begin = checked_number(at, "at, the seconds at which the donor begins,")
     fade = checked_number(ease, "ease, in seconds,")
@@ -96,6 +96,7 @@ def transplant(
         weights={base.skeleton.names[j]: float(weights[j]) for j in np.flatnonzero(touched)},
         frames=[int(frames[0]), int(frames[-1]) + 1],
         ease=fade,
+        notes=_notes(base, donor, weights, begin),
     )
 
 
@@ -170,6 +171,20 @@ def _shares(base: Motion, donor: Motion, begin: float, fade: float) -> tuple[np.
         if begin + donor.duration < base.duration - slack:
             share *= ease_in(until / fade)
     return frames, share
+
+
+def _notes(base: Motion, donor: Motion, weights: Floats, begin: float) -> list[str]:
+    """What is not as one might expect, in sentences."""
+    notes = []
+    over = begin + donor.duration - base.duration
+    if over > 0.5 / base.fps:
+        notes.append(f"the donor's last {over:.2f} s are left out, as the base ends before")
+    if any(weights[joint] >= _MOSTLY for joint in _legs(base.skeleton)):
+        notes.append(
+            "the transplanted feet skate, as the hips above them go where the base goes: put the upper_body of the "
+            "base on the donor instead, or clean what stands still enough (marey.clean, or `marey clean`)"
+        )
+    return notes
 
 
 def _offsets(base: Motion, donor: Motion, taken: Motion, frames: np.ndarray, amount: Floats) -> Floats | None:
