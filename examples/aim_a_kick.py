@@ -20,9 +20,8 @@ def main(out: str, height: float) -> None:
     found = web.search("take0", one.start, one.stop, threshold=0.07)
     print(f"{len(found) - 1} kicks like the one at {one.start / web.fps:.1f} s of take0")
 
-    kick = ParametricMotion.build(found, position("right_ball"))  # at its farthest
-    left, _, ahead = kick.parameters.mean(axis=0)
-    target = (left, height, ahead)
+    kick = ParametricMotion.build(found, position("right_ball", axes="xy"))  # sideways and up, at its farthest
+    target = (kick.parameters[:, 0].mean(), height)
     save(kick(target, refine=True, name="kick"), out)
     print(f"{out}: {1000 * kick.error(target, refine=True).distances()['m']:.2g} mm from where it was aimed at")
 

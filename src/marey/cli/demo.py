@@ -364,16 +364,18 @@ def _find(folder: Path) -> Iterator[Made]:
 
 
 def _kick_targets(space: ParametricMotion) -> list[Floats]:
-    """Three places one above the other, straight ahead, as far away as kicks of that height go."""
+    """Three places one above the other, nearly straight ahead, that kicks can reach."""
     import numpy as np
 
-    x = float(space.parameters[:, 0].mean())
-    low, high = float(space.parameters[:, 1].min()), float(space.parameters[:, 1].max())
+    low, high = space.parameters.min(axis=0), space.parameters.max(axis=0)
+    middle = space.parameters.mean(axis=0)
     targets = []
     for share in (0.25, 0.5, 0.75):
-        y = low + share * (high - low)
-        near = np.argsort(np.linalg.norm(space.samples[:, :2] - [x, y], axis=1))[:4]
-        targets.append(np.array([x, y, float(space.samples[near, 2].mean())]))
+        wanted = [middle[0], low[1] + share * (high[1] - low[1]), middle[2]]
+        # Half a step of the way from a sample: it can be reached, and was not sampled.
+        near = space.samples[int(np.argmin(np.linalg.norm(space.samples - wanted, axis=1)))]
+        away = float(np.linalg.norm((wanted - near) / space.scale))
+        targets.append(near + (wanted - near) * min(0.5 / max(away, 1e-9), 1.0))
     return targets
 
 
