@@ -15,6 +15,7 @@ import pytest
 
 import marey
 from marey.errors import InvalidValue, MareyError
+from marey.find import MatchWeb
 from marey.graph import MotionGraph
 from marey.store import cluster
 from tests.graph.clips import walks
@@ -105,6 +106,13 @@ def test_a_graph_is_the_same_as_built_here(address):
     np.testing.assert_array_equal(here.nodes, there.nodes)
     for name in ("tails", "heads", "clips", "starts", "distances", "moves"):
         np.testing.assert_array_equal(getattr(here.edges, name), getattr(there.edges, name))
+
+
+def test_a_match_web_is_the_same_as_built_here(address):
+    here, there = (MatchWeb.build(walks()[:2], run=run) for run in (map, cluster(address)))
+    for ours, theirs in zip(here.pairs, there.pairs, strict=True):
+        for name in ("row_runs", "run_first", "run_values", "values"):
+            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
 
 
 def test_a_worker_that_is_killed_costs_only_its_share(address, tmp_path):
