@@ -34,6 +34,13 @@ def changed(a, b):
 # --- The splines
 
 
+def test_chords_that_are_next_to_nothing_are_level():
+    x, y = np.arange(4.0), np.array([0.0, 1e-310, 1e-309, 1.0])
+    slopes = monotone_slopes(x, y)
+    assert np.isfinite(slopes).all()
+    assert slopes[1] == 0.0
+
+
 @pytest.mark.parametrize("continuity", [1, 2])
 @LAWS
 @given(st.lists(st.floats(-2, 2), min_size=3, max_size=6), st.randoms(use_true_random=False))

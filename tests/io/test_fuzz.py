@@ -23,7 +23,7 @@ from tests.io.make_c3d import c3d_bytes
 from tests.io.test_asf_amc import AMC, ASF
 
 CPU_SECONDS = 2
-N_MUTATIONS = 600
+N_MUTATIONS = 300
 EXTREMES = [b"nan", b"-1", b"1e999", b"99999999999999999999", b"0", b"", b"\xff\xfe", b"{", b"}", b"1,5", b"-", b"\x00"]
 
 WALK = straight_walk(seconds=0.5)

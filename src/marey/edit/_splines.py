@@ -6,6 +6,9 @@ import numpy as np
 
 from marey.core._arrays import Floats
 
+# Chords whose product is below this are as good as level; one over such a chord may not be a number any more.
+_LEVEL = 1e-200
+
 
 def monotone_slopes(x: Floats, y: Floats) -> Floats:
     """(N, ...) slopes at the keys x (N,), increasing, of values y (N, ...), so that no cubic overshoots a key.
@@ -19,7 +22,7 @@ def monotone_slopes(x: Floats, y: Floats) -> Floats:
     slopes[0], slopes[-1] = chord[0], chord[-1]
     before, after = chord[:-1], chord[1:]
     share = (2.0 * width[1:] + width[:-1]) / (3.0 * (width[1:] + width[:-1]))
-    same = before * after > 0.0
+    same = before * after > _LEVEL
     safe_before, safe_after = np.where(same, before, 1.0), np.where(same, after, 1.0)
     slopes[1:-1] = np.where(same, 1.0 / (share / safe_before + (1.0 - share) / safe_after), 0.0)
     return slopes
