@@ -6,12 +6,15 @@ STAMP  := $(VENV)/.installed
 # The Khronos validator referees our GLB files in the tests; without npm those tests say so and skip.
 VALIDATOR := $(VENV)/.validator
 
-.PHONY: demo test check bench clean
+# The studio's page is built by the install; here with the type checker, which the tests run.
+PAGE := $(VENV)/.page
+
+.PHONY: demo test check bench page clean
 
 demo: $(STAMP)
 	$(BIN)/marey demo
 
-test: check $(VALIDATOR)
+test: check $(VALIDATOR) $(PAGE)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: $(STAMP)
@@ -30,6 +33,9 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m compileall -q src  # the command line starts faster, also where Python may not write bytecode
 	@touch $@
 
+page: $(STAMP)
+	$(BIN)/python hatch_build.py --dev
+
 $(VENV)/.bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
@@ -41,5 +47,10 @@ $(VALIDATOR): $(STAMP)
 	fi
 	@touch $@
 
+$(PAGE): $(STAMP) web/package.json hatch_build.py $(shell find web/src -type f 2>/dev/null)
+	@$(BIN)/python hatch_build.py --dev || echo "the studio's browser tests will skip"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist demo_out samples_out .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist demo_out samples_out .hypothesis .pytest_cache .mypy_cache .ruff_cache \
+	  web/node_modules src/marey/studio/page

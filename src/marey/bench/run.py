@@ -22,6 +22,7 @@ from marey.bench.live import bench_live
 from marey.bench.parametric import bench_parametric
 from marey.bench.quality import bench_contacts, bench_fk, bench_measure, bench_samples
 from marey.bench.registration import bench_register
+from marey.bench.studio import bench_studio
 from marey.bench.warps import bench_timewarp
 from marey.errors import UnknownName, similar
 from marey.io import load_motion
@@ -45,6 +46,7 @@ BENCHES: dict[str, Callable[[str], Iterator[Figure]]] = {
     "splice": bench_splice,
     "gaze": bench_gaze,
     "live": bench_live,
+    "studio": bench_studio,
     "growth": bench_growth,
     "startup": bench_startup,
 }

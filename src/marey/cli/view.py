@@ -1,0 +1,39 @@
+"""`marey view`: motions as one page to send to others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from marey.cli.files import check_output, counted
+from marey.cli.options import reading, reading_options
+
+
+@click.command("view")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("-o", "--output", required=True, metavar="PAGE.html", help="The page to write.")
+@click.option("--title", default="", help="What the page is called.  [default: the first motion's name]")
+@reading
+@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
+def command(files: tuple[str, ...], output: str, title: str, trim_rest: bool, **options: Any) -> None:
+    """Write one page that plays the motions of FILE... in any browser, without a server and without a network.
+
+    \b
+    Example:
+      marey view walk.bvh clean.bvh -o walk.html
+      marey view takes/*.bvh -o takes.html --title "Monday's takes"
+    """
+    from marey.errors import UnknownFormat
+    from marey.io import load
+    from marey.io.files import write_bytes
+    from marey.studio.view import view_page
+
+    if not output.lower().endswith((".html", ".htm")):
+        raise UnknownFormat("expected a page to write, such as walk.html", path=output)
+    check_output(output, files)
+    how = reading_options(options)
+    figures = [load(path, trim_rest=trim_rest, **how) for path in files]
+    page = view_page(figures, title)
+    write_bytes(output, [page])
+    click.echo(f"{output}: {counted(len(figures), 'motion')}, {len(page) / 2**20:.2f} MB")

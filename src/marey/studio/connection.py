@@ -1,0 +1,106 @@
+"""One WebSocket of one page, from its hello to its end."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from marey.errors import InvalidValue, MareyError
+from marey.studio.messages import Hello
+from marey.studio.outbox import TooSlow
+from marey.studio.registry import Command
+from marey.studio.session import Session
+from marey.studio.sessions import Sessions
+from marey.studio.wire import decode, encode, parse_object
+
+# Seconds within which the first message has to come.
+_PATIENCE = 20.0
+# How a socket ends: not understood, refused, too slow, and taken over by another page.
+NOT_UNDERSTOOD, REFUSED, TOO_SLOW, TAKEN_OVER = 1003, 1008, 1013, 4001
+
+
+class Page:
+    """A page at the other end of a socket."""
+
+    def __init__(self, socket: WebSocket, sessions: Sessions, commands: dict[str, Command]) -> None:
+        self._socket = socket
+        self._sessions = sessions
+        self._commands = commands
+
+    async def serve(self) -> None:
+        """Welcome the page, then take its messages until it goes."""
+        await self._socket.accept()
+        try:
+            number, hello = await asyncio.wait_for(self._hello(), _PATIENCE)
+            session, before = await self._sessions.enter(hello.session, self)
+        except (MareyError, TimeoutError) as error:
+            await self.end(REFUSED, str(error) or "no hello came")
+            return
+        except WebSocketDisconnect:
+            return
+        if isinstance(before, Page):
+            await before.end(TAKEN_OVER, "another page goes on with this session")
+        code = 1006
+        try:
+            code = await self._talk(session, number, hello)
+        finally:
+            self._sessions.leave(session, self, code)
+
+    async def _hello(self) -> tuple[int, Hello]:
+        message = parse_object(await self._text())
+        number, do = message.pop("id", None), message.pop("do", None)
+        if do != Hello.do or not isinstance(number, int):
+            raise InvalidValue("the first message has to be a hello")
+        return number, decode(Hello, message)
+
+    async def _talk(self, session: Session, number: int, hello: Hello) -> int:
+        """Send and receive until either ends; gives the code with which the socket was closed."""
+        welcome = session.welcome(hello.seen)
+        seen = hello.seen if hello.seen >= 0 and not welcome.lost else session.outbox.last
+        await self._socket.send_text(encode({"n": 0, "id": number, "kind": "done", "result": welcome}))
+        session.outbox.attach()
+        sender = asyncio.get_running_loop().create_task(self._send(session, min(seen, session.outbox.last)))
+        try:
+            while True:
+                session.take(self._commands, parse_object(await self._text()))
+        except WebSocketDisconnect as gone:
+            return gone.code
+        except InvalidValue as error:
+            await self.end(NOT_UNDERSTOOD, str(error))
+            return NOT_UNDERSTOOD
+        finally:
+            sender.cancel()
+            with suppress(asyncio.CancelledError):
+                await sender
+
+    async def _send(self, session: Session, seen: int) -> None:
+        """All that waits for the page, as fast as it reads."""
+        try:
+            while True:
+                message = await session.outbox.take(seen)
+                if isinstance(message, str):
+                    seen += 1
+                    await self._socket.send_text(message)
+                else:
+                    await self._socket.send_bytes(message)
+        except TooSlow:
+            await self.end(TOO_SLOW, "the page reads too slowly")
+        except (WebSocketDisconnect, RuntimeError, OSError):  # it has gone, which the receiving side sees too
+            return
+
+    async def _text(self) -> str:
+        message = await self._socket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message.get("code") or 1006, message.get("reason"))
+        text = message.get("text")
+        if not isinstance(text, str):
+            raise InvalidValue("messages to the server are text")
+        return text
+
+    async def end(self, code: int, reason: str) -> None:
+        """Close the socket, if it is still open."""
+        if self._socket.application_state is WebSocketState.CONNECTED:
+            with suppress(RuntimeError, OSError, WebSocketDisconnect):
+                await self._socket.close(code, reason[:120])

@@ -1,0 +1,118 @@
+"""Values over time, point clouds, and how two motions lie over each other: what the page draws besides figures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.kinematics import joint_path
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+from marey.maths import quat
+from marey.studio.messages import Cloud, Curve, CurveSet
+from marey.studio.motions import Figure
+from marey.studio.panels.compare_messages import Placed
+from marey.studio.panels.look_messages import CurveKind
+
+# Decimals of what is drawn: a tenth of a millimetre.
+_DECIMALS = 4
+# Most points of a cloud; frames of long windows are thinned.
+_MOST_POINTS = 20_000
+_WINDOW = 0.5  # seconds, as for graphs
+_NO_TURN = 1e-6  # radians
+
+
+def curves_of(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
+    """The curves of one kind; `joint` matters for position and rotation."""
+    if kind == "travel":
+        return _set("xyz", "m", motion.travel)
+    if kind == "speed":
+        return _set(("speed",), "m/s", _speed(motion.travel, motion.fps)[:, None])
+    if kind in ("position", "rotation"):
+        if not 0 <= joint < len(motion.skeleton):
+            raise InvalidValue(f"expected a joint from 0 to {len(motion.skeleton) - 1}, got {joint}")
+        if kind == "position":
+            path = joint_path(motion.skeleton, motion.root_positions, motion.rotations, joint, motion.bone_offsets)
+            return _set("xyz", "m", path)
+        return _set("xyz", "deg", np.degrees(_rotation_vectors(motion.rotations[:, joint])))
+    if motion.contacts is None:
+        raise InvalidValue("the motion has no contacts; detect them first")
+    from marey.clean.points import point_paths
+
+    paths = point_paths(motion, motion.contacts.points)
+    if kind == "contact_heights":
+        return _set(motion.contacts.names, "m", paths[:, :, 1] - (motion.source.floor or 0.0))
+    speeds = [_speed(paths[:, k], motion.fps) for k in range(paths.shape[1])]
+    return _set(motion.contacts.names, "m/s", np.stack(speeds, axis=1))
+
+
+def cloud_of(figure: Figure, frame: int, window: float) -> Cloud:
+    """The markers of the frames around one, by which it is compared with others."""
+    from marey.compare.clouds import point_clouds
+
+    if not 0 <= frame < len(figure):
+        raise InvalidValue(f"expected a frame from 0 to {len(figure) - 1}, got {frame}")
+    if not 0.0 <= window <= 10.0:
+        raise InvalidValue(f"expected a window of up to 10 s, got {window:g} s")
+    half = round(0.5 * window * figure.fps)
+    around = figure[max(0, frame - half) : min(len(figure), frame + half + 1)]
+    clouds = point_clouds(around)
+    thinned = clouds.points[:: -(-clouds.points.shape[0] * clouds.n_markers // _MOST_POINTS) or 1]
+    return Cloud(clouds.names, _plain(thinned.reshape(-1)))
+
+
+def aligned(motion: Motion, frame: int, other: Motion, other_frame: int) -> Placed:
+    """The move across the floor that brings a frame of `motion` onto one of `other`, with what is left (metres)."""
+    from marey.compare.clouds import frame_weights, point_clouds
+    from marey.compare.distance import frame_distance
+
+    if abs(motion.fps - other.fps) > 1e-6 * other.fps:
+        raise InvalidValue(
+            f"{motion.name!r} has {motion.fps:g} frames per second, {other.name!r} has {other.fps:g}; resample one"
+        )
+    weights = frame_weights(_WINDOW, other.fps)
+    theirs, at_theirs = _around(other, other_frame, len(weights) // 2)
+    ours, at_ours = _around(motion, frame, len(weights) // 2)
+    left, move = frame_distance(point_clouds(theirs), at_theirs, point_clouds(ours), at_ours, weights)
+    return Placed(float(move[0]), float(move[1]), float(move[2]), float(np.sqrt(left)))
+
+
+def _around(motion: Motion, frame: int, half: int) -> tuple[Motion, int]:
+    """The frames within `half` of one, and which of them it is."""
+    if not 0 <= frame < len(motion):
+        raise InvalidValue(f"expected a frame of {motion.name!r} from 0 to {len(motion) - 1}, got {frame}")
+    start = max(0, frame - half)
+    return motion[start : min(len(motion), frame + half + 1)], frame - start
+
+
+def _rotation_vectors(rotations: Floats) -> Floats:
+    """(F, 3) axis times angle, without jumps by full turns where the angle passes half of one."""
+    vectors = quat.log(rotations)
+    lengths = np.linalg.norm(vectors, axis=1)
+    for i in range(1, len(vectors)):
+        before = vectors[i - 1]
+        # Next to no turn has no axis of its own; it is about the one before.
+        along = (
+            vectors[i] / lengths[i] if lengths[i] > _NO_TURN else before / max(float(np.linalg.norm(before)), 1e-300)
+        )
+        turns = round(float(before @ along - lengths[i]) / (2.0 * np.pi))
+        if turns:
+            vectors[i] = along * (lengths[i] + turns * 2.0 * np.pi)
+    return vectors
+
+
+def _speed(path: Floats, fps: float) -> Floats:
+    """(F,) metres per second along a path (F, 3)."""
+    if len(path) < 2:
+        return np.zeros(len(path))
+    speed: Floats = np.linalg.norm(np.gradient(path, axis=0), axis=1) * fps
+    return speed
+
+
+def _set(names: str | tuple[str, ...], unit: str, values: Floats) -> CurveSet:
+    """One curve for each column of values (F, K)."""
+    return CurveSet(tuple(Curve(name, unit, _plain(values[:, k])) for k, name in enumerate(names)))
+
+
+def _plain(values: Floats) -> tuple[float, ...]:
+    return tuple(np.round(values, _DECIMALS).tolist())

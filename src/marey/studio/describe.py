@@ -1,0 +1,100 @@
+"""What a motion is, as the page is told: all but its frames."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from marey.core.markers import Markers
+from marey.core.motion import Motion
+from marey.io import recognize
+from marey.studio.messages import ContactLane, LabelSpan, MotionInfo
+from marey.studio.motions import Opened
+
+_TALL = 1.7  # metres, where nothing tells
+
+
+def info_of(name: str, opened: Opened, session: str = "") -> MotionInfo:
+    """The motion with id `name` of a session."""
+    step = opened.now
+    figure = step.figure
+    shared: dict[str, Any] = {
+        "motion": name,
+        "revision": step.revision,
+        "name": figure.name,
+        "where": opened.where,
+        "file": opened.file,
+        "clips": opened.clips,
+        "n_frames": len(figure),
+        "fps": figure.fps,
+        "seconds": figure.duration,
+        "floor": figure.source.floor,
+        "evidence": figure.source.evidence,
+        "warnings": opened.warnings,
+        "made_by": (
+            *(f"from {each}" for each in opened.made_from),
+            *(each.what for each in opened.steps[1 : opened.at + 1]),
+        ),
+        "skin": f"/skin/{session}/{name}" if session and opened.file.lower().endswith(".glb") else None,
+        "undo": opened.at,
+        "redo": len(opened.steps) - 1 - opened.at,
+    }
+    if isinstance(figure, Markers):
+        n = len(figure.names)
+        return MotionInfo(
+            kind="markers", joints=figure.names, parents=(-1,) * n, bone_lengths=(0.0,) * n, end_sites=(False,) * n,
+            roles={}, stature=_marker_height(figure), contacts=None, labels=(), unsaved=False, **shared,
+        )  # fmt: skip
+    skeleton = figure.skeleton
+    return MotionInfo(
+        kind="motion",
+        joints=skeleton.names,
+        parents=tuple(skeleton.parents.tolist()),
+        bone_lengths=tuple(skeleton.bone_lengths.tolist()),
+        end_sites=tuple(skeleton.is_end_site.tolist()),
+        roles=dict(skeleton.roles.items()),
+        stature=_stature(figure),
+        contacts=_lanes(figure),
+        labels=tuple(LabelSpan(*label) for label in figure.labels),
+        unsaved=bool(opened.file) and not _same_annotations(figure, opened.saved),
+        **shared,
+    )
+
+
+def _stature(motion: Motion) -> float:
+    height = recognize.stature(motion.skeleton)
+    if height is None:
+        height = float(np.ptp(motion.skeleton.rest_positions, axis=0).max())
+    return height if math.isfinite(height) and height > 0 else _TALL
+
+
+def _marker_height(markers: Markers) -> float:
+    heights = markers.positions[..., 1][markers.valid]
+    tall = float(np.ptp(heights)) if heights.size else 0.0
+    return tall if tall > 0 else _TALL
+
+
+def _lanes(motion: Motion) -> tuple[ContactLane, ...] | None:
+    contacts = motion.contacts
+    if contacts is None:
+        return None
+    return tuple(
+        ContactLane(
+            point.name,
+            point.joint,
+            (float(point.offset[0]), float(point.offset[1]), float(point.offset[2])),
+            contacts.intervals(point.name),
+        )
+        for point in contacts.points
+    )
+
+
+def _same_annotations(motion: Motion, saved: object) -> bool:
+    if not isinstance(saved, Motion) or motion.labels != saved.labels:
+        return False
+    a, b = motion.contacts, saved.contacts
+    if a is None or b is None:
+        return a is b
+    return a.names == b.names and bool(np.array_equal(a.mask, b.mask))

@@ -1,0 +1,190 @@
+"""The motions that a session has open, each with what was done to it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.kinematics import forward_kinematics
+from marey.core.markers import Markers
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, UnknownName
+from marey.studio.frames import MAX_JOINTS
+from marey.studio.messages import Binary, Where
+
+Figure = Motion | Markers
+# Most motions open at once, steps that can be taken back, and frames in one message.
+MOST_OPEN = 500
+MOST_STEPS = 50
+BLOCK_FRAMES = 512
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrameBlock(Binary):
+    """Frames from `first` on: positions (N, J, 3) metres and rotations (N, J, 4) wxyz in the world."""
+
+    positions: Floats
+    rotations: Floats
+    first: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A motion as it stood after a change; `revision` is that of its frames."""
+
+    figure: Figure
+    revision: int
+    what: str
+
+
+@dataclass(slots=True, eq=False)
+class Opened:
+    """A motion that is open.
+
+    where, file, path, clips : which file it is of; "", None and () for one that is in none.
+    steps, at : how it stood after each change, and which of them counts now.
+    saved : the step whose annotations the sidecar has.
+    """
+
+    figure: Figure
+    where: Where = "folder"
+    file: str = ""
+    path: Path | None = None
+    clips: tuple[str, ...] = ()
+    clip: str | None = None
+    warnings: tuple[str, ...] = ()
+    made_from: tuple[str, ...] = ()
+    steps: list[Step] = field(default_factory=list)
+    at: int = 0
+    saved: Figure | None = None
+
+    @property
+    def now(self) -> Step:
+        """How it stands."""
+        return self.steps[self.at]
+
+
+class Motions:
+    """Motions by id: "m1", "m2" and so on. Every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._opened: dict[str, Opened] = {}
+        self._count = 0
+        self._revision = 0
+
+    def ids(self) -> tuple[str, ...]:
+        """In the order of opening."""
+        with self._lock:
+            return tuple(self._opened)
+
+    def add(self, opened: Opened) -> str:
+        """Take a motion in; gives its id."""
+        joints = opened.figure.names if isinstance(opened.figure, Markers) else opened.figure.skeleton.names
+        if len(joints) > MAX_JOINTS:
+            raise InvalidValue(f"the studio shows up to {MAX_JOINTS} joints, got {len(joints)}")
+        with self._lock:
+            if len(self._opened) >= MOST_OPEN:
+                raise InvalidValue(f"{MOST_OPEN} motions are open, which is the limit; close some")
+            self._count += 1
+            self._revision += 1
+            name = f"m{self._count}"
+            opened.steps = [Step(opened.figure, self._revision, "opened")]
+            opened.at, opened.saved = 0, opened.figure
+            self._opened[name] = opened
+        return name
+
+    def add_made(self, motion: Motion, *made_from: str) -> str:
+        """Take in a motion that was made here, from those with the given ids; gives its id."""
+        return self.add(Opened(motion, made_from=made_from))
+
+    def opened(self, name: str) -> Opened:
+        """An open motion with its history."""
+        with self._lock:
+            if name not in self._opened:
+                raise UnknownName(f"no motion {name[:40]!r} is open")
+            return self._opened[name]
+
+    def figure(self, name: str) -> Figure:
+        """The motion, or the markers, as they stand."""
+        return self.opened(name).now.figure
+
+    def motion(self, name: str) -> Motion:
+        """The motion as it stands; markers are refused."""
+        figure = self.figure(name)
+        if isinstance(figure, Markers):
+            raise InvalidValue(f"{figure.name!r} holds markers, not a skeleton's motion, which this needs")
+        return figure
+
+    def close(self, name: str) -> None:
+        """Forget a motion."""
+        self.opened(name)
+        with self._lock:
+            self._opened.pop(name, None)
+
+    def change(self, name: str, before: Figure, after: Motion, what: str) -> None:
+        """Put `after` in place of `before`, so that it can be undone; refused where that is no longer what stands."""
+        opened = self.opened(name)
+        with self._lock:
+            if opened.now.figure is not before:
+                raise InvalidValue("the motion was changed while this was under way; do it again")
+            revision = opened.now.revision
+            if not _same_frames(before, after):
+                self._revision += 1
+                revision = self._revision
+            del opened.steps[opened.at + 1 :]
+            opened.steps.append(Step(after, revision, what))
+            del opened.steps[: -MOST_STEPS - 1]
+            opened.at = len(opened.steps) - 1
+
+    def step(self, name: str, *, back: bool) -> None:
+        """Undo or redo; where there is nothing to, it says so."""
+        opened = self.opened(name)
+        with self._lock:
+            at = opened.at - 1 if back else opened.at + 1
+            if not 0 <= at < len(opened.steps):
+                raise InvalidValue(f"there is nothing to {'undo' if back else 'redo'}")
+            opened.at = at
+
+    def mark_saved(self, name: str) -> None:
+        """The sidecar says what the motion says."""
+        opened = self.opened(name)
+        with self._lock:
+            opened.saved = opened.now.figure
+
+    def frames(self, name: str, start: int, stop: int) -> FrameBlock:
+        """Frames `start` to `stop` in the world."""
+        figure = self.figure(name)
+        if not 0 <= start < stop <= len(figure) or stop - start > BLOCK_FRAMES:
+            raise InvalidValue(f"expected up to {BLOCK_FRAMES} frames within 0 to {len(figure)}, got {start} to {stop}")
+        positions, rotations = world_of(figure, start, stop)
+        return FrameBlock(positions, rotations, start)
+
+
+def world_of(figure: Figure, start: int, stop: int) -> tuple[Floats, Floats]:
+    """Joints or markers of some frames: positions (N, J, 3), NaN where unseen, and rotations (N, J, 4)."""
+    if isinstance(figure, Markers):
+        seen = figure.valid[start:stop, :, None]
+        positions = np.where(seen, figure.positions[start:stop], np.nan)
+        rotations = np.zeros((*positions.shape[:2], 4))
+        rotations[..., 0] = 1.0
+        return positions, rotations
+    bones = None if figure.bone_offsets is None else figure.bone_offsets[start:stop]
+    world = forward_kinematics(figure.skeleton, figure.root_positions[start:stop], figure.rotations[start:stop], bones)
+    return world.positions, world.rotations
+
+
+def _same_frames(a: Figure, b: Figure) -> bool:
+    """Whether two motions share all that is drawn; a copy with other annotations shares its arrays."""
+    if isinstance(a, Markers) or isinstance(b, Markers):
+        return False
+    return (
+        a.skeleton is b.skeleton
+        and a.root_positions is b.root_positions
+        and a.rotations is b.rotations
+        and a.bone_offsets is b.bone_offsets
+    )

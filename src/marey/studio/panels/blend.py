@@ -1,0 +1,184 @@
+"""Blend: several motions in step, by our method and by simpler ones; the grid of their distances; transitions."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from marey.errors import InvalidValue
+from marey.studio.panels.blend_messages import (
+    Blended,
+    BlendFigures,
+    BlendMotions,
+    BlendStudy,
+    BlendTable,
+    CompareBlends,
+    FramesPlaced,
+    GridImage,
+    JoinMotions,
+    PathFigures,
+    PlaceFrames,
+    StudyBlend,
+    WarpPath,
+)
+from marey.studio.registry import command
+
+if TYPE_CHECKING:
+    from marey.core.motion import Motion
+    from marey.studio.session import Session
+
+_WORK = "marey.studio.panels.blend_work"
+# Motions that are blended at once, and registrations that are kept for when only the weights change.
+_MOST_MOTIONS = 16
+_MOST_KEPT = 8
+
+
+@command(StudyBlend, reads=True)
+async def study_blend(session: Session, message: StudyBlend) -> BlendStudy:
+    """How motions go together, with the grid of two of them."""
+    motions = _chosen(session, message.motions)
+    if not 0 < message.other < len(motions):
+        raise InvalidValue(f"expected the place of another motion, from 1 to {len(motions) - 1}, got {message.other}")
+    found = await session.jobs.run(
+        f"{_WORK}:study",
+        motions=motions,
+        other=message.other,
+        window=message.window,
+        whole=message.whole,
+        force=message.force,
+        kept=_kept(session, message.motions, message.whole, message.force),
+    )
+    grid = found["grid"]
+    rows = tuple((float(i), float(j), float(d)) for i, j, d in grid.pop("minima"))
+    frames = grid.pop("frames")
+    return BlendStudy(
+        GridImage(**grid, frames=(frames[0], frames[1]), minima=rows),
+        tuple(WarpPath(each["method"], _pairs(each["points"])) for each in found["paths"]),
+        found["refused"],
+        found["distance"],
+        found["matches"],
+        tuple((int(start), int(stop)) for start, stop in found["crops"]),
+        tuple(found["notes"]),
+    )
+
+
+@command(PlaceFrames, reads=True)
+def place_frames(session: Session, message: PlaceFrames) -> FramesPlaced:
+    """Where two frames of two motions lie over each other."""
+    import numpy as np
+
+    from marey.compare.clouds import frame_weights, point_clouds
+    from marey.compare.distance import frame_distance
+
+    if not 0.0 <= message.window <= 5.0:
+        raise InvalidValue(f"frames are compared over a window of up to 5 s, got {message.window:g} s")
+    motion, other = (session.motions.motion(each) for each in (message.motion, message.to))
+    rate = max(motion.fps, other.fps)
+    weights = frame_weights(message.window, rate)
+    half = len(weights) // 2
+    ours, at_ours = _around(motion, message.seconds, half, rate)
+    theirs, at_theirs = _around(other, message.to_seconds, half, rate)
+    left, move = frame_distance(point_clouds(theirs), at_theirs, point_clouds(ours), at_ours, weights)
+    return FramesPlaced(float(move[0]), float(move[1]), float(move[2]), float(np.sqrt(left)))
+
+
+@command(BlendMotions)
+async def blend_motions(session: Session, message: BlendMotions) -> Blended:
+    """A blend, as a new motion or in place of the last one."""
+    done = await session.jobs.run(
+        f"{_WORK}:blended",
+        motions=_chosen(session, message.motions),
+        method=message.method,
+        weights=message.weights,
+        curves=message.curves,
+        clean=message.clean,
+        whole=message.whole,
+        force=message.force,
+        kept=_kept(session, message.motions, message.whole, message.force),
+    )
+    return _shown(session, message.motions, message.result, done)
+
+
+@command(JoinMotions)
+async def join_motions(session: Session, message: JoinMotions) -> Blended:
+    """A transition, as a new motion or in place of the last one."""
+    done = await session.jobs.run(
+        f"{_WORK}:joined",
+        motions=_chosen(session, message.motions),
+        method=message.method,
+        at=message.at,
+        length=message.length,
+        clean=message.clean,
+        force=message.force,
+    )
+    return _shown(session, message.motions, message.result, done)
+
+
+@command(CompareBlends, reads=True)
+async def compare_blends(session: Session, message: CompareBlends) -> BlendTable:
+    """All methods on two motions."""
+    if not 0.0 < message.limit <= 60.0:
+        raise InvalidValue(f"each search may take up to 60 s, got {message.limit:g} s")
+    motions = _chosen(session, message.motions)
+    found = await session.jobs.run(f"{_WORK}:statistics", motions=motions, weights=message.weights, limit=message.limit)
+    return BlendTable(
+        tuple(PathFigures(**row) for row in found["paths"]),
+        found["proven"],
+        tuple(found["names"]),
+        tuple(found["units"]),
+        tuple(BlendFigures(**{**row, "figures": tuple(row["figures"])}) for row in found["blends"]),
+        tuple(found["notes"]),
+    )
+
+
+def _chosen(session: Session, names: tuple[str, ...]) -> list[Motion]:
+    if not 2 <= len(names) <= _MOST_MOTIONS:
+        raise InvalidValue(f"a blend takes 2 to {_MOST_MOTIONS} motions, got {len(names)}; choose some")
+    return [session.motions.motion(name) for name in names]
+
+
+def _kept(session: Session, names: tuple[str, ...], whole: bool, force: bool) -> str:
+    """The file for the registration of these motions as they stand; those not used for long are removed."""
+    revisions = [session.motions.opened(name).now.revision for name in names]
+    contacts = [id(session.motions.figure(name)) for name in names]  # edited contacts leave the revision as it is
+    key = hashlib.sha256(repr((revisions, contacts, whole, force)).encode()).hexdigest()[:16]
+    folder = session.places.own / "blend"
+    folder.mkdir(exist_ok=True)
+    kept: dict[str, None] = session.kept.setdefault("blend", {})
+    kept.pop(key, None)
+    kept[key] = None
+    while len(kept) > _MOST_KEPT:
+        oldest = next(iter(kept))
+        del kept[oldest]
+        (folder / f"{oldest}.npz").unlink(missing_ok=True)
+    return str(folder / f"{key}.npz")
+
+
+def _shown(session: Session, names: tuple[str, ...], result: str | None, done: dict[str, Any]) -> Blended:
+    """The motion that was made, in place of `result` where that is still open."""
+    made = done["motion"]
+    if result is not None and result in session.motions.ids():
+        session.motions.change(result, session.motions.figure(result), made, "blended anew")
+        shown = result
+    else:
+        shown = session.motions.add_made(made, *names)
+    at = done["at"]
+    return Blended(session.info(shown), None if at is None else (at[0], at[1]), tuple(done["notes"]))
+
+
+def _around(motion: Motion, seconds: float, half: int, rate: float) -> tuple[Motion, int]:
+    """The frames within `half` of a time, at some rate, and which of them it is."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    if not 0.0 <= seconds <= motion.duration + 1e-6:
+        raise InvalidValue(f"expected a time in {motion.name!r} from 0 to {motion.duration:.2f} s, got {seconds:g} s")
+    at = np.arange(-half, half + 1) / rate + min(seconds, motion.duration)
+    inside = (at > -1e-9) & (at < motion.duration + 1e-9)
+    part = motion.at(np.clip(at[inside], 0.0, motion.duration))
+    return replace(part, fps=rate), int(inside[:half].sum())
+
+
+def _pairs(points: list[list[float]]) -> tuple[tuple[float, float], ...]:
+    return tuple((float(i), float(j)) for i, j in points)

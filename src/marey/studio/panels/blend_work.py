@@ -1,0 +1,292 @@
+"""Heavy work of the panel Blend, as the worker runs it."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from marey.blend.weights import WeightFunction
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, MareyError, NoResult
+from marey.register.registration import RegistrationCurve
+from marey.studio.work import Progress
+
+# Pixels of a grid along a side, cells that are computed for it, and minima that are told.
+_MOST_PIXELS = 360
+_MOST_CELLS = 12_000_000
+_MOST_MINIMA = 400
+_PATH_POINTS = 200
+# Times that a blend is made anew until its curves span just its own length.
+_TRIES = 5
+
+Weights = Sequence[float] | WeightFunction
+Pair = tuple[float, float]
+
+
+def study(
+    progress: Progress, motions: list[Motion], other: int, window: float, whole: bool, force: bool, kept: str
+) -> dict[str, Any]:
+    """How motions go together: see `marey.studio.panels.blend_messages.BlendStudy`.
+
+    kept : the file into which the registration goes, for `blended`.
+    """
+    from marey.register.prepare import prepared
+
+    progress(0.1, "bringing the motions in step")
+    ready, notes = prepared(motions)
+    reg, refused = None, ""
+    try:
+        reg = registered(motions, whole, force, kept)
+    except NoResult as refusal:
+        refused = str(refusal)
+    progress(0.5, "comparing all frames")
+    image, step = _grid(ready[0], ready[other], window)
+    crops = [[0, len(motion)] for motion in ready] if reg is None else reg.crops.tolist()
+    clips = list(ready if reg is None else reg.motions)
+    paths = _paths(clips, crops, other, reg)
+    return {
+        "grid": image,
+        "paths": [{"method": method, "points": (points / step).round(2).tolist()} for method, points in paths.items()],
+        "refused": refused,
+        "distance": None if reg is None else reg.distance,
+        "matches": 0 if reg is None else len(reg.matches),
+        "crops": crops,
+        "notes": list(notes if reg is None else reg.notes),
+    }
+
+
+def registered(motions: list[Motion], whole: bool, force: bool, kept: str) -> RegistrationCurve:
+    """The motions in step, as found before where `kept` has that."""
+    from marey.register import register
+
+    if Path(kept).is_file():
+        try:
+            return RegistrationCurve.load(kept, motions)
+        except MareyError:
+            Path(kept).unlink(missing_ok=True)
+    made = register(motions, crop=None if whole else "auto", force=force)
+    made.save(kept)
+    return made
+
+
+def blended(
+    progress: Progress,
+    motions: list[Motion],
+    method: str,
+    weights: list[float],
+    curves: list[list[Pair]],
+    clean: bool,
+    whole: bool,
+    force: bool,
+    kept: str,
+) -> dict[str, Any]:
+    """A blend by one of the methods."""
+    progress(0.1, "bringing the motions in step")
+    make, notes = _maker(motions, method, whole, force, kept)
+    progress(0.5, "blending")
+    if curves:
+        made = _along_curves(make, curves, len(motions), clean)
+    else:
+        made = make(weights or [1.0 / len(motions)] * len(motions), clean)
+    return {"motion": made, "at": None, "notes": list(notes)}
+
+
+def joined(
+    progress: Progress, motions: list[Motion], method: str, at: Pair | None, length: float, clean: bool, force: bool
+) -> dict[str, Any]:
+    """A transition."""
+    from marey.blend.baselines import linear_transition
+    from marey.blend.transition import transition
+    from marey.register.prepare import prepared
+
+    if len(motions) != 2:
+        raise InvalidValue(f"a transition goes from one motion into another, got {len(motions)}; choose two")
+    progress(0.2, "looking for the best place" if at is None else "blending")
+    where = None if at is None else (at[0], at[1])
+    name = f"{motions[0].name} to {motions[1].name}"
+    if method == "ours":
+        made = transition(*motions, where, length, enforce=clean, force=force)
+    elif method == "linear":
+        made = linear_transition(*prepared(motions)[0], where, length, name=f"{name} (linear)")
+    else:
+        raise InvalidValue(f"a transition is made by our method or linearly, not by {method!r}; choose one of these")
+    record = next(step for step in made.source.provenance if step["op"].endswith("transition"))
+    return {"motion": made, "at": list(record["at"]), "notes": list(record.get("notes", ()))}
+
+
+def statistics(progress: Progress, motions: list[Motion], weights: list[float], limit: float) -> dict[str, Any]:
+    """Every path finder and every way to blend on two motions."""
+    from marey.blend.baselines import compare
+    from marey.register.prepare import at_one_rate
+
+    if len(motions) != 2:
+        raise InvalidValue(f"the methods are compared on two motions, got {len(motions)}; choose two")
+    progress(0.1, "comparing the methods")
+    found = compare(*at_one_rate(motions)[0], weights, time_limit=limit)
+    names = list(found.units)
+    rows = [*found.inputs, *found.blends]
+    return {
+        "paths": [
+            {
+                "method": row.method,
+                "cost": _finite(row.cost),
+                "distance": _finite(row.distance),
+                "accuracy": _finite(row.accuracy),
+                "milliseconds": 1000.0 * row.seconds,
+                "note": row.note,
+            }
+            for row in found.paths
+        ],
+        "proven": found.proven,
+        "names": names,
+        "units": [found.units[name] for name in names],
+        "blends": [
+            {
+                "method": row.method,
+                "milliseconds": None if row.seconds is None else 1000.0 * row.seconds,
+                "figures": [_finite(row.figures.get(name)) for name in names],
+                "note": row.note,
+            }
+            for row in rows
+        ],
+        "notes": list(found.notes),
+    }
+
+
+Maker = Callable[[Weights, bool], Motion]
+
+
+def _maker(motions: list[Motion], method: str, whole: bool, force: bool, kept: str) -> tuple[Maker, tuple[str, ...]]:
+    """A function of weights that blends by a method, and notes on what was done to the motions."""
+    from marey.blend import baselines
+    from marey.blend.blend import blend
+    from marey.register.prepare import prepared
+
+    if method in ("discrete", "cubic") and len(motions) != 2:
+        raise InvalidValue(f"this method blends two motions, got {len(motions)}; choose two, or another method")
+    try:
+        reg = registered(motions, whole, force, kept)
+        clips, notes = list(reg.motions), reg.notes
+    except NoResult as refusal:
+        if method == "ours":
+            raise
+        ready, notes = prepared(motions)
+        clips, notes = list(ready), (*notes, f"the motions are taken whole, as {refusal}")
+    if method == "ours":
+        return lambda weights, clean: blend(reg, weights, enforce=clean), notes
+    if method == "linear":
+        return lambda weights, clean: baselines.linear_blend(clips, weights), notes
+    along = baselines.discrete_blend if method == "discrete" else baselines.cubic_blend
+    return lambda weights, clean: along(*clips, weights), notes
+
+
+def _along_curves(make: Maker, curves: list[list[Pair]], n: int, clean: bool) -> Motion:
+    """A blend whose weights are drawn over its own length, which they change: made until the two agree."""
+    times, rows = _keys(curves, n)
+    span = make(_mean(times, rows).tolist(), False).duration
+    for _ in range(_TRIES):
+        made = make(_weights(times, rows, span), False)
+        if abs(made.duration - span) < 1.5 / made.fps:
+            break
+        span = made.duration
+    return make(_weights(times, rows, span), True) if clean else made
+
+
+def _weights(times: Floats, rows: Floats, span: float) -> WeightFunction:
+    from marey.blend.weights import keyed_weights
+
+    return keyed_weights(times * max(span, 1e-3), rows)
+
+
+def _keys(curves: list[list[Pair]], n: int) -> tuple[Floats, Floats]:
+    """Times (T,) from 0 to 1 at which any curve has a point, and the weights (T, n) there."""
+    if len(curves) != n:
+        raise InvalidValue(f"expected {n} curves, one for each motion, got {len(curves)}")
+    tables = [np.array(curve, dtype=np.float64).reshape(-1, 2) for curve in curves]
+    for table in tables:
+        if not len(table) or table.min() < 0.0 or table[:, 0].max() > 1.0 or (np.diff(table[:, 0]) < 0.0).any():
+            raise InvalidValue(
+                "a curve has points of time and weight, times from 0 to 1 in order and weights from 0 on"
+            )
+    times = np.unique(np.concatenate([table[:, 0] for table in tables]).round(6))
+    return times, np.stack([np.interp(times, table[:, 0], table[:, 1]) for table in tables], axis=1)
+
+
+def _mean(times: Floats, rows: Floats) -> Floats:
+    """(n,) the mean of the curves over time."""
+    if len(times) == 1:
+        return np.asarray(rows[0])
+    return np.asarray(np.trapezoid(rows, times, axis=0) / (times[-1] - times[0]))
+
+
+# The grid -------------------------------------------------------------------------------------------------------------
+
+
+def _grid(a: Motion, b: Motion, window: float) -> tuple[dict[str, Any], int]:
+    """The grid as an image, and how many frames of the motions one of its frames is."""
+    from marey.compare.grid import distance_grid
+    from marey.edit import resample
+
+    if not 0.0 <= window <= 5.0:
+        raise InvalidValue(f"frames are compared over a window of up to 5 s, got {window:g} s")
+    step = math.ceil(math.sqrt(len(a) * len(b) / _MOST_CELLS))
+    if step > 1:
+        a, b = (resample(motion, motion.fps / step) for motion in (a, b))
+    grid = distance_grid(a, b, window=window)
+    cells = grid.minima()
+    found = np.sqrt(grid.values[cells[:, 0], cells[:, 1]])
+    order = np.argsort(found, kind="stable")[:_MOST_MINIMA]
+    small = np.sqrt(_pooled(grid.values))
+    largest = float(small.max())
+    pixels = np.rint(small * (255.0 / max(largest, 1e-12))).astype(np.uint8)
+    return {
+        "rows": pixels.shape[0],
+        "columns": pixels.shape[1],
+        "pixels": base64.b64encode(pixels.tobytes()).decode(),
+        "largest": largest,
+        "rate": a.fps,
+        "frames": [len(a), len(b)],
+        "minima": np.column_stack([cells[order], found[order].round(5)]).tolist(),
+    }, step
+
+
+def _pooled(values: Floats) -> Floats:
+    """The least value of equal blocks, so few that they can be drawn; what is alike stays to be seen."""
+    for axis in (0, 1):
+        n = values.shape[axis]
+        if n > _MOST_PIXELS:
+            values = np.minimum.reduceat(values, np.arange(_MOST_PIXELS) * n // _MOST_PIXELS, axis=axis)
+    return values
+
+
+def _paths(clips: list[Motion], crops: list[list[int]], other: int, reg: RegistrationCurve | None) -> dict[str, Floats]:
+    """(N, 2) frames of the first motion and of `other` that belong together, by each method that gives any."""
+    from marey.blend.baselines import cubic_warp, dynamic
+    from marey.compare.grid import distance_grid
+
+    first = np.array([crops[0][0], crops[other][0]], dtype=np.float64)
+    one, two = clips[0], clips[other]
+    out: dict[str, Floats] = {}
+    if reg is not None:
+        seconds = reg.timewarp(np.linspace(0.0, 1.0, _PATH_POINTS))[:, [0, other]]
+        out["ours"] = first + seconds * reg.fps
+    shorter = min(map(len, clips)) - 1
+    out["linear"] = first + np.array([[0, 0], [shorter, shorter]])
+    if len(clips) == 2 and len(one) * len(two) <= _MOST_CELLS:
+        try:
+            cells = dynamic(distance_grid(one, two).values).cells
+        except NoResult:  # lengths that differ more than the slope limit allows
+            return out
+        out["discrete"] = first + cells
+        out["cubic"] = first + cubic_warp(cells, _PATH_POINTS)
+    return out
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,191 @@
+"""Look: open files, show them, edit what is known about them, and take them away again."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from marey.studio.messages import (
+    Binary,
+    Cloud,
+    CurveSet,
+    EchoFrame,
+    FolderList,
+    LiveFigures,
+    LiveReport,
+    LiveStarted,
+    MotionInfo,
+    Nothing,
+    StartLive,
+    StopLive,
+)
+from marey.studio.panels.look_messages import (
+    CloseMotion,
+    DetectContacts,
+    Export,
+    Exported,
+    GetCloud,
+    GetCurves,
+    GetFrames,
+    GetMotion,
+    ListFolder,
+    OpenFile,
+    Redo,
+    Saved,
+    SaveSidecar,
+    SetContacts,
+    SetLabels,
+    Undo,
+)
+from marey.studio.registry import command
+
+if TYPE_CHECKING:
+    from marey.studio.session import Session
+
+
+@command(ListFolder, reads=True)
+def list_folder(session: Session, message: ListFolder) -> FolderList:
+    """The folder's motion files."""
+    return session.places.listed()
+
+
+@command(OpenFile)
+def open_file(session: Session, message: OpenFile) -> MotionInfo:
+    """Load a file."""
+    from marey.studio.opening import open_figure
+
+    opened = open_figure(session.places, message.path, message.where, message.clip)
+    return session.info(session.motions.add(opened))
+
+
+@command(GetMotion, reads=True)
+def get_motion(session: Session, message: GetMotion) -> MotionInfo:
+    """What is known of a motion."""
+    return session.info(message.motion)
+
+
+@command(GetFrames, reads=True)
+def get_frames(session: Session, message: GetFrames) -> Binary:
+    """Frames to draw."""
+    return session.motions.frames(message.motion, message.start, message.stop)
+
+
+@command(GetCurves, reads=True)
+def get_curves(session: Session, message: GetCurves) -> CurveSet:
+    """Values over time."""
+    from marey.studio.curves import curves_of
+
+    return curves_of(session.motions.motion(message.motion), message.curve, message.joint)
+
+
+@command(GetCloud, reads=True)
+def get_cloud(session: Session, message: GetCloud) -> Cloud:
+    """The points by which a frame is compared with others."""
+    from marey.studio.curves import cloud_of
+
+    return cloud_of(session.motions.figure(message.motion), message.frame, message.window)
+
+
+@command(CloseMotion)
+def close_motion(session: Session, message: CloseMotion) -> Nothing:
+    """Forget a motion."""
+    session.motions.close(message.motion)
+    return Nothing()
+
+
+@command(DetectContacts)
+async def detect_contacts(session: Session, message: DetectContacts) -> MotionInfo:
+    """Find contacts, in the worker."""
+    before = session.motions.motion(message.motion)
+    found = await session.jobs.run("marey.studio.work:detect", motion=before, hands=message.hands, floor=message.floor)
+    made = found["motion"]
+    after = replace(before, contacts=made.contacts, source=replace(before.source, floor=made.source.floor))
+    session.motions.change(message.motion, before, after, "contacts found")
+    return session.info(message.motion)
+
+
+@command(SetContacts)
+def set_contacts(session: Session, message: SetContacts) -> MotionInfo:
+    """Contacts as edited on the timeline."""
+    from marey.studio.annotate import with_lanes
+
+    before = session.motions.motion(message.motion)
+    session.motions.change(message.motion, before, with_lanes(before, message.lanes), "contacts edited")
+    return session.info(message.motion)
+
+
+@command(SetLabels)
+def set_labels(session: Session, message: SetLabels) -> MotionInfo:
+    """Labels as edited on the timeline."""
+    from marey.core.labels import Label, Labels
+
+    before = session.motions.motion(message.motion)
+    labels = Labels(tuple(Label(one.name, one.start, one.stop) for one in message.labels))
+    session.motions.change(message.motion, before, replace(before, labels=labels), "labels edited")
+    return session.info(message.motion)
+
+
+@command(SaveSidecar)
+def save_sidecar(session: Session, message: SaveSidecar) -> Saved:
+    """Contacts and labels into the sidecar."""
+    from marey.studio.annotate import save_beside
+
+    path = save_beside(session.places, session.motions.opened(message.motion))
+    session.motions.mark_saved(message.motion)
+    url = session.places.offer(path) if session.motions.opened(message.motion).where == "uploads" else None
+    return Saved(path.name, url, session.info(message.motion))
+
+
+@command(Undo)
+def undo(session: Session, message: Undo) -> MotionInfo:
+    """One step back."""
+    session.motions.step(message.motion, back=True)
+    return session.info(message.motion)
+
+
+@command(Redo)
+def redo(session: Session, message: Redo) -> MotionInfo:
+    """One step forward again."""
+    session.motions.step(message.motion, back=False)
+    return session.info(message.motion)
+
+
+@command(Export)
+def export(session: Session, message: Export) -> Exported:
+    """A file for download."""
+    from marey.studio.exporting import export_motions
+
+    motions = [session.motions.motion(each) for each in message.motions]
+    path = export_motions(session.places, motions, message.format, message.name)
+    return Exported(session.places.offer(path), path.name, path.stat().st_size)
+
+
+@command(StartLive)
+async def start_live(session: Session, message: StartLive) -> LiveStarted:
+    """Play a motion as a stream."""
+    from marey.studio.live import MotionPlayer
+
+    figure = session.motions.figure(message.motion)
+    player = await asyncio.to_thread(MotionPlayer, figure, message.rate)
+    return session.live.start(player, message.rate)
+
+
+@command(StopLive)
+async def stop_live(session: Session, message: StopLive) -> Nothing:
+    """End the stream."""
+    session.live.stop()
+    return Nothing()
+
+
+@command(EchoFrame, reads=True)
+async def echo_frame(session: Session, message: EchoFrame) -> Nothing:
+    """A frame has been seen by the page."""
+    session.live.echoed(message.stream, message.frame, message.sent)
+    return Nothing()
+
+
+@command(LiveFigures, reads=True)
+async def live_figures(session: Session, message: LiveFigures) -> LiveReport:
+    """How the stream does."""
+    return session.live.report()

@@ -1,0 +1,174 @@
+"""Who may talk to the server: this machine's browser, with the token of this start, from this server's own page.
+
+Other pages in the same browser reach a loopback port too. So every request needs the token, as a cookie that is sent
+along only by our own page; its Host has to be ours, as names can be pointed at this machine; and its Origin, where the
+browser gives one, has to be ours as well: always for WebSockets, to which the rules for other requests do not apply,
+and for whatever changes something.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_SAFE_METHODS = ("GET", "HEAD")
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+)
+
+
+def new_token() -> str:
+    """A token that nobody guesses."""
+    return secrets.token_urlsafe(32)
+
+
+def own_hosts(host: str, port: int) -> tuple[str, ...]:
+    """The values of the Host header by which a server at `host` and `port` is addressed."""
+    names = ["127.0.0.1", "localhost", "[::1]"]
+    if not is_loopback(host):
+        names.append(f"[{host}]" if ":" in host else host)
+    return tuple(f"{name}:{port}" for name in names)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    return host in ("127.0.0.1", "::1", "localhost")
+
+
+def content_policy(host: str) -> str:
+    """The page may load scripts and styles from the server alone, and nothing from elsewhere.
+
+    blob: is for pictures inside of GLB files, which are unpacked in the page.
+    """
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob: data:; "
+        f"connect-src 'self' ws://{host} blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+class Guard:
+    """Turns away whoever should not be here, before anything else looks at a request.
+
+    hosts : allowed values of the Host header. With `any_host`, others are let in too: a server for other machines does
+        not know by which name they see it; Origin must then fit the Host.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str, *, any_host: bool = False) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._hosts = frozenset(hosts)
+        self._cookie = cookie
+        self._any_host = any_host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, answer it, or turn it away."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        headers = _headers(scope)
+        host = headers.get("host", "")
+        problem = self._problem(scope, headers, host)
+        if problem is not None:
+            await _refuse(scope, send, problem)
+        elif scope["type"] == "http" and self._offers_token(scope):
+            await self._let_in(send, scope)
+        elif not self._has_cookie(headers):
+            await _refuse(scope, send, "open the studio by the address that `marey studio` printed, with its token")
+        else:
+            await self._app(scope, receive, _with_headers(send, host) if scope["type"] == "http" else send)
+
+    def _problem(self, scope: Scope, headers: dict[str, str], host: str) -> str | None:
+        """Why a request is refused whatever its cookie."""
+        if host not in self._hosts and not (self._any_host and host):
+            return "the studio does not go by this name; use the address that `marey studio` printed"
+        origin = headers.get("origin")
+        changes = scope["type"] == "websocket" or scope.get("method") not in _SAFE_METHODS
+        if origin is None and changes:
+            return "the request does not say where it comes from"
+        if origin is not None and _origin_host(origin) != host:
+            return "the request comes from another page"
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not self._is_arrival(scope):
+            return "the request comes from another page"
+        return None
+
+    @staticmethod
+    def _is_arrival(scope: Scope) -> bool:
+        """Whether somebody comes by the address with the token, which may be a link elsewhere."""
+        return scope["type"] == "http" and scope["path"] == "/" and b"token=" in scope.get("query_string", b"")
+
+    def _offers_token(self, scope: Scope) -> bool:
+        if scope["path"] != "/" or scope["method"] not in _SAFE_METHODS:
+            return False
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+        return hmac.compare_digest(given.encode(), self._token)
+
+    def _has_cookie(self, headers: dict[str, str]) -> bool:
+        # Split by hand: other servers on this machine may have left cookies that a strict parser stops at.
+        pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+        given = [value for name, _, value in pairs if name == self._cookie]
+        return any(hmac.compare_digest(value.encode(), self._token) for value in given)
+
+    async def _let_in(self, send: Send, scope: Scope) -> None:
+        """Keep the token in a cookie, and have the browser forget it in the address."""
+        cookie = f"{self._cookie}={self._token.decode()}; Path=/; HttpOnly; SameSite=Strict"
+        headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store"), *_HEADERS]
+        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """Header names in small letters; one that is given twice counts as none that fits."""
+    found: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        key = name.decode("latin-1").lower()
+        text = value.decode("latin-1")
+        if key == "cookie":
+            found[key] = f"{found[key]}; {text}" if key in found else text
+        else:
+            found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+def _origin_host(origin: str) -> str | None:
+    """``127.0.0.1:8000`` of ``http://127.0.0.1:8000``; None for "null" and whatever else is no http address."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return None
+    return parts.netloc if parts.scheme == "http" and not parts.path else None
+
+
+def _with_headers(send: Send, host: str) -> Send:
+    """Every answer tells the browser what the page may do."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = {name.lower() for name, _ in message["headers"]}
+            added = [*_HEADERS, (b"content-security-policy", content_policy(host).encode())]
+            if b"cache-control" not in given:
+                added.append((b"cache-control", b"no-store"))
+            message["headers"] = [*message["headers"], *added]
+        await send(message)
+
+    return sending
+
+
+async def _refuse(scope: Scope, send: Send, why: str) -> None:
+    """One sentence, and no more than that."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008, "reason": why[:120]})
+        return
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store"), *_HEADERS]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": f"{why}\n".encode()})

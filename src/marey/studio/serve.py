@@ -1,0 +1,127 @@
+"""Running the server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from marey.errors import InvalidValue
+from marey.studio.security import is_loopback, new_token, own_hosts
+
+if TYPE_CHECKING:
+    from uvicorn import Server
+
+    from marey.studio.app import Studio
+
+# The port that is tried first, so that a browser knows the page again.
+USUAL_PORT = 8377
+# Bytes of one message from the page, and how many that were not yet looked at may wait.
+_MESSAGE_BYTES = 4 * 2**20
+_WAITING = 32
+# Seconds that pages have to go when the server ends.
+_GRACE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the server is: `url` has the token."""
+
+    host: str
+    port: int
+    token: str
+
+    @property
+    def url(self) -> str:
+        """What to open in a browser."""
+        name = "127.0.0.1" if self.host in ("0.0.0.0", "::", "localhost") else self.host
+        return f"http://{f'[{name}]' if ':' in name else name}:{self.port}/?token={self.token}"
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie; ports share their cookies, so that each has a name of its own."""
+        return f"marey_{self.port}"
+
+
+def bind(host: str = "127.0.0.1", port: int | None = None, *, expose: bool = False) -> socket.socket:
+    """A listening socket. Without a port it is the usual one, or any that is free.
+
+    Others than this machine are let in only with `expose`.
+    """
+    if not is_loopback(host) and not expose:
+        raise InvalidValue(
+            f"{host} can be reached from other machines, who could read and write the opened folder; add --expose if "
+            "that is meant"
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    tried = [USUAL_PORT, 0] if port is None else [port]
+    for i, each in enumerate(tried):
+        # With the protocol named, asyncio sends small messages at once; without, live frames wait for each other.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            if os.name == "posix":
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind((host, each))
+            listening.listen(128)
+        except (OSError, OverflowError) as error:
+            listening.close()
+            if i + 1 == len(tried):
+                why = (getattr(error, "strerror", None) or str(error)).lower()
+                raise InvalidValue(f"cannot listen at {host} port {each} ({why}); choose another --port") from None
+            continue
+        return listening
+    raise InvalidValue("there is no port to listen at")
+
+
+def serve(
+    listening: socket.socket,
+    studio: Studio,
+    *,
+    ready: Callable[[Address], None] | None = None,
+    started: Callable[[Server], None] | None = None,
+) -> None:
+    """Serve until interrupted.
+
+    Parameters
+    ----------
+    listening : from `bind`.
+    studio : with the folder whose files the page may open.
+    ready : called with the address when pages can be opened.
+    started : called with the server, whose `should_exit` ends it.
+    """
+    import uvicorn
+
+    host, port = listening.getsockname()[:2]
+    address = Address(host, port, new_token())
+    app = studio.app(address.token, own_hosts(host, port), address.cookie, any_host=not is_loopback(host))
+    config = uvicorn.Config(
+        app,
+        ws="websockets-sansio",
+        ws_max_size=_MESSAGE_BYTES,
+        ws_max_queue=_WAITING,
+        ws_per_message_deflate=False,
+        http="h11",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        timeout_graceful_shutdown=_GRACE,
+    )
+    server = uvicorn.Server(config)
+    if started is not None:
+        started(server)
+
+    async def run() -> None:
+        serving = asyncio.ensure_future(server.serve(sockets=[listening]))
+        while not server.started and not serving.done():
+            await asyncio.sleep(0.005)
+        if server.started and ready is not None:
+            ready(address)
+        await serving
+
+    asyncio.run(run())

@@ -1,0 +1,152 @@
+"""A session: all that one page has open. It outlives a lost connection for some minutes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from typing import Any
+
+from marey import __version__
+from marey.errors import MareyError
+from marey.studio.describe import info_of
+from marey.studio.folder import Folder
+from marey.studio.frames import pack_frames
+from marey.studio.jobs import COMMAND, Jobs, WorkFailed
+from marey.studio.live import Live
+from marey.studio.messages import Event, MotionInfo, Welcome
+from marey.studio.motions import BLOCK_FRAMES, FrameBlock, Motions
+from marey.studio.outbox import Outbox
+from marey.studio.places import UPLOAD_BYTES, Places
+from marey.studio.registry import PANELS, Command
+from marey.studio.wire import decode, encode
+
+# Commands of one page that may be under way.
+MOST_WAITING = 256
+
+_log = logging.getLogger("marey.studio")
+
+
+class Session:
+    """What panels work with.
+
+    motions : those that are open, with their history; `info` describes one as replies do.
+    places : the folder, the uploads, and files for download.
+    jobs : ``await session.jobs.run("marey.studio.work:clean", motion=...)`` works in another process.
+    live : ``session.live.start(source, rate)`` streams frames.
+    tell : sends an event.
+    kept : what a panel keeps between commands, such as a graph, under the panel's name.
+    """
+
+    def __init__(self, folder: Folder | None) -> None:
+        self.id = secrets.token_urlsafe(12)
+        self.motions = Motions()
+        self.places = Places(self.id, folder)
+        self.outbox = Outbox()
+        self.jobs = Jobs(self.places.jobs, self._progress)
+        self.live = Live(self.outbox, self.tell)
+        self.kept: dict[str, Any] = {}
+        self._loop = asyncio.get_running_loop()
+        self._received = 0
+        self._resumed = False
+        self._turn = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def info(self, motion: str) -> MotionInfo:
+        """An open motion as the page is told of it."""
+        return info_of(motion, self.motions.opened(motion), self.id)
+
+    def tell(self, event: Event) -> None:
+        """Send an event; from any thread."""
+        text = encode({"kind": "event", "event": event.event, **_plain(event)})
+        self._loop.call_soon_threadsafe(self.outbox.put_text, text)
+
+    def welcome(self, seen: int) -> Welcome:
+        """What the page has to know when it comes, or comes back having seen messages up to `seen`."""
+        lost = seen >= 0 and self.outbox.has_lost(seen)
+        folder = self.places.folder
+        return Welcome(
+            self.id,
+            self._resumed,
+            self._received,
+            lost,
+            __version__,
+            "" if folder is None else folder.name,
+            tuple(self.info(name) for name in self.motions.ids()),
+            PANELS,
+            UPLOAD_BYTES,
+            BLOCK_FRAMES,
+        )
+
+    def come_back(self) -> None:
+        """From now on, whoever is welcomed has been here before."""
+        self._resumed = True
+
+    def take(self, commands: dict[str, Command], message: dict[str, Any]) -> None:
+        """Begin to answer a message; called in the server's loop."""
+        number, do = message.pop("id", None), message.pop("do", None)
+        if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**32:
+            self._fail(0, "InvalidValue", 'a message needs an "id", a whole number from 1 on')
+            return
+        command = commands.get(do) if isinstance(do, str) else None
+        if command is None:
+            self._fail(number, "UnknownName", f"there is no command {str(do)[:40]!r}")
+            return
+        if number <= self._received and not command.reads:
+            return  # it was sent again by a page that came back, and its answer is under way
+        self._received = max(self._received, number)
+        if len(self._tasks) >= MOST_WAITING and do != "cancel":
+            self._fail(number, "Busy", f"{MOST_WAITING} commands are under way, which is the limit; wait for some")
+            return
+        task = asyncio.get_running_loop().create_task(self._answer(command, number, message))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, command: Command, number: int, fields: dict[str, Any]) -> None:
+        COMMAND.set(number)
+        try:
+            message = decode(command.message, fields)
+            if command.in_loop:
+                reply = await command.call(self, message)
+            elif command.reads:
+                reply = await asyncio.to_thread(command.call, self, message)
+            else:
+                async with self._turn:
+                    reply = await asyncio.to_thread(command.call, self, message)
+            if isinstance(reply, FrameBlock):
+                packed = pack_frames(reply.positions, reply.rotations, number=number, first=reply.first)
+                await self.outbox.put_block(packed)
+            else:
+                self.outbox.put_text(encode({"id": number, "kind": "done", "result": reply}))
+        except WorkFailed as error:
+            self._fail(number, error.kind, str(error))
+        except MareyError as error:
+            self._fail(number, type(error).__name__, str(error))
+        except Exception as error:
+            _log.exception("the command %s failed", command.message.do)
+            self._fail(number, type(error).__name__, f"unexpected: {error} (this is a bug; the terminal shows where)")
+
+    def _fail(self, number: int, kind: str, text: str) -> None:
+        text = text.replace(f"{self.places.own}/", "")
+        if self.places.folder is not None:
+            text = text.replace(f"{self.places.folder.root}/", "")
+        self.outbox.put_text(encode({"id": number, "kind": "failed", "error": {"type": kind, "text": text}}))
+
+    def _progress(self, number: int, share: float, text: str) -> None:
+        if self.outbox.is_attached:
+            self.outbox.put_text(encode({"id": number, "kind": "progress", "share": share, "text": text}))
+
+    async def close(self) -> None:
+        """End everything and remove what was temporary."""
+        self.live.stop()
+        await self.jobs.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.places.close()
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    from dataclasses import fields
+
+    return {field.name: getattr(value, field.name) for field in fields(value)}

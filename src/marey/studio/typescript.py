@@ -1,0 +1,122 @@
+"""The page's types, written from the dataclasses: `web/src/messages.ts`.
+
+``python -m marey.studio.typescript web/src/messages.ts`` writes it; a test holds it in step.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import textwrap
+import types
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from marey.studio.frames import LIVE, MOTION, VERSION
+from marey.studio.messages import OTHERS, Event
+from marey.studio.registry import PANELS, Command, find_commands, find_events
+
+_PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
+_HEAD = """\
+// Written by `python -m marey.studio.typescript` from the dataclasses of marey.studio; do not edit by hand.
+
+export const FRAMES_VERSION = {version};
+export const FRAMES_MOTION = {motion};
+export const FRAMES_LIVE = {live};
+export const FRAMES_HEADER_BYTES = 16;
+"""
+
+
+def type_name(kind: Any) -> str:
+    """How TypeScript spells a type; what it cannot is a `TypeError`."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        return kind.__name__
+    if origin is Literal:
+        return " | ".join(f'"{value}"' for value in arguments)
+    if origin in (types.UnionType, Union):
+        return " | ".join(type_name(each) for each in arguments)
+    if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
+        inner = type_name(arguments[0])
+        return f"({inner})[]" if " | " in inner else f"{inner}[]"
+    if origin is tuple:
+        return f"[{', '.join(type_name(each) for each in arguments)}]"
+    if origin is dict and arguments[0] is str:
+        return f"Record<string, {type_name(arguments[1])}>"
+    raise TypeError(f"messages cannot hold {kind!r}; use plain data, tuples, dict[str, ...] and dataclasses")
+
+
+def interface(kind: type, *, optional: bool, head: str = "") -> str:
+    """A dataclass as an interface, its docstring as the comment; with `optional`, defaults may be left out."""
+    hints = get_type_hints(kind)
+    lines = [*_comment(kind.__doc__ or ""), f"export interface {kind.__name__} {{"]
+    if head:
+        lines.append(f"  {head}")
+    for field in dataclasses.fields(kind):
+        may = "?" if optional and field.default is not dataclasses.MISSING else ""
+        lines.append(f"  {field.name}{may}: {type_name(hints[field.name])};")
+    return "\n".join([*lines, "}"])
+
+
+def write_types(commands: dict[str, Command], events: tuple[type[Event], ...]) -> str:
+    """The whole file."""
+    parts = [_HEAD.format(version=VERSION, motion=MOTION, live=LIVE)]
+    told: set[type] = set()
+    for command in commands.values():
+        for kind in [*_inside(command.message), *_inside(command.reply)]:
+            if kind not in told and kind is not command.message:
+                parts.append(interface(kind, optional=False))
+            told.add(kind)
+        parts.append(interface(command.message, optional=True))
+    for event in events:
+        parts += [interface(kind, optional=False) for kind in _inside(event) if kind not in told and kind is not event]
+        told |= set(_inside(event))
+        parts.append(interface(event, optional=False, head=f'event: "{event.event}";'))
+    for other in OTHERS:
+        parts += [interface(kind, optional=False) for kind in _inside(other) if kind not in told]
+        told |= set(_inside(other))
+    parts.append("/** Every command, with its fields and its reply. */\nexport interface Commands {")
+    parts[-1] += "".join(
+        f'\n  "{do}": {{ fields: {each.message.__name__}; reply: {each.reply.__name__} }};'
+        for do, each in commands.items()
+    )
+    parts[-1] += "\n}"
+    parts.append(f"export type StudioEvent = {' | '.join(event.__name__ for event in events)};")
+    parts.append(_panels())
+    return "\n".join(part if part.endswith("\n") else part + "\n" for part in parts)
+
+
+def _panels() -> str:
+    named = ", ".join('"' + panel + '"' for panel in PANELS)
+    return f"export const PANELS = [{named}] as const;"
+
+
+def _inside(kind: type) -> list[type]:
+    """A dataclass and all that it holds, those first that others need."""
+    found: list[type] = []
+
+    def visit(each: Any) -> None:
+        if dataclasses.is_dataclass(each) and isinstance(each, type):
+            for hint in (get_type_hints(each)[field.name] for field in dataclasses.fields(each)):
+                visit(hint)
+            if each not in found:
+                found.append(each)
+        for argument in get_args(each):
+            visit(argument)
+
+    visit(kind)
+    return found
+
+
+def _comment(text: str) -> list[str]:
+    lines = textwrap.dedent(" " * 4 + text.strip()).strip().splitlines()
+    lines = [line.strip().replace("*/", "* /") for line in lines]
+    if len(lines) == 1:
+        return [f"/** {lines[0]} */"]
+    return ["/**", *(f" * {line}".rstrip() for line in lines), " */"]
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(write_types(find_commands(), find_events()), encoding="utf-8")

@@ -1,0 +1,106 @@
+"""Messages as JSON: what comes in is checked against its dataclass, field by field; nothing else is let through."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import types
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from marey.errors import InvalidValue
+
+T = TypeVar("T")
+_SHOWN = 60
+
+
+def encode(value: Any) -> str:
+    """Dataclasses and plain data as JSON in ASCII; numbers that are not finite are refused."""
+    return json.dumps(value, default=_fields, allow_nan=False, separators=(",", ":"))
+
+
+def decode(kind: type[T], fields: dict[str, Any]) -> T:
+    """`fields` as a `kind`; what is missing, unknown or of another type is an `InvalidValue` that names it."""
+    value: T = _dataclass(kind, fields, getattr(kind, "do", kind.__name__))
+    return value
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """A JSON object; NaN and infinities are no JSON."""
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise InvalidValue(f"a message must be JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise InvalidValue(f"a message must be a JSON object, got {_told(value)}")
+    return value
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    raise TypeError(f"cannot send a {type(value).__name__}")
+
+
+def _dataclass(kind: Any, value: Any, where: str) -> Any:
+    if not isinstance(value, dict):
+        raise InvalidValue(f"{where}: expected an object, got {_told(value)}")
+    hints = get_type_hints(kind)
+    known = {field.name: field for field in dataclasses.fields(kind)}
+    for name in value:
+        if name not in known:
+            raise InvalidValue(f"{where}: there is no field {name[:_SHOWN]!r}; there are {', '.join(known) or 'none'}")
+    for name, field in known.items():
+        if name not in value and field.default is dataclasses.MISSING:
+            raise InvalidValue(f"{where}: the field {name!r} is missing")
+    return kind(**{name: _value(hints[name], given, f"{where}.{name}") for name, given in value.items()})
+
+
+def _value(kind: Any, value: Any, where: str) -> Any:
+    """One value as a type that messages may have."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (types.UnionType, Union):
+        if value is None and type(None) in arguments:
+            return None
+        return _value(next(each for each in arguments if each is not type(None)), value, where)
+    if dataclasses.is_dataclass(kind):
+        return _dataclass(kind, value, where)
+    if origin is Literal:
+        return _expect(isinstance(value, str) and value in arguments, value, where, " or ".join(map(repr, arguments)))
+    if origin is tuple:
+        return _tuple(arguments, value, where)
+    if origin is dict:
+        _expect(isinstance(value, dict), value, where, "an object")
+        return {name: _value(arguments[1], each, f"{where}.{name[:_SHOWN]}") for name, each in value.items()}
+    if kind is float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return float(
+            _expect(is_number and abs(value) < 1e300 and math.isfinite(value), value, where, "a finite number")
+        )
+    if kind is int:
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        return _expect(is_whole and abs(value) < 2**53, value, where, "a whole number")
+    return _expect(isinstance(value, kind), value, where, {str: "text", bool: "true or false"}[kind])
+
+
+def _tuple(arguments: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
+    _expect(isinstance(value, list), value, where, "a list")
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        return tuple(_value(arguments[0], each, f"{where}[{i}]") for i, each in enumerate(value))
+    _expect(len(value) == len(arguments), value, where, f"a list of {len(arguments)}")
+    return tuple(_value(one, each, f"{where}[{i}]") for i, (one, each) in enumerate(zip(arguments, value, strict=True)))
+
+
+def _expect(fits: bool, value: Any, where: str, form: str) -> Any:
+    if not fits:
+        raise InvalidValue(f"{where}: expected {form}, got {_told(value)}")
+    return value
+
+
+def _told(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."

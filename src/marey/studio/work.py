@@ -1,0 +1,81 @@
+"""Heavy work of the panels Look and Compare, as the worker runs it.
+
+A function takes ``progress(share, text)`` and what the panel gave it, and returns a dict of plain data, motions and
+arrays. Other panels keep theirs in modules of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from marey.core.motion import Motion
+
+Progress = Callable[[float, str], None]
+
+
+def detect(progress: Progress, motion: Motion, hands: bool, floor: float | None) -> dict[str, Any]:
+    """The motion with contacts."""
+    from marey.clean import detect_contacts
+
+    progress(0.0, "looking for contacts")
+    return {"motion": detect_contacts(motion, hands=hands, floor=floor)}
+
+
+def clean(
+    progress: Progress,
+    motion: Motion,
+    hands: bool,
+    floor: float | None,
+    max_stretch: float,
+    flat: bool,
+    smooth: bool,
+) -> dict[str, Any]:
+    """The cleaned motion, what it took, and the figures before and after."""
+    from marey.clean import CleanSettings, cleaned
+    from marey.measure import measure
+
+    progress(0.0, "cleaning")
+    settings = CleanSettings(max_stretch=max_stretch, roll="flat" if flat else "source", smooth=smooth)
+    done = cleaned(motion, hands=hands, floor=floor, settings=settings)
+    progress(0.5, "measuring")
+    # Both are measured by the same contacts and floor.
+    source = replace(motion.source, floor=done.motion.source.floor)
+    before = replace(motion, contacts=done.motion.contacts, source=source)
+    rows = _rows(measure(done.motion, before)) if len(motion) > 1 else []
+    own = done.figures
+    return {
+        "motion": done.motion,
+        "measures": rows,
+        "plants": len(done.plants),
+        **{name: own[name] for name in ("residue_max", "limb_scaling_max", "shift_max")},
+    }
+
+
+def measured(progress: Progress, motion: Motion, against: Motion | None = None) -> dict[str, Any]:
+    """The figures of a motion, beside those of another."""
+    from marey.measure import measure
+
+    progress(0.0, "measuring")
+    return {"measures": _rows(measure(motion, against))}
+
+
+def _rows(report: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": one.name,
+            "unit": one.unit,
+            "value": _finite(one.value),
+            "against": _finite(one.against),
+            "definition": one.definition,
+            "note": one.note,
+        }
+        for one in report.figures
+    ]
+
+
+def _finite(value: float | None) -> float | None:
+    """JSON has no infinities; a figure that is none is shown as one that could not be had."""
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,130 @@
+"""A real browser and a real server, one of each for all tests of the page."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import marey
+from marey.samples.samples import sample
+
+FLAGS = [
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PAGE = Path(marey.__file__).parent / "studio" / "page"
+HOSTILE = "<img src=x onerror='window.hacked=1'>"
+PATIENCE = 60.0
+
+
+@dataclass
+class Tab:
+    """A page of the browser, with what it has complained of."""
+
+    page: Any
+    complaints: list[str] = field(default_factory=list)
+
+    def until(self, expression: str) -> None:
+        """Wait until a JavaScript function gives something true: the page's policy forbids playwright's own way."""
+        end = time.monotonic() + PATIENCE
+        while not self.page.evaluate(expression):
+            if time.monotonic() > end:
+                pytest.fail(f"waited {PATIENCE:g} s in vain for {expression}; complaints: {self.complaints}")
+            time.sleep(0.03)
+
+    def get(self, expression: str) -> Any:
+        """The value of a JavaScript expression."""
+        return self.page.evaluate(f"() => {expression}")
+
+    def open(self, file: str) -> None:
+        """Open a file of the folder and wait for its figure."""
+        self.page.locator(".files button.item", has_text=file).first.click()
+        name = file.removesuffix(".bvh")
+        self.until(f"() => marey.selected?.info.name === {name!r} && !!marey.selected.figure.pose")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium; on Debian: apt-get install chromium")
+    if not (PAGE / "index.html").is_file():
+        pytest.skip("the studio's page is not built; run `make page`")
+    api = pytest.importorskip("playwright.sync_api", reason="no playwright; install marey[dev]")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two clips with contacts and labels, a long one, and one whose every name is an attack."""
+    at = tmp_path_factory.mktemp("takes")
+    walk = sample("walk", fps=30.0, seconds=4.0).motion
+    marey.save(walk, at / "walk.bvh")
+    marey.save(sample("kick", fps=30.0).motion, at / "kick.bvh")
+    marey.save(walk, at / "odd.bvh")
+    text = (at / "odd.bvh").read_text(encoding="utf-8").replace("Head\n", "<b>Head</b>\n")
+    (at / "odd.bvh").write_text(text, encoding="utf-8")
+    sidecar = at / "odd.marey.json"
+    sidecar.write_text(sidecar.read_text(encoding="utf-8").replace('"walk"', f'"{HOSTILE}"'), encoding="utf-8")
+    for path in (at / "odd.bvh", sidecar):
+        path.rename(at / path.name.replace("odd", HOSTILE))
+    return at
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    """The address, with its token, of a server of its own."""
+    command = [sys.executable, "-m", "marey", "studio", str(folder), "--no-browser", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        found = re.search(r"http://\S+", server.stdout.readline())
+        assert found, "the server did not say where it is"
+        yield found.group(0)
+        server.terminate()
+        server.wait(20)
+
+
+def new_tab(browser: Any, **options: Any) -> Tab:
+    """A page in a profile of its own, which keeps account of errors."""
+    # Small, as pictures are drawn without a graphics card here; one test looks at the sizes that people have.
+    options.setdefault("viewport", {"width": 960, "height": 600})
+    page = browser.new_context(**options).new_page()
+    tab = Tab(page)
+    page.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and tab.complaints.append(said.text))
+    return tab
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Any, address: str) -> Tab:
+    tab = new_tab(browser)
+    tab.page.goto(address)
+    tab.until("() => !!window.marey?.selected?.figure.pose && marey.stage.drawn > 1")
+    return tab
+
+
+@pytest.fixture
+def tab(shared: Tab) -> Iterator[Tab]:
+    """The page that all tests share; none may leave an error behind."""
+    shared.complaints.clear()
+    yield shared
+    assert shared.complaints == []

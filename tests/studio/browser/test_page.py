@@ -1,0 +1,337 @@
+"""The studio's page in a real browser."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+import marey
+from tests.studio.browser.conftest import HOSTILE, Tab, new_tab
+
+
+def picture(tab: Tab) -> np.ndarray:
+    """The stage as (H, W, 3)."""
+    shot = tab.page.locator("#stage").screenshot()
+    return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), dtype=float)
+
+
+def settle(tab: Tab) -> None:
+    """Wait for two more pictures."""
+    before = tab.get("(marey.stage.invalidate(), marey.stage.drawn)")
+    tab.until(f"() => {{ marey.stage.invalidate(); return marey.stage.drawn > {before} + 1; }}")
+
+
+def drag(tab: Tab, start: int, stop: int, lane: str) -> None:
+    """Drag on the timeline from frame to frame, in the lane of that name, or on the ruler."""
+    box = tab.page.locator("#timeline").bounding_box()
+    row = -1 if lane == "ruler" else tab.get("marey.timeline.laneNames").index(lane)
+    y = box["y"] + (10 if row < 0 else tab.get(f"marey.timeline.laneTop({row})") + 9)
+    x = [box["x"] + tab.get(f"marey.scale.x({frame} + 0.5)") for frame in (start, stop)]
+    tab.page.mouse.move(x[0], y)
+    tab.page.mouse.down()
+    tab.page.mouse.move((x[0] + x[1]) / 2, y)
+    tab.page.mouse.move(x[1], y)
+    tab.page.mouse.up()
+
+
+def frame(tab: Tab) -> int:
+    return int(tab.get("marey.playback.frame"))
+
+
+def test_first_figure_is_on_screen(tab: Tab, folder: Path) -> None:
+    settle(tab)
+    shown = picture(tab)
+    middle = shown[shown.shape[0] // 4 : -shown.shape[0] // 4, shown.shape[1] // 3 : -shown.shape[1] // 3]
+    # The first figure is blue on grey: blue beats red by far more than in the background.
+    assert np.mean(middle[..., 2] - middle[..., 0] > 25) > 0.02
+    assert tab.page.locator(".files button.item").count() == 3
+    assert tab.page.title() == "marey studio"
+
+
+def test_scrubbing_shows_the_frame(tab: Tab) -> None:
+    tab.open("walk.bvh")
+    drag(tab, 5, 60, "ruler")
+    assert frame(tab) == 60
+    assert tab.page.locator("#frame").input_value() == "60"
+    drag(tab, 60, 10, "ruler")
+    assert frame(tab) == 10
+
+
+def test_keys(tab: Tab) -> None:
+    tab.open("walk.bvh")
+    press = tab.page.keyboard.press
+    press("Home")
+    press("ArrowRight")
+    assert frame(tab) == 1
+    press("ArrowUp")
+    assert frame(tab) == 11
+    press("ArrowDown")
+    press("ArrowLeft")
+    assert frame(tab) == 0
+    press(" ")
+    tab.until("() => marey.playback.frame > 3")
+    press(" ")
+    assert not tab.get("marey.playback.playing")
+    press("End")
+    assert frame(tab) == tab.get("marey.selected.info.n_frames") - 1
+
+
+def test_camera_keys(tab: Tab) -> None:
+    tab.open("walk.bvh")
+    tab.page.keyboard.press("Home")
+    settle(tab)
+    tab.page.keyboard.press("f")
+    centre = tab.get("marey.selected.figure.centre().toArray()")
+    np.testing.assert_allclose(tab.get("marey.stage.controls.target.toArray()"), centre, atol=1e-6)
+    away = "marey.stage.camera.position.clone().sub(marey.stage.controls.target).normalize().toArray()"
+    for key, axis in (("1", [0, 0, 1]), ("3", [1, 0, 0]), ("7", [0, 1, 0])):
+        tab.page.keyboard.press(key)
+        np.testing.assert_allclose(tab.get(away), axis, atol=1e-3)
+    tab.page.keyboard.press("c")
+    start = np.array(tab.get("marey.stage.controls.target.toArray()"))
+    tab.page.keyboard.press("ArrowRight")
+    settle(tab)
+    tab.page.keyboard.press("End")
+    settle(tab)
+    path = np.array(tab.get("marey.selected.figure.centre().toArray()")) - centre
+    moved = np.array(tab.get("marey.stage.controls.target.toArray()")) - start
+    # The first press tells where the figure is; from there on the camera goes along.
+    assert np.linalg.norm(moved[[0, 2]] - path[[0, 2]]) < 0.15 < np.linalg.norm(path)
+    tab.page.keyboard.press("c")
+
+
+def test_loop_region_holds(tab: Tab) -> None:
+    tab.open("walk.bvh")
+    tab.page.keyboard.down("Shift")
+    drag(tab, 20, 30, "ruler")
+    tab.page.keyboard.up("Shift")
+    start, stop = tab.get("marey.playback.region")
+    assert abs(start - 20) <= 1
+    assert abs(stop - 30) <= 1
+    tab.page.evaluate("() => { marey.playback.setSpeed(4); marey.playback.toggle(); }")
+    seen = tab.get("Array.from({ length: 50 }, () => (marey.playback.tick(0.02), marey.playback.frame))")
+    assert min(seen) >= start
+    assert max(seen) < stop
+    tab.page.evaluate("() => { marey.playback.setSpeed(1); marey.playback.toggle(); marey.playback.setRegion(null); }")
+
+
+def test_contacts_are_edited_and_saved(tab: Tab, folder: Path) -> None:
+    tab.open("walk.bvh")
+    lane = tab.get("marey.selected.info.contacts[0]")
+    free = next(f for f in range(8, 100) if not any(a - 8 < f + 6 and f < b + 8 for a, b in lane["intervals"]))
+    drag(tab, free, free + 3, lane["name"])
+    tab.until("() => marey.selected.info.unsaved")
+    intervals = tab.get("marey.selected.info.contacts[0].intervals")
+    assert [free, free + 4] in intervals
+    tab.page.keyboard.press("Control+s")
+    tab.until("() => !marey.selected.info.unsaved")
+    motion = marey.load(folder / "walk.bvh")
+    assert motion.contacts.mask[free : free + 4, 0].all()
+    assert not motion.contacts.mask[free - 1, 0]
+    tab.page.keyboard.press("Delete")
+    tab.until(f"() => marey.selected.info.contacts[0].intervals.length === {len(lane['intervals'])}")
+    tab.page.keyboard.press("Control+z")
+    tab.until(f"() => marey.selected.info.contacts[0].intervals.length === {len(lane['intervals']) + 1}")
+
+
+def test_labels_are_drawn_renamed_and_moved(tab: Tab) -> None:
+    tab.open("kick.bvh")
+    label = tab.get("marey.selected.info.labels[0]")
+    assert label["start"] > 8
+    drag(tab, 1, 6, "labels")
+    tab.page.locator(".rename").fill("wind up")
+    tab.page.keyboard.press("Enter")
+    tab.until("() => marey.selected.info.labels.some((l) => l.name === 'wind up')")
+    drag(tab, label["stop"] - 5, label["stop"] - 3, "labels")
+    tab.until(f"() => marey.selected.info.labels.some((l) => l.start === {label['start'] + 2})")
+    for _ in range(3):
+        tab.page.keyboard.press("Control+z")
+    tab.until("() => !marey.selected.info.undo")
+    assert tab.get("marey.selected.info.labels") == [label]
+
+
+def test_drawing_choices(tab: Tab) -> None:
+    tab.open("walk.bvh")
+    tab.page.get_by_text("Joint names").click()
+    settle(tab)
+    assert "LeftFoot" in tab.page.locator(".joint-name").all_text_contents()
+    tab.page.get_by_text("Joint names").click()
+    settle(tab)
+    assert tab.page.locator(".joint-name").count() == 0
+    tab.page.get_by_text("Point cloud").click()
+    tab.until("() => !!marey.selected.figure.cloud")
+    tab.page.get_by_text("Point cloud").click()
+    assert not tab.get("!!marey.selected.figure.cloud")
+    tab.page.evaluate("() => marey.show({ ghosts: 2 })")
+    assert tab.get("marey.selected.figure.ghosts.capacity") == 4
+    tab.page.evaluate("() => marey.show({ ghosts: 0, style: 'bones' })")
+    settle(tab)
+    tab.page.evaluate("() => marey.show({ style: 'limbs' })")
+    tab.page.get_by_label("Curves").first.select_option("speed")
+    tab.until("() => marey.curves.curves.length === 1")
+    tab.page.get_by_label("Curves").first.select_option("none")
+    assert tab.page.locator("#curves").is_hidden()
+
+
+def test_drawing_on_the_floor_and_dragging_a_target(tab: Tab) -> None:
+    """What panels build on: both work under the mouse, and the camera stays while they do."""
+    tab.open("walk.bvh")
+    tab.page.keyboard.press("Home")
+    settle(tab)
+    tab.page.keyboard.press("f")
+    camera = tab.get("marey.stage.camera.position.toArray()")
+    box = tab.page.locator("#stage").bounding_box()
+    x, y = box["x"] + 0.3 * box["width"], box["y"] + 0.9 * box["height"]
+    mouse = tab.page.mouse
+
+    tab.page.evaluate("() => { window.strokes = []; window.stop = marey.drawOnGround((s) => strokes.push(s)); }")
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + 100, y, steps=6)
+    mouse.up()
+    tab.page.evaluate("() => window.stop()")
+    points = tab.get("strokes[0].points")
+    ends = [tab.get(f"marey.stage.onGround({{ clientX: {at}, clientY: {y} }}).toArray()") for at in (x, x + 100)]
+    np.testing.assert_allclose(points[0], [ends[0][0], ends[0][2]], atol=1e-6)
+    np.testing.assert_allclose(points[-1], [ends[1][0], ends[1][2]], atol=0.06)
+
+    target = f"marey.dragTarget({{ at: {ends[0]}, moved: (p) => moves.push(p) }})"
+    tab.page.evaluate(f"() => {{ window.moves = []; window.target = {target}; }}")
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + 100, y, steps=3)
+    mouse.up()
+    np.testing.assert_allclose(tab.get("moves.at(-1)"), ends[1], atol=1e-6)
+    tab.page.evaluate("() => window.target.remove()")
+    np.testing.assert_array_equal(tab.get("marey.stage.camera.position.toArray()"), camera)
+
+
+def test_clean_beside_and_undo(tab: Tab) -> None:
+    tab.open("walk.bvh")
+    before = tab.get("marey.motions.size")
+    tab.page.get_by_role("tab", name="Compare").click()
+    tab.page.get_by_label("Place B").select_option("over")
+    tab.page.get_by_role("button", name="Clean", exact=True).click()
+    tab.until("() => !!document.querySelector('.measures tbody tr')")
+    assert tab.get("marey.motions.size") == before + 1
+    tab.until("() => document.querySelector('.panel')?.textContent.includes('apart.')")
+    tab.page.get_by_text("As a new motion").click()
+    tab.page.get_by_role("button", name="Clean", exact=True).click()
+    tab.until("() => marey.selected.info.undo > 0")
+    revision = tab.get("marey.selected.info.revision")
+    tab.page.keyboard.press("Control+z")
+    tab.until(f"() => marey.selected.info.revision !== {revision} && !!marey.selected.figure.pose")
+    tab.page.get_by_role("button", name="Close walk (clean)").or_(
+        tab.page.get_by_role("button", name="Close walk").last
+    ).first.click()
+    tab.page.get_by_role("tab", name="Look").click()
+    tab.until(f"() => marey.motions.size === {before}")
+
+
+def test_drop_uploads(tab: Tab, folder: Path) -> None:
+    text = (folder / "kick.bvh").read_text(encoding="utf-8")
+    make = "([text, name]) => { const d = new DataTransfer(); d.items.add(new File([text], name)); return d; }"
+    for name, body in (("dropped.bvh", text), ("broken.bvh", "no motion")):
+        data = tab.page.evaluate_handle(make, [body, name])
+        tab.page.dispatch_event("body", "drop", {"dataTransfer": data})
+        if name == "dropped.bvh":
+            tab.until("() => marey.selected.info.name === 'dropped' && !!marey.selected.figure.pose")
+            assert tab.get("marey.selected.info.where") == "uploads"
+    tab.page.locator(".notice.error", has_text="broken.bvh").wait_for()
+    assert not (folder / "dropped.bvh").exists()
+
+
+def test_filter_narrows_the_list(tab: Tab) -> None:
+    search = tab.page.get_by_label("Filter files")
+    search.fill("kick")
+    assert tab.page.locator(".files button.item").count() == 1
+    search.fill("")
+    assert tab.page.locator(".files button.item").count() == 3
+
+
+def test_hostile_names_are_text(tab: Tab) -> None:
+    tab.page.locator(".files button.item", has_text="onerror").click()
+    tab.until("() => marey.selected.info.joints.includes('<b>Head</b>') && !!marey.selected.figure.pose")
+    tab.page.get_by_text("Joint names").click()
+    settle(tab)
+    assert "<b>Head</b>" in tab.page.locator(".joint-name").all_text_contents()
+    tab.page.get_by_text("Joint names").click()
+    assert HOSTILE in tab.page.locator(".opened").inner_text()
+    assert tab.get("marey.selected.info.labels[0].name") == HOSTILE
+    assert tab.page.locator("img, b").count() == 0
+    assert tab.get("window.hacked") is None
+
+
+def test_lost_connection_resumes(tab: Tab) -> None:
+    tab.open("walk.bvh")
+    motions = tab.get("[...marey.motions.keys()]")
+    session = tab.get("marey.welcome.session")
+    tab.page.evaluate("() => marey.connection.drop()")
+    listed = tab.page.evaluate("() => marey.ask('list', {}).then((l) => l.files.length)")
+    assert listed == 3
+    assert tab.get("marey.connection.state") == "open"
+    assert tab.get("marey.welcome.session") == session
+    assert tab.get("[...marey.motions.keys()]") == motions
+
+
+def test_light_and_dark(tab: Tab) -> None:
+    settle(tab)
+    first = picture(tab)[-40:].mean()
+    tab.page.locator("#theme").click()
+    settle(tab)
+    second = picture(tab)[-40:].mean()
+    tab.page.locator("#theme").click()
+    assert abs(first - second) > 100
+
+
+def test_whole_page_by_keyboard(tab: Tab) -> None:
+    """Tab reaches the files, the tabs, the timeline and the buttons, and each has a name."""
+    nameless = tab.get(
+        "[...document.querySelectorAll('button, input, select, canvas, a')].filter((n) => !n.hidden && "
+        "!(n.textContent || n.getAttribute('aria-label') || n.closest('label')?.textContent)).map((n) => n.outerHTML)"
+    )
+    assert nameless == []
+    tab.page.locator(".files button.item").first.focus()
+    tab.page.keyboard.press("ArrowDown")
+    assert tab.get("document.activeElement.title").startswith("kick.bvh")
+    tab.page.get_by_role("tab", name="Look").focus()
+    tab.page.keyboard.press("ArrowRight")
+    assert tab.page.get_by_role("tab", name="Compare").get_attribute("aria-selected") == "true"
+    tab.page.keyboard.press("ArrowLeft")
+
+
+def test_fits_screens(tab: Tab, tmp_path: Path) -> None:
+    """Nothing is cut off or wider than the screen; the pictures are kept for people to look at."""
+    for width, height in ((1280, 720), (1024, 768)):
+        tab.page.set_viewport_size({"width": width, "height": height})
+        settle(tab)
+        tab.page.screenshot(path=tmp_path / f"{width}.png")
+        assert tab.get("document.documentElement.scrollWidth") <= width
+        assert tab.get("document.documentElement.scrollHeight") <= height
+        stage = tab.page.locator("#stage").bounding_box()
+        assert stage["width"] >= 0.4 * width
+        assert stage["height"] >= 0.5 * height
+    tab.page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_offline_player(browser: Any, folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    files = [str(folder / "walk.bvh"), str(folder / "kick.bvh")]
+    subprocess.run([sys.executable, "-m", "marey", "view", *files, "-o", str(page)], check=True, capture_output=True)
+    tab = new_tab(browser, offline=True)
+    tab.page.goto(page.as_uri())
+    tab.until("() => !!window.marey && marey.stage.drawn > 1 && marey.playback.frame > 0")
+    tab.page.keyboard.press(" ")
+    tab.page.keyboard.press("Home")
+    assert frame(tab) == 0
+    tab.page.get_by_label("Motion").select_option("1")
+    assert tab.get("marey.playback.nFrames") == len(marey.load(folder / "kick.bvh"))
+    assert tab.complaints == []
+    assert json.loads(tab.get("document.getElementById('marey-data').textContent"))["motions"]

@@ -1,0 +1,101 @@
+"""`marey studio` as a person starts it, and the bench that watches it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from marey.bench import run_benches
+from marey.bench import studio as bench
+from marey.cli.main import main
+from marey.studio.page_files import PAGE
+from marey.studio.serve import Address, bind
+
+needs_page = pytest.mark.skipif(not (PAGE / "index.html").is_file(), reason="the page is not built; run `make page`")
+
+
+def test_without_a_page_it_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import marey.studio.app
+
+    monkeypatch.setattr(marey.studio.app.Studio.__init__, "__defaults__", (tmp_path,))
+    assert main(["studio", str(tmp_path), "--no-browser"]) == 2
+    told = capsys.readouterr().err
+    assert "the studio's page was not built when marey was installed" in told
+    assert "make page" in told
+    assert told.count("\n") == 1
+
+
+@needs_page
+def test_what_cannot_be_served_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["studio", str(tmp_path / "nowhere"), "--no-browser"]) == 2
+    assert "no such folder" in capsys.readouterr().err
+    assert main(["studio", str(tmp_path), "--host", "0.0.0.0", "--no-browser"]) == 2
+    assert "add --expose" in capsys.readouterr().err
+
+
+@needs_page
+def test_it_prints_its_address_and_ends_with_ctrl_c(clips: Path) -> None:
+    command = [sys.executable, "-m", "marey", "studio", str(clips), "--no-browser", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    url = process.stdout.readline().split()[-1]
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor())
+    with opener.open(url, timeout=30) as answer:
+        assert answer.url == url.partition("?")[0]  # the token does not stay in the address
+        assert b"<title>marey studio</title>" in answer.read()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "Traceback" not in errors
+
+
+@needs_page
+def test_a_server_for_others_warns() -> None:
+    command = [sys.executable, "-m", "marey", "studio", "--host", "0.0.0.0", "--expose", "--no-browser", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().split()[-1].startswith("http://127.0.0.1:")
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=30)
+    assert "warning: 0.0.0.0 can be reached from other machines" in errors
+
+
+@needs_page
+def test_the_bench_watches_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "SECONDS", 0.5)
+    monkeypatch.setattr(bench, "CROWD_SECONDS", 0.3)
+    monkeypatch.setattr(bench, "CROWD", 2)
+    figures = {figure.what.split(",")[0]: figure for figure in run_benches(["studio"])}
+    assert {"frames lost", "median latency", "median answer to a question"} <= set(figures)
+    assert ("server" in figures) == os.path.isdir("/proc")
+    assert figures["frames lost"].value == 0
+
+
+def test_addresses() -> None:
+    assert Address("127.0.0.1", 80, "t").url == "http://127.0.0.1:80/?token=t"
+    assert Address("::1", 80, "t").url == "http://[::1]:80/?token=t"
+    assert Address("0.0.0.0", 80, "t").url == "http://127.0.0.1:80/?token=t"
+    assert Address("127.0.0.1", 80, "t").cookie != Address("127.0.0.1", 81, "t").cookie
+
+
+def test_live_frames_are_sent_at_once() -> None:
+    listening = bind(port=0)
+    assert listening.proto == socket.IPPROTO_TCP  # else asyncio would leave them to wait for one another
+    listening.close()
+
+
+def test_the_server_is_loaded_only_when_it_is_asked_for() -> None:
+    code = "import sys; from marey.cli.main import main; main(['--help']); main(['studio', '--help'])"
+    code += "; assert not {'starlette', 'uvicorn', 'websockets', 'numpy'} & set(sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "marey studio takes/" in done.stdout

@@ -1,0 +1,276 @@
+"""Look and Compare: what the page asks for, over a real socket."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marey
+from marey.samples import sample
+from marey.studio.curves import aligned, curves_of
+from marey.studio.live import MotionPlayer
+from tests.studio.client import Failed, FakePage, Server, unpack
+
+
+def test_a_file_is_opened_and_drawn_as_the_library_has_it(page: FakePage, clips: Path) -> None:
+    truth = marey.load(clips / "walk.bvh")
+    info = page.do("open", path="walk.bvh")
+    assert (info["name"], info["n_frames"], info["fps"]) == ("walk", len(truth), truth.fps)
+    assert tuple(info["joints"]) == truth.skeleton.names
+    assert info["parents"] == truth.skeleton.parents.tolist()
+    assert info["bone_lengths"] == pytest.approx(truth.skeleton.bone_lengths.tolist())
+    assert info["roles"] == dict(truth.skeleton.roles.items())
+    assert {lane["name"]: lane["intervals"] for lane in info["contacts"]} == {
+        name: [list(span) for span in truth.contacts.intervals(name)] for name in truth.contacts.names
+    }
+    assert info["labels"] == [label._asdict() for label in truth.labels]
+    assert (info["unsaved"], info["undo"], info["kind"], info["skin"]) == (False, 0, "motion", None)
+    header, positions, rotations = page.frames(info["motion"], 10, 90)
+    assert header == (1, 1, len(truth.skeleton), page.number, 10, 80)
+    world = truth.world()
+    np.testing.assert_allclose(positions, world.positions[10:90], atol=1e-6)
+    np.testing.assert_allclose(rotations, world.rotations[10:90][..., [1, 2, 3, 0]], atol=1e-6)
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, 0), (-1, 5), (5, 4), (0, 122), (0, 10**9)])
+def test_frames_that_are_not_there_are_refused(page: FakePage, start: int, stop: int) -> None:
+    motion = page.do("open", path="walk.bvh")["motion"]
+    with pytest.raises(Failed, match=r"expected up to 512 frames within 0 to 121"):
+        page.frames(motion, start, stop)
+
+
+def test_folder_is_listed(page: FakePage) -> None:
+    files = {each["path"]: each for each in page.do("list")["files"]}
+    assert set(files) == {"walk.bvh", "deep/turn.bvh", "both.glb"}
+    assert files["walk.bvh"]["labels"] == ["walk"]
+    assert page.welcome["folder"]
+
+
+def test_one_clip_of_several_is_opened_and_its_file_fetched(page: FakePage, server: Server, clips: Path) -> None:
+    info = page.do("open", path="both.glb", clip="walk")
+    assert info["clips"] == ["turn", "walk"]
+    assert info["n_frames"] == 121
+    status, headers, body = server.request("GET", info["skin"])
+    assert (status, headers["content-type"]) == (200, "model/gltf-binary")
+    assert body == (clips / "both.glb").read_bytes()
+    with pytest.raises(Failed, match=r"both.glb holds 2 clips, and a sidecar speaks of one"):
+        page.do("save_sidecar", motion=info["motion"])
+
+
+def test_what_is_wrong_with_a_file_is_told_without_where_it_lies(page: FakePage, clips: Path) -> None:
+    (clips / "deep/bad.bvh").write_text("HIERARCHY\nROOT x\n{\n")
+    try:
+        with pytest.raises(Failed) as failed:
+            page.do("open", path="deep/bad.bvh")
+    finally:
+        (clips / "deep/bad.bvh").unlink()
+    assert failed.value.type == "ParseError"
+    assert failed.value.text.startswith("deep/bad.bvh")
+    assert str(clips) not in failed.value.text
+
+
+def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
+    name = page.do("open", path="deep/turn.bvh")["motion"]
+    revision = page.do("motion", motion=name)["revision"]
+    info = page.do("set_contacts", motion=name, lanes=[{"name": "left_heel", "intervals": [[3, 9], [20, 30]]}])
+    info = page.do("set_labels", motion=name, labels=[{"name": "<i>turn</i>", "start": 0, "stop": 30}])
+    assert (info["undo"], info["redo"], info["unsaved"], info["revision"]) == (2, 0, True, revision)
+    info = page.do("undo", motion=name)
+    assert (info["labels"], info["undo"], info["redo"]) == ([], 1, 1)
+    info = page.do("redo", motion=name)
+    assert info["labels"] == [{"name": "<i>turn</i>", "start": 0, "stop": 30}]
+    with pytest.raises(Failed, match="there is nothing to redo"):
+        page.do("redo", motion=name)
+    try:
+        saved = page.do("save_sidecar", motion=name)
+        assert (saved["path"], saved["url"], saved["motion"]["unsaved"]) == ("turn.marey.json", None, False)
+        again = marey.load(clips / "deep/turn.bvh")
+        assert again.contacts.intervals("left_heel") == ((3, 9), (20, 30))
+        assert [tuple(label) for label in again.labels] == [("<i>turn</i>", 0, 30)]
+    finally:
+        (clips / "deep/turn.marey.json").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("do", "fields", "told"),
+    [
+        ("set_contacts", {"lanes": [{"name": "tail", "intervals": []}]}, "contact point 'tail' not among"),
+        ("set_contacts", {"lanes": [{"name": "left_heel", "intervals": [[5, 4]]}]}, "does not fit a motion of 121"),
+        ("set_labels", {"labels": [{"name": "x", "start": 0, "stop": 999}]}, "ends at frame 999 of a motion of 121"),
+        ("set_labels", {"labels": [{"name": "", "start": 0, "stop": 9}]}, "a label needs a non-empty name"),
+        ("curves", {"curve": "position", "joint": 99}, "expected a joint from 0 to"),
+        ("cloud", {"frame": 121}, "expected a frame from 0 to 120, got 121"),
+        ("cloud", {"frame": 1, "window": 99}, "expected a window of up to 10 s"),
+        ("undo", {}, "there is nothing to undo"),
+        ("live_start", {"rate": 2**52}, "expected 1 to 240 frames per second"),
+        ("live_start", {"rate": 0.5}, "expected 1 to 240 frames per second"),
+        ("align", {"frame": 0, "to": "m1", "to_frame": 999}, "expected a frame of 'walk' from 0 to 120, got 999"),
+    ],
+)
+def test_edits_that_do_not_fit_are_refused(page: FakePage, do: str, fields: dict[str, object], told: str) -> None:
+    name = page.do("open", path="walk.bvh")["motion"]
+    with pytest.raises(Failed, match=told):
+        page.do(do, motion=name, **fields)
+    assert page.do("motion", motion=name)["undo"] == 0
+
+
+def test_contacts_are_found_in_the_worker(page: FakePage, clips: Path) -> None:
+    name = page.do("open", path="deep/turn.bvh")["motion"]
+    info = page.do("detect_contacts", motion=name)
+    truth = marey.detect_contacts(marey.load(clips / "deep/turn.bvh"))
+    assert {lane["name"]: lane["intervals"] for lane in info["contacts"]} == {
+        point: [list(span) for span in truth.contacts.intervals(point)] for point in truth.contacts.names
+    }
+    assert info["floor"] == pytest.approx(truth.source.floor)
+    assert page.progress[0]["text"] == "looking for contacts"
+
+
+def test_cleanup_shows_its_figures_and_is_undone(page: FakePage, clips: Path) -> None:
+    name = page.do("open", path="walk.bvh")["motion"]
+    before = page.do("motion", motion=name)
+    done = page.do("clean", motion=name)
+    truth = marey.clean(marey.load(clips / "walk.bvh"))
+    assert done["motion"]["revision"] != before["revision"]
+    np.testing.assert_allclose(page.frames(name, 0, 121)[1], truth.world().positions, atol=1e-5)
+    measures = {each["name"]: each for each in done["measures"]}
+    assert measures["slide_contact"]["value"] <= measures["slide_contact"]["against"]
+    assert done["motion"]["made_by"] == ["cleaned"]
+    undone = page.do("undo", motion=name)
+    assert undone["revision"] == before["revision"]
+    beside = page.do("clean", motion=name, as_new=True)["motion"]
+    assert (beside["name"], beside["motion"] != name, beside["file"]) == ("walk (clean)", True, "")
+    assert page.do("motion", motion=name)["undo"] == 0
+    same = page.do("measure", motion=beside["motion"], against=name)["measures"]
+    assert {each["name"] for each in same} == set(measures)
+    with pytest.raises(Failed, match="only a motion that was opened from a file has a sidecar"):
+        page.do("save_sidecar", motion=beside["motion"])
+
+
+def test_a_motion_that_changed_meanwhile_is_not_overwritten(page: FakePage) -> None:
+    name = page.do("open", path="walk.bvh")["motion"]
+    cleaning = page.send("clean", motion=name)
+    page.do("set_labels", motion=name, labels=[])
+    with pytest.raises(Failed, match="the motion was changed while this was under way"):
+        page.answer(cleaning)
+
+
+def test_motions_are_exported_and_fetched(page: FakePage, server: Server, tmp_path: Path) -> None:
+    names = [page.do("open", path=path)["motion"] for path in ("walk.bvh", "deep/turn.bvh")]
+    made = page.do("export", motions=names, format="glb", name="../two <walks>")
+    assert made["name"] == "_two _walks_.glb"
+    status, headers, body = server.request("GET", made["url"])
+    assert (status, len(body)) == (200, made["size"])
+    assert headers["content-disposition"].startswith("attachment")
+    (tmp_path / "two.glb").write_bytes(body)
+    assert marey.clip_names(tmp_path / "two.glb") == ("walk", "turn")
+    made = page.do("export", motions=names[:1], format="bvh", name="é")
+    (tmp_path / "one.bvh").write_bytes(server.request("GET", made["url"])[2])
+    assert len(marey.load(tmp_path / "one.bvh")) == 121
+    with pytest.raises(Failed, match="there is no motion to export"):
+        page.do("export", motions=[], format="bvh", name="none")
+    with pytest.raises(Failed, match="only .glb holds several"):
+        page.do("export", motions=names, format="bvh", name="both")
+
+
+def test_an_uploaded_file_and_its_sidecar_are_opened(page: FakePage, server: Server, clips: Path) -> None:
+    session = page.welcome["session"]
+    for name in ("walk.bvh", "walk.marey.json"):
+        body = (clips / name).read_bytes()
+        status, _, told = server.request("POST", f"/upload?session={session}&name={name}", None, body)
+        assert (status, json.loads(told)) == (200, {"path": name, "size": len(body)})
+    info = page.do("open", path="walk.bvh", where="uploads")
+    assert (info["where"], info["labels"][0]["name"]) == ("uploads", "walk")
+    page.do("set_labels", motion=info["motion"], labels=[])
+    saved = page.do("save_sidecar", motion=info["motion"])
+    assert "labels" not in json.loads(server.request("GET", saved["url"])[2])
+
+
+def test_markers_are_shown_without_a_skeleton(page: FakePage, data_folder: Path, server: Server) -> None:
+    recording = next(iter(sorted((data_folder / "c3d").rglob("*.c3d"))), None)
+    if recording is None:
+        pytest.skip("no C3D file among the real capture")
+    session = page.welcome["session"]
+    server.request("POST", f"/upload?session={session}&name=m.c3d", None, recording.read_bytes())
+    info = page.do("open", path="m.c3d", where="uploads")
+    truth = marey.load_markers(recording)
+    assert (info["kind"], tuple(info["joints"]), set(info["parents"])) == ("markers", truth.names, {-1})
+    positions = page.frames(info["motion"], 0, min(64, len(truth)))[1]
+    np.testing.assert_array_equal(np.isnan(positions[..., 0]), ~truth.valid[:64])
+    with pytest.raises(Failed, match="holds markers, not a skeleton's motion"):
+        page.do("clean", motion=info["motion"])
+
+
+def test_closed_motions_are_gone(page: FakePage) -> None:
+    name = page.do("open", path="walk.bvh")["motion"]
+    page.do("close", motion=name)
+    with pytest.raises(Failed, match=f"no motion '{name}' is open"):
+        page.do("motion", motion=name)
+
+
+# --- Values over time
+
+
+def test_curves_say_what_they_are(walk: marey.Motion) -> None:
+    travel = curves_of(walk, "travel", 0).curves
+    assert [(curve.name, curve.unit) for curve in travel] == [("x", "m"), ("y", "m"), ("z", "m")]
+    np.testing.assert_allclose(np.array([curve.values for curve in travel]).T, walk.travel, atol=1e-4)
+    head = walk.skeleton.roles["head"]
+    path = np.array([curve.values for curve in curves_of(walk, "position", head).curves]).T
+    np.testing.assert_allclose(path, walk.world().positions[:, head], atol=1e-4)
+    speed = np.array(curves_of(walk, "speed", 0).curves[0].values)
+    assert speed.mean() == pytest.approx(1.4, abs=0.2)
+    heights = {curve.name: np.array(curve.values) for curve in curves_of(walk, "contact_heights", 0).curves}
+    assert np.abs(heights["left_ball"][walk.contacts.mask[:, walk.contacts.index("left_ball")]]).max() < 1e-3
+
+
+def test_rotation_curves_do_not_jump_by_full_turns() -> None:
+    skeleton = marey.Skeleton(("root",), [-1], [[0.0, 0.0, 0.0]])
+    angles = np.linspace(0.0, 6.0 * np.pi, 100)
+    turning = np.stack([np.cos(angles / 2), 0 * angles, np.sin(angles / 2), 0 * angles], axis=1)[:, None]
+    motion = marey.Motion(skeleton, np.zeros((100, 3)), turning, 30.0)
+    values = np.array(curves_of(motion, "rotation", 0).curves[1].values)
+    np.testing.assert_allclose(values, np.degrees(angles), atol=1e-3)
+
+
+def test_a_moved_motion_is_put_back(walk: marey.Motion) -> None:
+    placed = aligned(walk.moved((0.7, 1.0, -2.0)), 30, walk, 30)
+    back = walk.moved((0.7, 1.0, -2.0)).moved((placed.theta, placed.x, placed.z))
+    np.testing.assert_allclose(back.travel, walk.travel, atol=1e-6)
+    assert placed.distance < 1e-6
+
+
+# --- Live
+
+
+def test_a_motion_is_streamed_frame_by_frame(page: FakePage, clips: Path) -> None:
+    name = page.do("open", path="walk.bvh")["motion"]
+    started = page.do("live_start", motion=name, rate=240.0)
+    while len(page.binary) < 50:
+        page.receive()
+    truth = marey.load(clips / "walk.bvh")
+    for i, data in enumerate(page.binary[:50]):
+        header, positions, _ = unpack(data)
+        assert header == (1, 2, len(truth.skeleton), started["stream"], i, 1)
+        assert len(data) == 16 + 28 * len(truth.skeleton) + 8
+        if i % 4 == 0:  # the motion has 60 frames per second
+            np.testing.assert_allclose(positions[0], truth.world().positions[i // 4], atol=1e-5)
+    sent = float(np.frombuffer(page.binary[0], "<f8", 1, len(page.binary[0]) - 8)[0])
+    page.do("live_echo", stream=started["stream"], frame=0, sent=sent)
+    report = page.do("live_figures")
+    assert (report["dropped"], report["sent"] >= 50, report["round_trip_ms"] > 0) == (0, True, True)
+    page.do("live_stop")
+    page.binary.clear()
+    page.do("live_figures")
+    assert page.binary == []
+
+
+def test_a_stream_begins_again_at_the_end_of_its_motion(walk: marey.Motion) -> None:
+    player = MotionPlayer(walk, 60.0)
+    frames = [player.frame().positions for _ in range(len(walk) + 3)]
+    np.testing.assert_array_equal(frames[len(walk)], frames[0])
+    np.testing.assert_allclose(frames[7], walk.world().positions[7], atol=1e-9)
+    markers = sample("walk", seconds=0.5).markers()
+    np.testing.assert_allclose(MotionPlayer(markers, 60.0).frame().positions, markers.positions[0], atol=1e-9)

@@ -1,0 +1,128 @@
+"""`marey view`: one page with everything inside, in which names stay names."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marey
+from marey.cli.main import main
+from marey.errors import InvalidValue, UnreadableFile
+from marey.samples import sample
+from marey.studio.page_files import PAGE
+from marey.studio.view import view_page
+
+HOSTILE = "</script><script>alert(1)</script><!--<script>"
+
+
+class Parts(HTMLParser):
+    """The elements of a page and the texts in them, as a browser finds them."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[int, str] = {}
+        self.at = -1
+        self.feed(page.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.at = len(self.tags)
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.at = -1
+
+    def handle_data(self, data: str) -> None:
+        self.texts[self.at] = self.texts.get(self.at, "") + data
+
+    def inside(self, tag: str) -> list[str]:
+        return [self.texts.get(i, "") for i, (name, _) in enumerate(self.tags) if name == tag]
+
+
+@pytest.fixture
+def player(tmp_path: Path) -> Path:
+    """A player that is built, as far as the page can tell."""
+    (tmp_path / "view.js").write_text("'use strict';\r\nlet a = '<b>';")
+    (tmp_path / "view.css").write_text("body { margin: 0 }")
+    return tmp_path
+
+
+def decoded(motion: dict[str, object]) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and rotations, as the page has them."""
+    info = motion["info"]
+    shape = (info["n_frames"], len(info["joints"]))  # type: ignore[index]
+    whole = np.frombuffer(base64.b64decode(str(motion["positions"])), "<i2").reshape(*shape, 3).astype(float)
+    positions = np.where(whole == -32768, np.nan, motion["low"] + (whole + 32767) * motion["step"])
+    turned = np.frombuffer(base64.b64decode(str(motion["rotations"])), "<i2").reshape(*shape, 4) / 32767
+    return positions, turned
+
+
+def test_the_page_holds_the_motions(player: Path, walk: marey.Motion) -> None:
+    markers = sample("walk", seconds=0.5).markers(gaps=0.2)
+    parts = Parts(view_page([walk, markers], page=player))
+    first, second = json.loads(parts.inside("script")[0])["motions"]
+    positions, rotations = decoded(first)
+    world = walk.world()
+    np.testing.assert_allclose(positions, world.positions, atol=np.ptp(world.positions) / 65534)
+    np.testing.assert_allclose(rotations, world.rotations[..., [1, 2, 3, 0]], atol=2e-5)
+    assert first["info"]["contacts"][0]["name"] == "left_heel"
+    assert parts.inside("title") == ["walk"]
+    positions, _ = decoded(second)
+    np.testing.assert_array_equal(np.isnan(positions[..., 0]), ~markers.valid)
+    assert second["info"]["kind"] == "markers"
+
+
+def test_the_policy_allows_just_what_the_page_holds(player: Path, walk: marey.Motion) -> None:
+    parts = Parts(view_page([walk], page=player))
+    policy = next(str(a["content"]) for tag, a in parts.tags if tag == "meta" and "http-equiv" in a)
+    for tag, directive in (("script", "script-src"), ("style", "style-src")):
+        digest = base64.b64encode(hashlib.sha256(parts.inside(tag)[-1].encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    assert not re.search(r"https?:", policy)
+    assert not [a for _, a in parts.tags if any(name in a for name in ("src", "href", "style", "onload"))]
+
+
+def test_names_never_become_html(player: Path, walk: marey.Motion) -> None:
+    names = (*walk.skeleton.names[:-1], HOSTILE)
+    skeleton = marey.Skeleton(names, walk.skeleton.parents, walk.skeleton.offsets)
+    labels = marey.Labels((marey.Label(HOSTILE, 0, 5),))
+    hostile = marey.Motion(skeleton, walk.root_positions, walk.rotations, walk.fps, HOSTILE, labels=labels)
+    plain, attacked = (Parts(view_page([motion], page=player)) for motion in (walk, hostile))
+    assert [tag for tag, _ in attacked.tags] == [tag for tag, _ in plain.tags]
+    data = json.loads(attacked.inside("script")[0])
+    assert data["title"] == data["motions"][0]["info"]["name"] == HOSTILE
+    assert data["motions"][0]["info"]["joints"][-1] == HOSTILE
+    assert attacked.inside("title") == [HOSTILE]
+
+
+def test_what_cannot_be_shown_is_said(tmp_path: Path, player: Path, walk: marey.Motion) -> None:
+    with pytest.raises(InvalidValue, match="there is no motion to show"):
+        view_page([], page=player)
+    (player / "view.js").write_text("a = '</SCRIPT>'")
+    with pytest.raises(InvalidValue, match="would end it in the middle"):
+        view_page([walk], page=player)
+    with pytest.raises(UnreadableFile, match="was not built when marey was installed.*make page"):
+        view_page([walk], page=tmp_path / "nowhere")
+
+
+def test_command(tmp_path: Path, walk: marey.Motion, capsys: pytest.CaptureFixture[str]) -> None:
+    marey.save(walk, tmp_path / "walk.bvh")
+    assert main(["view", str(tmp_path / "walk.bvh"), "-o", str(tmp_path / "walk.bvh.exe")]) == 2
+    assert "expected a page to write" in capsys.readouterr().err
+    assert main(["view", str(tmp_path / "gone.bvh"), "-o", str(tmp_path / "page.html")]) == 2
+    assert "no such file" in capsys.readouterr().err
+    if not (PAGE / "view.js").is_file():
+        pytest.skip("the player is not built; run `make page`")
+    assert main(["view", str(tmp_path / "walk.bvh"), "-o", str(tmp_path / "page.html")]) == 0
+    assert "1 motion" in capsys.readouterr().out
+    data_bytes = len(walk) * len(walk.skeleton) * 14 * 4 / 3
+    assert (tmp_path / "page.html").stat().st_size < 2 * 2**20 + 1.1 * data_bytes

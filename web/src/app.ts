@@ -1,0 +1,325 @@
+/**
+ * The page's middle: what panels work with.
+ *
+ * A panel is a module `panels/<name>.ts` that exports `mount(app: App): Panel` and is listed in `panels/index.ts`.
+ * It builds its own elements (with `dom.ts` and `widgets/*`), asks the server through `app.ask`, and shows results by
+ * adding motions. Nothing in the page computes motion.
+ *
+ * Motions
+ *   app.motions            those opened, by id, in order: `info` (what the server knows), `frames`, `figure`
+ *   app.selected           the one that leads time and whose lanes the timeline shows; `app.select(id)`
+ *   app.add(info)          put a motion that a reply carried onto the stage; `app.update(info)` if it has changed
+ *   app.forget(id)         take it off the stage and close it on the server
+ *   app.motionsChanged, app.selectionChanged, app.infoChanged: signals
+ *
+ * Commands
+ *   app.ask("clean", {...})            the reply; failures are shown to the person, then thrown
+ *   app.run("Cleaning", "clean", {..}) the same for long work: progress and a cancel button while it runs
+ *   app.events                         what the server tells unasked
+ *   new LiveFigure(app.stage, app.connection, started, color)   draws a live stream; see live.ts
+ *
+ * Scene and time
+ *   app.stage              three.js: `stage.scene`, `stage.camera`, `stage.onGround(event)`, `stage.invalidate()`
+ *   app.playback           frame, seek, play, speed, loop region (`region` is also the marked stretch)
+ *   app.timeline, app.scale, app.curves
+ *   app.drawOnGround(...)  the person draws a line on the floor; see pointer.ts
+ *   app.dragTarget(...)    a handle in the scene that the person drags; see pointer.ts
+ *   app.shown              what is drawn of each figure; `app.show({...})` changes it
+ *   widgets/               slider, curve_editor (weights over time), measures (a table of figures), notices
+ */
+import type * as THREE from "three";
+import { Connection, Failed, type AskOptions } from "./connection";
+import { Curves } from "./curves";
+import { byId } from "./dom";
+import { Figure, SHOWN, type Shown } from "./figure";
+import { Frames } from "./frames";
+import type { Commands, MotionInfo, OpenFile, Welcome } from "./messages";
+import { Playback } from "./playback";
+import { drawOnGround, dragTarget, type Stroke, type Target, type TargetOptions } from "./pointer";
+import { Stage } from "./scene";
+import { Signal } from "./signal";
+import { Themes } from "./theme";
+import { Timeline } from "./timeline";
+import { TimeScale } from "./timescale";
+import { Notices } from "./widgets/notices";
+
+export interface Panel {
+  /** What the tab shows. */
+  element: HTMLElement;
+  /** The tab was opened, or left. */
+  shown?(): void;
+  hidden?(): void;
+}
+
+/** A motion on the stage. */
+export interface Shot {
+  info: MotionInfo;
+  frames: Frames;
+  figure: Figure;
+}
+
+type Asked = Exclude<keyof Commands, "frames" | "hello">;
+
+const COLORS = ["#7f9bc0", "#c98a5e", "#79a884", "#a98bbd", "#b9a24f", "#6fa7ad", "#c07f92", "#8d94a0"];
+
+export class App {
+  readonly connection: Connection;
+  readonly stage: Stage;
+  readonly playback = new Playback();
+  readonly scale = new TimeScale();
+  readonly timeline: Timeline;
+  readonly curves: Curves;
+  readonly themes = new Themes();
+  readonly notices: Notices;
+  readonly motions = new Map<string, Shot>();
+  readonly motionsChanged = new Signal();
+  readonly selectionChanged = new Signal();
+  readonly infoChanged = new Signal<MotionInfo>();
+  selected: Shot | null = null;
+  shown: Shown = { ...SHOWN };
+  following = false;
+  /** Of the server, once it has answered. */
+  welcome: Welcome | null = null;
+  private colorsUsed = 0;
+  private lastCentre: THREE.Vector3 | null = null;
+  /** Whether time has moved since the figures were last drawn. */
+  private stale = false;
+
+  constructor(url: string) {
+    this.connection = new Connection(url);
+    // First of all: while the scene is made, the server can already answer.
+    this.connection.connect();
+    this.notices = new Notices(byId("notices"));
+    this.stage = new Stage(byId("stage"));
+    this.timeline = new Timeline(byId("timeline"), this.playback, this.scale);
+    this.curves = new Curves(byId("curves"), this.playback, this.scale, this);
+    this.themes.changed.on(() => this.repaint());
+    this.stage.ticked.on((seconds) => this.tick(seconds));
+    this.playback.changed.on(() => (this.stale = true));
+    this.connection.events.on((event) => {
+      if (event.event === "motion_changed") this.update(event.motion);
+    });
+    this.timeline.contactsEdited.on((lanes) => void this.edit("set_contacts", (motion) => ({ motion, lanes })));
+    this.timeline.labelsEdited.on((labels) => void this.edit("set_labels", (motion) => ({ motion, labels })));
+  }
+
+  /** Ask the server; a failure is shown to the person, and thrown for the caller. */
+  async ask<K extends Asked>(name: K, fields: Commands[K]["fields"], options: AskOptions = {}): Promise<Commands[K]["reply"]> {
+    try {
+      return await this.connection.ask(name, fields, options);
+    } catch (error) {
+      if (!(error instanceof Failed && error.type === "Cancelled")) this.notices.error(messageOf(error));
+      throw error;
+    }
+  }
+
+  /** Ask for long work: shows what it does, how far it is, and a button to cancel it. */
+  async run<K extends Asked>(title: string, name: K, fields: Commands[K]["fields"]): Promise<Commands[K]["reply"]> {
+    const stop = new AbortController();
+    const notice = this.notices.job(title, () => stop.abort());
+    try {
+      return await this.ask(name, fields, { signal: stop.signal, progress: (share, text) => notice.progress(share, text) });
+    } finally {
+      notice.close();
+    }
+  }
+
+  get events(): Connection["events"] {
+    return this.connection.events;
+  }
+
+  /** Load a file, put it on the stage and select it; what fails is shown to the person. */
+  async open(file: OpenFile): Promise<void> {
+    try {
+      const info = await this.ask("open", file);
+      this.add(info);
+      for (const warning of info.warnings.slice(0, 2)) this.notices.info(`${info.name}: ${warning}`);
+    } catch {
+      // Told by `ask`.
+    }
+  }
+
+  add(info: MotionInfo, select = true): Shot {
+    const old = this.motions.get(info.motion);
+    if (old) {
+      this.update(info);
+      if (select) this.select(info.motion);
+      return old;
+    }
+    const shot = this.makeShot(info, COLORS[this.colorsUsed++ % COLORS.length]!);
+    this.motions.set(info.motion, shot);
+    this.motionsChanged.emit();
+    if (select || !this.selected) this.select(info.motion);
+    else shot.figure.show(this.frameOf(shot));
+    return shot;
+  }
+
+  /** Take over what the server now says of a motion; frames that are no longer valid are fetched again. */
+  update(info: MotionInfo): void {
+    const shot = this.motions.get(info.motion);
+    if (!shot) {
+      this.add(info, false);
+      return;
+    }
+    const moved = info.revision !== shot.info.revision;
+    const rebuilt = info.n_frames !== shot.info.n_frames || info.joints.length !== shot.info.joints.length;
+    if (rebuilt) {
+      shot.figure.dispose();
+      Object.assign(shot, this.makeShot(info, shot.figure.color));
+    } else {
+      shot.info = info;
+      if (moved) {
+        shot.frames.clear();
+        void this.loadTrail(shot);
+      }
+      shot.figure.refresh(info, this.shownOf(shot));
+    }
+    shot.figure.show(this.frameOf(shot));
+    if (shot === this.selected) {
+      this.stage.floor = info.floor ?? 0;
+      this.timeline.show(info);
+      if (rebuilt) this.playback.lead(info.n_frames, info.fps);
+    }
+    this.infoChanged.emit(info);
+  }
+
+  async forget(id: string): Promise<void> {
+    this.drop(id);
+    await this.ask("close", { motion: id });
+  }
+
+  select(id: string): void {
+    const shot = this.motions.get(id) ?? null;
+    const first = !this.selected;
+    this.selected = shot;
+    this.lastCentre = null;
+    if (shot) {
+      this.stage.floor = shot.info.floor ?? 0;
+      this.playback.lead(shot.info.n_frames, shot.info.fps);
+      if (first) void shot.frames.load(0, 1).then(() => this.focus(), () => undefined);
+    }
+    this.timeline.show(shot?.info ?? null);
+    this.redraw();
+    this.selectionChanged.emit();
+  }
+
+  /** Change what is drawn of the figures. */
+  show(change: Partial<Shown>): void {
+    this.shown = { ...this.shown, ...change };
+    this.redraw();
+  }
+
+  /** Bring the selected figure into the middle. */
+  focus(): void {
+    const shot = this.selected;
+    if (!shot) return;
+    shot.figure.show(this.frameOf(shot));
+    this.stage.focus(shot.figure.centre(), 0.62 * (shot.info.stature || 1.7));
+  }
+
+  /** The frame of a motion at the current time: motions of other rates run in step by seconds. */
+  frameOf(shot: Shot): number {
+    if (shot === this.selected) return this.playback.frame;
+    return Math.min(shot.info.n_frames - 1, Math.round(this.playback.seconds * shot.info.fps));
+  }
+
+  drawOnGround(done: (stroke: Stroke) => void): () => void {
+    return drawOnGround(this.stage, done);
+  }
+
+  dragTarget(options: TargetOptions): Target {
+    return dragTarget(this.stage, options);
+  }
+
+  /** Take a motion off the stage, without telling the server. */
+  drop(id: string): void {
+    const shot = this.motions.get(id);
+    if (!shot) return;
+    shot.figure.dispose();
+    this.motions.delete(id);
+    if (this.selected === shot) this.select([...this.motions.keys()].pop() ?? "");
+    this.motionsChanged.emit();
+  }
+
+  private redraw(): void {
+    for (const shot of this.motions.values()) {
+      shot.figure.refresh(shot.info, this.shownOf(shot));
+      shot.figure.show(this.frameOf(shot));
+    }
+    this.stage.invalidate();
+  }
+
+  /** Names, ghosts and clouds of several figures at once would be a thicket: only the selected one has them. */
+  private shownOf(shot: Shot): Shown {
+    return shot === this.selected ? this.shown : { ...this.shown, names: false, ghosts: 0, cloud: false };
+  }
+
+  private makeShot(info: MotionInfo, color: string): Shot {
+    const fetch = (start: number, stop: number) => this.connection.frames(info.motion, start, stop);
+    const frames = new Frames(info.n_frames, info.joints.length, fetch, this.welcome?.block_frames);
+    const figure = new Figure(this.stage, info, frames, color, { ...this.shown });
+    const shot = { info, frames, figure };
+    frames.arrived.on(() => figure.show(this.frameOf(this.motions.get(info.motion) ?? shot)));
+    void this.loadTrail(shot);
+    return shot;
+  }
+
+  private async loadTrail(shot: Shot): Promise<void> {
+    if (shot.info.kind !== "motion") return;
+    try {
+      const { curves } = await this.connection.ask("curves", { motion: shot.info.motion, curve: "travel" });
+      const axes = ["x", "y", "z"].map((axis) => curves.find((curve) => curve.name === axis)?.values);
+      const [x, y, z] = axes;
+      if (!x || !y || !z) return;
+      const points = new Float32Array(3 * x.length);
+      x.forEach((value, i) => points.set([value, y[i]!, z[i]!], 3 * i));
+      shot.figure.setTrail(points, shot.info.floor ?? 0);
+    } catch {
+      // The trail is an extra: where the motion was closed meanwhile there is nothing to show it for.
+    }
+  }
+
+  private async edit<K extends "set_contacts" | "set_labels">(
+    name: K,
+    fields: (motion: string) => Commands[K]["fields"],
+  ): Promise<void> {
+    const shot = this.selected;
+    if (!shot) return;
+    try {
+      this.update(await this.ask(name, fields(shot.info.motion)));
+    } catch {
+      this.timeline.show(shot.info);
+    }
+  }
+
+  private tick(seconds: number): void {
+    this.playback.tick(seconds);
+    if (this.stale) {
+      this.stale = false;
+      this.showFrame();
+    }
+    for (const shot of this.motions.values()) shot.figure.placeNames();
+  }
+
+  private showFrame(): void {
+    for (const shot of this.motions.values()) if (shot.figure.visible) shot.figure.show(this.frameOf(shot));
+    const figure = this.selected?.figure;
+    if (!figure || !this.following) {
+      this.lastCentre = null;
+      return;
+    }
+    const centre = figure.centre();
+    if (this.lastCentre) this.stage.follow(centre.clone().sub(this.lastCentre).setY(0));
+    this.lastCentre = centre;
+  }
+
+  private repaint(): void {
+    this.stage.applyTheme();
+    this.timeline.draw();
+    this.curves.draw();
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

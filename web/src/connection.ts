@@ -1,0 +1,193 @@
+/** The WebSocket to the server: commands with ids, progress, cancelling, and going on after a lost connection. */
+import { readBlock, type Block } from "./frames";
+import { FRAMES_LIVE, type Commands, type StudioEvent, type Welcome } from "./messages";
+import { Signal } from "./signal";
+
+export type Progress = (share: number, text: string) => void;
+export type State = "connecting" | "open" | "lost" | "closed";
+
+export interface AskOptions {
+  progress?: Progress;
+  /** Aborting it cancels the work on the server. */
+  signal?: AbortSignal;
+}
+
+/** A command that did not succeed: `message` is one sentence for people, `type` the kind of error. */
+export class Failed extends Error {
+  constructor(readonly type: string, text: string) {
+    super(text);
+  }
+}
+
+/** A live frame: its block, when it was sent (seconds since 1970), and what the stream tells of it. */
+export interface LiveFrame {
+  block: Block;
+  sent: number;
+  told: Record<string, unknown>;
+}
+
+interface Pending {
+  text: string;
+  readsFrames: boolean;
+  resolve: (value: unknown) => void;
+  reject: (error: Error) => void;
+  progress?: Progress | undefined;
+}
+
+type ServerMessage =
+  | { n: number; id: number; kind: "done"; result: unknown }
+  | { n: number; id: number; kind: "failed"; error: { type: string; text: string } }
+  | { n: number; id: number; kind: "progress"; share: number; text: string }
+  | ({ n: number; kind: "event" } & StudioEvent);
+
+const RETRY_MS = [250, 500, 1000, 2000, 4000];
+/** The server closes with these where trying again is of no use: not allowed in, or not understood. */
+const FINAL_CODES = [1008, 1002, 1003, 4001, 4003];
+const HELLO_ID = 0;
+
+export class Connection {
+  readonly changed = new Signal<State>();
+  /** After each hello: the session, fresh or resumed. */
+  readonly welcomed = new Signal<Welcome>();
+  readonly events = new Signal<StudioEvent>();
+  readonly live = new Signal<LiveFrame>();
+  state: State = "connecting";
+  private socket: WebSocket | null = null;
+  private pending = new Map<number, Pending>();
+  private nextId = 1;
+  private session = "";
+  private seen = 0;
+  private tries = 0;
+  private timer = 0;
+
+  constructor(private readonly url: string) {}
+
+  connect(): void {
+    clearTimeout(this.timer);
+    this.setState(this.session ? "lost" : "connecting");
+    const socket = new WebSocket(this.url);
+    socket.binaryType = "arraybuffer";
+    this.socket = socket;
+    socket.onopen = () => {
+      const hello = { id: HELLO_ID, do: "hello", session: this.session, seen: this.seen };
+      socket.send(JSON.stringify(hello));
+    };
+    socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.receive(event.data);
+    socket.onclose = (event) => this.closed(event);
+  }
+
+  /** Send a command; the promise fails with `Failed`. While the connection is lost, commands wait for it. */
+  ask<K extends Exclude<keyof Commands, "frames" | "hello">>(
+    name: K,
+    fields: Commands[K]["fields"],
+    options: AskOptions = {},
+  ): Promise<Commands[K]["reply"]> {
+    return this.send(name, fields, options) as Promise<Commands[K]["reply"]>;
+  }
+
+  /** Frames `start` to `stop` of a motion. */
+  frames(motion: string, start: number, stop: number): Promise<Block> {
+    return this.send("frames", { motion, start, stop }, {}) as Promise<Block>;
+  }
+
+  /** Drop the socket as if the network had failed (the tests do). */
+  drop(): void {
+    this.socket?.close();
+  }
+
+  private send(name: string, fields: object, options: AskOptions): Promise<unknown> {
+    const id = this.nextId++;
+    const text = JSON.stringify({ ...fields, id, do: name });
+    const answer = new Promise<unknown>((resolve, reject) => {
+      this.pending.set(id, { text, readsFrames: name === "frames", resolve, reject, progress: options.progress });
+    });
+    options.signal?.addEventListener("abort", () => {
+      if (this.pending.has(id)) this.send("cancel", { job: id }, {}).catch(() => undefined);
+    });
+    // A socket that is closing takes nothing any more; the command then goes out once the connection is back.
+    if (this.state === "open" && this.socket?.readyState === WebSocket.OPEN) this.socket.send(text);
+    else if (this.state === "closed") this.fail(id, new Failed("Closed", "the studio is no longer connected; reload the page"));
+    return answer;
+  }
+
+  private receive(data: string | ArrayBuffer): void {
+    if (data instanceof ArrayBuffer) {
+      this.receiveFrames(data);
+      return;
+    }
+    const message = JSON.parse(data) as ServerMessage;
+    if (message.n > this.seen) this.seen = message.n;
+    if (message.kind === "event") {
+      this.events.emit(message);
+      return;
+    }
+    if (message.id === HELLO_ID) {
+      if (message.kind === "done") this.welcome(message.result as Welcome);
+      return;
+    }
+    const asked = this.pending.get(message.id);
+    if (!asked) return;
+    if (message.kind === "progress") {
+      asked.progress?.(message.share, message.text);
+      return;
+    }
+    this.pending.delete(message.id);
+    if (message.kind === "done") asked.resolve(message.result);
+    else asked.reject(new Failed(message.error.type, message.error.text));
+  }
+
+  private receiveFrames(data: ArrayBuffer): void {
+    const block = readBlock(data);
+    if (block.kind === FRAMES_LIVE) {
+      const rest = new DataView(data, block.rotations.byteOffset + block.rotations.byteLength);
+      const json = new TextDecoder().decode(new Uint8Array(data, rest.byteOffset + 8));
+      const told = json ? (JSON.parse(json) as Record<string, unknown>) : {};
+      this.live.emit({ block, sent: rest.getFloat64(0, true), told });
+      return;
+    }
+    const asked = this.pending.get(block.id);
+    this.pending.delete(block.id);
+    asked?.resolve(block);
+  }
+
+  private welcome(welcome: Welcome): void {
+    const fresh = welcome.session !== this.session || !welcome.resumed;
+    this.tries = 0;
+    if (fresh) this.seen = 0;
+    if (fresh && this.session) {
+      for (const id of [...this.pending.keys()]) {
+        this.fail(id, new Failed("SessionLost", "the server has forgotten this session; open the files again"));
+      }
+    }
+    this.session = welcome.session;
+    this.setState("open");
+    for (const [id, asked] of this.pending) {
+      if (fresh || id > welcome.received || asked.readsFrames) this.socket?.send(asked.text);
+    }
+    this.welcomed.emit(welcome);
+  }
+
+  private closed(event: CloseEvent): void {
+    this.socket = null;
+    if (FINAL_CODES.includes(event.code)) {
+      this.setState("closed");
+      for (const id of [...this.pending.keys()]) this.fail(id, new Failed("Closed", "the server has closed the connection"));
+      return;
+    }
+    this.setState("lost");
+    const wait = RETRY_MS[Math.min(this.tries++, RETRY_MS.length - 1)]!;
+    this.timer = window.setTimeout(() => this.connect(), wait);
+  }
+
+  private fail(id: number, error: Failed): void {
+    const asked = this.pending.get(id);
+    this.pending.delete(id);
+    asked?.reject(error);
+  }
+
+  private setState(state: State): void {
+    if (state === this.state) return;
+    this.state = state;
+    this.changed.emit(state);
+  }
+}

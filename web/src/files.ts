@@ -1,0 +1,173 @@
+/** The left side: motions that are open, and the folder's files with a filter; dropping files on the page uploads them. */
+import { messageOf, type App } from "./app";
+import { button, byId, el } from "./dom";
+import type { FileEntry, Refused, Uploaded } from "./messages";
+
+/** Rows that are put into the page at once; the rest follows when the list is scrolled down to them. */
+const ROWS = 200;
+
+export class Files {
+  private files: FileEntry[] = [];
+  private readonly list = el("ul", { class: "files", aria: { label: "Files" } });
+  private readonly filter = el("input", { type: "search", placeholder: "Filter", aria: { label: "Filter files" } });
+  private readonly count = el("span", { class: "dim count" });
+  private readonly title = el("h2", { text: "Folder" });
+  private readonly opened = el("ul", { class: "opened", aria: { label: "Motions" } });
+  private shown = 0;
+  private matching: FileEntry[] = [];
+
+  constructor(private readonly app: App) {
+    const pick = el("input", { type: "file", hidden: true, aria: { label: "Add files" } });
+    pick.multiple = true;
+    pick.addEventListener("change", () => void this.upload([...(pick.files ?? [])]).then(() => (pick.value = "")));
+    const add = button("Add files…", () => pick.click(), "Open files from anywhere on this machine, or drop them on the page");
+    const again = button("↻", () => void this.load(), "List the folder again", "quiet");
+    again.setAttribute("aria-label", "List the folder again");
+    const head = el("div", { class: "row" }, this.title, this.count, again);
+    byId("left").append(
+      el("section", { class: "opened-box" }, el("div", { class: "row" }, el("h2", { text: "Motions" }), add, pick), this.opened),
+      el("section", { class: "files-box" }, head, this.filter, this.list),
+    );
+    this.filter.addEventListener("input", () => this.draw());
+    this.list.addEventListener("scroll", () => {
+      if (this.list.scrollTop + this.list.clientHeight > this.list.scrollHeight - 200) this.more();
+    });
+    for (const list of [this.list, this.opened]) list.addEventListener("keydown", (event) => walkList(list, event));
+    app.motionsChanged.on(() => this.drawOpened());
+    app.selectionChanged.on(() => this.drawOpened());
+    app.infoChanged.on(() => this.drawOpened());
+    this.drawOpened();
+    this.takeDrops();
+  }
+
+  async load(): Promise<FileEntry[]> {
+    const listed = await this.app.ask("list", {});
+    this.files = listed.files;
+    this.title.textContent = listed.folder || "No folder";
+    this.title.title = listed.folder;
+    this.count.title = listed.left_out ? `${listed.left_out} more files are not listed` : "";
+    this.draw();
+    return this.files;
+  }
+
+  open(path: string): Promise<void> {
+    return this.app.open({ path });
+  }
+
+  /** A file that is open already is selected, not loaded again. */
+  private openOnce(path: string): void {
+    const there = [...this.app.motions.values()].find(({ info }) => info.where === "folder" && info.file === path);
+    if (there) this.app.select(there.info.motion);
+    else void this.open(path);
+  }
+
+  async upload(files: File[]): Promise<void> {
+    for (const file of files) {
+      const most = this.app.welcome?.upload_bytes ?? Infinity;
+      if (file.size > most) {
+        this.app.notices.error(`${file.name} is larger than ${Math.floor(most / 2 ** 20)} MB, the most that can be uploaded`);
+        continue;
+      }
+      try {
+        const query = new URLSearchParams({ session: this.app.welcome?.session ?? "", name: file.name });
+        const reply = await fetch(`/upload?${query}`, { method: "POST", body: file, credentials: "same-origin" });
+        if (!reply.ok) throw new Error(((await reply.json()) as Refused).text);
+        await this.app.open({ path: ((await reply.json()) as Uploaded).path, where: "uploads" });
+      } catch (error) {
+        this.app.notices.error(`${file.name} could not be added: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  private draw(): void {
+    const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    this.matching = this.files.filter((file) => {
+      const text = `${file.path} ${file.labels.join(" ")}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+    const all = this.files.length;
+    this.count.textContent = this.matching.length === all ? `${all}` : `${this.matching.length} of ${all}`;
+    this.list.replaceChildren();
+    this.list.scrollTop = 0;
+    this.shown = 0;
+    this.more();
+  }
+
+  private more(): void {
+    const next = this.matching.slice(this.shown, this.shown + ROWS);
+    this.shown += next.length;
+    this.list.append(...next.map((file) => this.fileRow(file)));
+  }
+
+  private fileRow(file: FileEntry): HTMLElement {
+    const slash = file.path.lastIndexOf("/") + 1;
+    const name = el("span", { class: "name" });
+    if (slash) name.append(el("span", { class: "dim", text: file.path.slice(0, slash) }));
+    name.append(file.path.slice(slash));
+    const size = el("span", { class: "dim size", text: sizeText(file.size) });
+    const title = [file.path, `${sizeText(file.size)}, ${file.format}`, ...file.labels].join("\n");
+    const open = el("button", { type: "button", class: "item", title, on: { click: () => this.openOnce(file.path) } }, name, size);
+    return el("li", {}, open);
+  }
+
+  private drawOpened(): void {
+    const { app } = this;
+    const rows = [...app.motions.values()].map((shot) => {
+      const { info, figure } = shot;
+      const dot = el("button", { type: "button", class: "dot", title: "Show or hide", aria: { label: `Show ${info.name}`, pressed: String(figure.visible) } });
+      dot.style.setProperty("--dot", figure.color);
+      dot.addEventListener("click", () => {
+        figure.visible = !figure.visible;
+        if (figure.visible) figure.show(app.frameOf(shot));
+        this.drawOpened();
+      });
+      const name = el("span", { class: "name", text: info.name });
+      const state = el("span", { class: "dim size", text: info.unsaved ? "edited" : `${info.seconds.toFixed(1)} s` });
+      const item = el("button", { type: "button", class: "item", title: `${info.name}\n${info.n_frames} frames at ${info.fps.toFixed(2)} Hz`, on: { click: () => app.select(info.motion) } }, name, state);
+      item.setAttribute("aria-current", String(app.selected === shot));
+      const close = button("×", () => void app.forget(info.motion).catch(() => undefined), "Close", "quiet");
+      close.setAttribute("aria-label", `Close ${info.name}`);
+      return el("li", {}, dot, item, close);
+    });
+    this.opened.replaceChildren(...rows);
+    if (!rows.length) this.opened.append(el("li", { class: "dim empty", text: "Choose a file below, or drop some here." }));
+  }
+
+  private takeDrops(): void {
+    const page = document.body;
+    let depth = 0;
+    const mark = (on: boolean) => page.classList.toggle("dropping", on);
+    page.addEventListener("dragenter", (event) => {
+      event.preventDefault();
+      depth++;
+      mark(true);
+    });
+    page.addEventListener("dragleave", () => {
+      depth = Math.max(0, depth - 1);
+      if (!depth) mark(false);
+    });
+    page.addEventListener("dragover", (event) => event.preventDefault());
+    page.addEventListener("drop", (event) => {
+      event.preventDefault();
+      depth = 0;
+      mark(false);
+      void this.upload([...(event.dataTransfer?.files ?? [])]);
+    });
+  }
+}
+
+/** Up and down go through a list's items, as in a file manager. */
+function walkList(list: HTMLElement, event: KeyboardEvent): void {
+  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+  const items = [...list.querySelectorAll<HTMLElement>("button.item")];
+  const at = items.indexOf(document.activeElement as HTMLElement);
+  if (at < 0) return;
+  event.preventDefault();
+  event.stopPropagation();
+  items[at + (event.key === "ArrowDown" ? 1 : -1)]?.focus();
+}
+
+export function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}

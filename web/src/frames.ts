@@ -1,0 +1,129 @@
+/** The frames of a motion, fetched in blocks and kept, so that scrubbing never waits for what was seen. */
+import { Signal } from "./signal";
+import type { Pose } from "./limbs";
+
+export const BLOCK = 512;
+const HEADER_BYTES = 16;
+/** About 80 MB for 30 joints: the oldest blocks go first. */
+const KEPT_BLOCKS = 192;
+
+/** One binary message: little endian uint8 version, uint8 kind, uint16 joints, uint32 id, first frame and count. */
+export interface Block {
+  version: number;
+  kind: number;
+  nJoints: number;
+  id: number;
+  first: number;
+  nFrames: number;
+  /** World positions (n, J, 3), metres. */
+  positions: Float32Array;
+  /** World rotations (n, J, 4), xyzw as three.js has them. */
+  rotations: Float32Array;
+}
+
+export function readBlock(data: ArrayBuffer): Block {
+  const view = new DataView(data);
+  const nJoints = view.getUint16(2, true);
+  const nFrames = view.getUint32(12, true);
+  const nPositions = nFrames * nJoints * 3;
+  return {
+    version: view.getUint8(0),
+    kind: view.getUint8(1),
+    nJoints,
+    id: view.getUint32(4, true),
+    first: view.getUint32(8, true),
+    nFrames,
+    positions: new Float32Array(data, HEADER_BYTES, nPositions),
+    rotations: new Float32Array(data, HEADER_BYTES + 4 * nPositions, nFrames * nJoints * 4),
+  };
+}
+
+export interface Frame extends Pose {
+  rotations: Float32Array;
+  rotationOffset: number;
+}
+
+export type Fetch = (start: number, stop: number) => Promise<Block>;
+
+export class Frames {
+  /** A block has arrived. */
+  readonly arrived = new Signal();
+  private blocks = new Map<number, Block>();
+  private asked = new Set<number>();
+  private generation = 0;
+
+  constructor(
+    readonly nFrames: number,
+    readonly nJoints: number,
+    private readonly fetch: Fetch,
+    private readonly block = BLOCK,
+  ) {}
+
+  /** The pose of a frame, or undefined while it is on its way. */
+  at(frame: number): Frame | undefined {
+    const f = Math.max(0, Math.min(this.nFrames - 1, Math.round(frame)));
+    const index = Math.floor(f / this.block);
+    const found = this.blocks.get(index);
+    if (!found) {
+      this.want(index);
+      return undefined;
+    }
+    // Map order is age: what is used moves to the young end.
+    this.blocks.delete(index);
+    this.blocks.set(index, found);
+    const k = f - found.first;
+    return {
+      positions: found.positions,
+      offset: k * this.nJoints * 3,
+      rotations: found.rotations,
+      rotationOffset: k * this.nJoints * 4,
+    };
+  }
+
+  /** Ask for what will be needed soon: the block of `frame` and the next one. */
+  prefetch(frame: number): void {
+    const index = Math.floor(Math.max(0, Math.min(this.nFrames - 1, frame)) / this.block);
+    this.want(index);
+    if ((index + 1) * this.block < this.nFrames) this.want(index + 1);
+  }
+
+  /** All frames from `start` to `stop`, once they are here. */
+  async load(start: number, stop: number): Promise<void> {
+    const waiting: Promise<void>[] = [];
+    for (let i = Math.floor(start / this.block); i * this.block < Math.min(stop, this.nFrames); i++) {
+      if (!this.blocks.has(i)) waiting.push(this.get(i));
+    }
+    await Promise.all(waiting);
+  }
+
+  /** Forget everything: the motion has changed. */
+  clear(): void {
+    this.generation++;
+    this.blocks.clear();
+    this.asked.clear();
+  }
+
+  private want(index: number): void {
+    if (this.blocks.has(index) || this.asked.has(index)) return;
+    // A failed request is asked for again when the frame is next shown; the connection has told the person.
+    this.get(index).catch(() => undefined);
+  }
+
+  private async get(index: number): Promise<void> {
+    const generation = this.generation;
+    this.asked.add(index);
+    try {
+      const start = index * this.block;
+      const block = await this.fetch(start, Math.min(this.nFrames, start + this.block));
+      if (generation !== this.generation) return;
+      this.blocks.set(index, block);
+      for (const old of this.blocks.keys()) {
+        if (this.blocks.size <= KEPT_BLOCKS) break;
+        this.blocks.delete(old);
+      }
+    } finally {
+      if (generation === this.generation) this.asked.delete(index);
+    }
+    this.arrived.emit();
+  }
+}

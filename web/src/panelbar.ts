@@ -1,0 +1,46 @@
+/** The tabs on the right. A panel is built when its tab is first opened. */
+import type { App, Panel } from "./app";
+import { el } from "./dom";
+import { PANELS } from "./panels";
+
+export function panelbar(host: HTMLElement, app: App, known: readonly string[]): void {
+  const tabs = el("div", { class: "tabs", role: "tablist", aria: { label: "Panels" } });
+  const body = el("div", { class: "tab-body" });
+  const built = new Map<string, Panel>();
+  let current = "";
+  const open = (name: string, focus: boolean) => {
+    const entry = PANELS.find((each) => each.name === name);
+    if (!entry || name === current) return;
+    built.get(current)?.hidden?.();
+    let panel = built.get(name);
+    if (!panel) {
+      panel = entry.mount(app);
+      panel.element.setAttribute("role", "tabpanel");
+      panel.element.setAttribute("aria-label", entry.title);
+      built.set(name, panel);
+    }
+    current = name;
+    body.replaceChildren(panel.element);
+    for (const tab of tabs.querySelectorAll<HTMLElement>("[role=tab]")) {
+      const here = tab.dataset["panel"] === name;
+      tab.setAttribute("aria-selected", String(here));
+      tab.tabIndex = here ? 0 : -1;
+      if (here && focus) tab.focus();
+    }
+    panel.shown?.();
+  };
+  const entries = PANELS.filter(({ name }) => known.includes(name));
+  for (const { name, title } of entries) {
+    tabs.append(el("button", { type: "button", role: "tab", text: title, data: { panel: name }, on: { click: () => open(name, false) } }));
+  }
+  tabs.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
+    event.stopPropagation();
+    event.preventDefault();
+    const at = entries.findIndex(({ name }) => name === current);
+    open(entries[(at + by + entries.length) % entries.length]!.name, true);
+  });
+  host.replaceChildren(tabs, body);
+  if (entries[0]) open(entries[0].name, false);
+}

@@ -1,0 +1,126 @@
+/** Compare and clean: two motions side by side or over each other, cleanup with the figures before and after, undo. */
+import type { App, Panel, Shot } from "../app";
+import { button, check, choice, el, setOptions } from "../dom";
+import type { CleanDone, Placed } from "../messages";
+import { figureText, measureTable } from "../widgets/measures";
+import { slider } from "../widgets/slider";
+import { step } from "../history";
+
+type Layout = "apart" | "beside" | "over";
+
+const LAYOUTS: [Layout, string][] = [["apart", "as recorded"], ["beside", "side by side"], ["over", "overlaid at this frame"]];
+
+export function mount(app: App): Panel {
+  let layout: Layout = "apart";
+  let asked = 0;
+  const first = choice("A", [], "", () => arrange());
+  const second = choice("B", [], "", () => arrange());
+  const arrangement = choice("Place B", LAYOUTS, layout, (value) => {
+    layout = value as Layout;
+    void arrange();
+  });
+  const distance = el("p", { class: "dim", aria: { live: "polite" } });
+  const results = el("div", { aria: { live: "polite" } });
+  const gap = slider({ label: "Distance apart", unit: "m", min: 0.5, max: 4, step: 0.1, value: 1.2, input: () => void arrange() });
+
+  const shot = (id: string): Shot | undefined => app.motions.get(id);
+  const arrange = async () => {
+    const turn = ++asked;
+    const [a, b] = [shot(first.select.value), shot(second.select.value)];
+    gap.element.hidden = layout !== "beside";
+    distance.textContent = "";
+    for (const each of app.motions.values()) place(each, { theta: 0, x: 0, z: 0 });
+    if (!a || !b || a === b || layout === "apart") return;
+    if (layout === "beside") {
+      const [to, from] = [a.figure.centre(), b.figure.centre()];
+      place(b, { theta: 0, x: to.x - from.x + gap.value, z: to.z - from.z });
+      return;
+    }
+    const fields = { motion: b.info.motion, frame: app.frameOf(b), to: a.info.motion, to_frame: app.frameOf(a) };
+    const found = await app.ask("align", fields).catch(() => null);
+    // Another pair may have been chosen meanwhile.
+    if (!found || turn !== asked) return;
+    place(b, found);
+    distance.textContent = `The two frames are ${figureText(found.distance)} m apart.`;
+  };
+  const place = (each: Shot, { theta, x, z }: Omit<Placed, "distance">) => {
+    each.figure.group.rotation.y = theta;
+    each.figure.group.position.set(x, 0, z);
+    app.stage.invalidate();
+  };
+
+  const list = () => {
+    const options = [...app.motions.values()].map(({ info }): [string, string] => [info.motion, info.name]);
+    const ids = options.map(([id]) => id);
+    const keep = (value: string, other: number) => (ids.includes(value) ? value : (ids.at(other) ?? ""));
+    setOptions(first.select, options, keep(first.select.value, 0));
+    setOptions(second.select, options, keep(second.select.value, -1));
+  };
+  app.motionsChanged.on(() => {
+    list();
+    void arrange();
+  });
+  list();
+  gap.element.hidden = true;
+
+  const measure = button("Measure", () => {
+    const [a, b] = [shot(first.select.value), shot(second.select.value)];
+    if (!a || !b) return;
+    const against = a === b ? null : a.info.motion;
+    app.run("Measuring", "measure", { motion: b.info.motion, against }).then(({ measures }) => {
+      const headings = { value: against ? "B" : "value", against: against ? "A" : null };
+      results.replaceChildren(measureTable(measures, headings));
+    }, () => undefined);
+  }, "The figures of B beside those of A");
+
+  const element = el("div", { class: "panel" },
+    el("section", {}, el("h3", { text: "Two motions" }), first, second, arrangement, gap.element, distance, el("div", { class: "row" }, measure)),
+    cleanSection(app, results, (a, b) => {
+      first.select.value = a;
+      second.select.value = b;
+      void arrange();
+    }),
+    results,
+  );
+  return { element };
+}
+
+function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: string) => void): HTMLElement {
+  const options = { as_new: true, hands: false, smooth: true };
+  const undo = button("Undo", () => void step(app, "undo"), "Take the cleanup back");
+  const stretch = slider({ label: "Most that a limb may stretch", min: 0, max: 0.5, step: 0.01, value: 0.2 });
+  const clean = button("Clean", () => {
+    const before = app.selected;
+    if (!before) return;
+    const { motion } = before.info;
+    app.run("Cleaning", "clean", { motion, ...options, max_stretch: stretch.value }).then((done) => {
+      const added = done.motion.motion !== motion;
+      if (added) app.add(done.motion);
+      else app.update(done.motion);
+      results.replaceChildren(summary(done), measureTable(done.measures, { value: "after", against: "before" }));
+      if (added) compare(motion, done.motion.motion);
+    }, () => undefined);
+  }, "Hold feet and hands where they stand", "primary");
+  const draw = () => {
+    clean.disabled = app.selected?.info.kind !== "motion";
+    undo.disabled = !app.selected?.info.undo;
+  };
+  app.selectionChanged.on(draw);
+  app.infoChanged.on(draw);
+  draw();
+  return el("section", {}, el("h3", { text: "Clean" }),
+    el("div", { class: "checks" },
+      check("As a new motion", options.as_new, (on) => (options.as_new = on)),
+      check("Hands too", options.hands, (on) => (options.hands = on)),
+      check("Smooth", options.smooth, (on) => (options.smooth = on)),
+    ),
+    stretch.element,
+    el("div", { class: "row" }, clean, undo),
+  );
+}
+
+function summary(done: CleanDone): HTMLElement {
+  const text = `${done.plants} plants held; left over at most ${figureText(1000 * done.residue_max)} mm, `
+    + `limbs stretched by at most ${figureText(100 * done.limb_scaling_max)} %, the body moved by at most ${figureText(100 * done.shift_max)} cm.`;
+  return el("p", { text });
+}

@@ -1,0 +1,145 @@
+/** Look: what is drawn of the figures, what is known of the motion, its contacts and labels, and exporting it. */
+import type { App, Panel } from "../app";
+import { button, check, choice, el } from "../dom";
+import type { Style } from "../limbs";
+import type { Export, MotionInfo } from "../messages";
+import { slider } from "../widgets/slider";
+
+export function mount(app: App): Panel {
+  const about = el("dl", { class: "facts" });
+  const save = button("Save", () => void saveSidecar(app), "Contacts and labels into the sidecar beside the file (Ctrl S)");
+  const find = button("Find contacts", () => void findContacts(app), "Find the floor and what touches it");
+  const hint = el("p", { class: "dim", text: "Drag in a lane to add, drag an end to move it, Delete removes, double-click renames." });
+
+  const draw = () => {
+    const info = app.selected?.info ?? null;
+    about.replaceChildren(...(info ? [...facts(info), ...clipChoice(app, info)] : [el("dd", { class: "dim", text: "No motion is open." })]));
+    save.disabled = !info?.unsaved;
+    find.disabled = info?.kind !== "motion";
+  };
+  app.selectionChanged.on(draw);
+  app.infoChanged.on(draw);
+  draw();
+
+  const element = el("div", { class: "panel" },
+    el("section", {}, el("h3", { text: "Motion" }), about),
+    el("section", {}, el("h3", { text: "Contacts and labels" }), el("div", { class: "row" }, find, save), hint),
+    drawingSection(app),
+    el("section", {}, el("h3", { text: "Curves" }), app.curves.chooser),
+    exportSection(app),
+  );
+  return { element };
+}
+
+function drawingSection(app: App): HTMLElement {
+  const { shown } = app;
+  const styles: [Style, string][] = [["limbs", "limbs"], ["bones", "bones"]];
+  return el("section", {}, el("h3", { text: "Drawing" }),
+    choice("Body", styles, shown.style, (style) => app.show({ style: style as Style })),
+    el("div", { class: "checks" },
+      check("Trail", shown.trail, (trail) => app.show({ trail })),
+      check("Contacts", shown.contacts, (contacts) => app.show({ contacts })),
+      check("Joint names", shown.names, (names) => app.show({ names })),
+      check("Point cloud", shown.cloud, (cloud) => {
+        app.show({ cloud });
+        void showCloud(app);
+      }),
+    ),
+    slider({ label: "Ghosts on each side", min: 0, max: 8, step: 1, value: shown.ghosts, input: (ghosts) => app.show({ ghosts }) }).element,
+    slider({ label: "Between ghosts", unit: "s", min: 0.05, max: 1, step: 0.05, value: shown.ghostStep, input: (ghostStep) => app.show({ ghostStep }) }).element,
+    cloudWatch(app),
+  );
+}
+
+/** Follows the frame with the point cloud, one request at a time; draws nothing itself. */
+function cloudWatch(app: App): null {
+  let busy = false;
+  app.playback.changed.on(() => {
+    if (busy || !app.shown.cloud) return;
+    busy = true;
+    const frame = app.playback.frame;
+    void showCloud(app).finally(() => {
+      busy = false;
+      if (app.shown.cloud && frame !== app.playback.frame && !app.playback.playing) app.playback.changed.emit();
+    });
+  });
+  return null;
+}
+
+async function showCloud(app: App): Promise<void> {
+  const shot = app.selected;
+  if (!shot || !app.shown.cloud) return;
+  try {
+    const { points } = await app.ask("cloud", { motion: shot.info.motion, frame: app.playback.frame });
+    if (app.shown.cloud) shot.figure.setCloud(new Float32Array(points));
+  } catch {
+    app.show({ cloud: false });
+  }
+}
+
+function facts(info: MotionInfo): HTMLElement[] {
+  const rows: [string, string][] = [
+    ["Name", info.name],
+    ["File", info.file || "in no file"],
+    ["Length", `${info.n_frames} frames, ${info.seconds.toFixed(2)} s at ${Number(info.fps.toFixed(3))} Hz`],
+    [info.kind === "markers" ? "Markers" : "Joints", String(info.joints.length)],
+  ];
+  if (info.stature > 0) rows.push(["Stature", `${info.stature.toFixed(2)} m`]);
+  if (info.floor !== null) rows.push(["Floor", `${info.floor.toFixed(3)} m`]);
+  if (info.made_by.length) rows.push(["Made by", info.made_by.join("; ")]);
+  for (const line of info.warnings) rows.push(["Note", line]);
+  const out = rows.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]);
+  if (info.evidence.length) {
+    const lines = info.evidence.map((text) => el("li", { text }));
+    out.push(el("details", {}, el("summary", { text: "How the file was read" }), el("ul", {}, ...lines)));
+  }
+  return out;
+}
+
+/** For files with several clips: choosing another opens it too. */
+function clipChoice(app: App, info: MotionInfo): HTMLElement[] {
+  if (info.clips.length < 2 || !info.file) return [];
+  const clips = info.clips.map((clip): [string, string] => [clip, clip]);
+  const open = (clip: string) => void app.open({ path: info.file, where: info.where, clip });
+  return [choice("Clip", [["", "open another…"], ...clips], "", (clip) => clip && open(clip))];
+}
+
+async function findContacts(app: App): Promise<void> {
+  const motion = app.selected?.info.motion;
+  if (motion) await app.run("Finding contacts", "detect_contacts", { motion }).then((info) => app.update(info), () => undefined);
+}
+
+export async function saveSidecar(app: App): Promise<void> {
+  const info = app.selected?.info;
+  if (!info?.unsaved) return;
+  try {
+    const saved = await app.ask("save_sidecar", { motion: info.motion });
+    app.update(saved.motion);
+    if (saved.url) download(saved.url, saved.path);
+    app.notices.info(`Saved ${saved.path}`);
+  } catch {
+    // The person has been told.
+  }
+}
+
+function exportSection(app: App): HTMLElement {
+  let format: Export["format"] = "glb";
+  const formats: [string, string][] = [["glb", "GLB"], ["bvh", "BVH"], ["npz", "NPZ"]];
+  const pick = choice("Format", formats, format, (value) => (format = value as Export["format"]));
+  const go = button("Export", () => {
+    const info = app.selected?.info;
+    if (!info) return;
+    app.run("Writing the file", "export", { motions: [info.motion], format, name: info.name }).then(
+      (made) => download(made.url, made.name),
+      () => undefined,
+    );
+  }, "Download the selected motion");
+  return el("section", {}, el("h3", { text: "Export" }), el("div", { class: "row" }, pick, go));
+}
+
+export function download(url: string, name: string): void {
+  const link = el("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+}

@@ -1,0 +1,118 @@
+/** Where in time the page is: playing, stepping, scrubbing, looping. One clock for all motions on the stage. */
+import { Signal } from "./signal";
+
+/** Frames: what rounding may take away from a whole number. */
+const TINY = 1e-6;
+
+export class Playback {
+  /** The frame or the state has changed. */
+  readonly changed = new Signal();
+  playing = false;
+  /** How fast: 1 as recorded. */
+  speed = 1;
+  loop = true;
+  /** The stretch that is played over and over, half-open frames; null for all. */
+  region: [number, number] | null = null;
+  nFrames = 1;
+  fps = 30;
+  private position = 0;
+
+  /** The current frame, whole: it is shown until the next one begins. */
+  get frame(): number {
+    return Math.floor(this.position + TINY);
+  }
+
+  get seconds(): number {
+    return this.position / this.fps;
+  }
+
+  /** Take the length and rate of the motion that leads; the place in time stays where it can. */
+  lead(nFrames: number, fps: number): void {
+    const seconds = this.seconds;
+    const same = nFrames === this.nFrames && fps === this.fps;
+    this.nFrames = Math.max(1, nFrames);
+    this.fps = fps;
+    if (!same) this.region = null;
+    this.position = Math.min(seconds * fps, this.nFrames - 1);
+    this.changed.emit();
+  }
+
+  seek(frame: number): void {
+    this.position = Math.max(0, Math.min(this.nFrames - 1, frame));
+    this.changed.emit();
+  }
+
+  /** Step by whole frames, which stops playing. */
+  step(frames: number): void {
+    this.playing = false;
+    this.seek(this.frame + frames);
+  }
+
+  toggle(): void {
+    this.playing = !this.playing;
+    const [start, stop] = this.range;
+    const outside = this.position < start || this.position >= stop - 1;
+    if (this.playing && (this.region || !this.loop) && outside) this.position = start;
+    this.changed.emit();
+  }
+
+  setSpeed(speed: number): void {
+    this.speed = speed;
+    this.changed.emit();
+  }
+
+  setLoop(on: boolean): void {
+    this.loop = on;
+    this.changed.emit();
+  }
+
+  setRegion(region: [number, number] | null): void {
+    if (region) {
+      const start = Math.max(0, Math.min(...region));
+      const stop = Math.min(this.nFrames, Math.max(...region));
+      region = stop - start >= 2 ? [start, stop] : null;
+    }
+    this.region = region;
+    this.changed.emit();
+  }
+
+  /** Frames that are played, half-open. */
+  get range(): [number, number] {
+    return this.region ?? [0, this.nFrames];
+  }
+
+  /** Time goes on by `seconds`; called before each picture. */
+  tick(seconds: number): void {
+    if (!this.playing || !seconds) return;
+    const [start, stop] = this.range;
+    let next = this.position + seconds * this.fps * this.speed;
+    if (this.loop) {
+      if (next >= stop - TINY) next = start + ((next - start + TINY) % (stop - start));
+      next = Math.max(start, next);
+    } else if (next >= stop - 1) {
+      next = stop - 1;
+      this.playing = false;
+    }
+    this.position = next;
+    this.changed.emit();
+  }
+
+  /** Answer to a key; true where it was one of ours. */
+  key(event: KeyboardEvent): boolean {
+    if (event.ctrlKey || event.metaKey || event.altKey) return false;
+    switch (event.key) {
+      case " ": this.toggle(); return true;
+      case "ArrowLeft": this.step(-1); return true;
+      case "ArrowRight": this.step(1); return true;
+      case "ArrowUp": this.step(10); return true;
+      case "ArrowDown": this.step(-10); return true;
+      case "Home": this.step(-this.frame); return true;
+      case "End": this.step(this.nFrames); return true;
+      case "l": this.setLoop(!this.loop); return true;
+      case "[": this.setRegion([this.frame, this.region?.[1] ?? this.nFrames]); return true;
+      case "]": this.setRegion([this.region?.[0] ?? 0, this.frame + 1]); return true;
+      case "\\": this.setRegion(null); return true;
+      default: return false;
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/** The stage: camera, light and ground of the three-dimensional view, and the loop that draws it when something changed. */
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { cssVariable, el } from "./dom";
+import { makeGround } from "./ground";
+import { Signal } from "./signal";
+
+export type View = "front" | "side" | "top" | "free";
+
+const SHADOW_REACH = 6;
+/** Pixels drawn per pixel shown where there is no graphics card. */
+const SOFTWARE_RATIO = 0.75;
+
+export class Stage {
+  readonly scene = new THREE.Scene();
+  readonly camera = new THREE.PerspectiveCamera(40, 1, 0.05, 400);
+  readonly controls: OrbitControls;
+  readonly canvas: HTMLCanvasElement;
+  /** Over the picture, for joint names: its children are placed by `project`. */
+  readonly overlay: HTMLElement;
+  /** Before each picture, with the seconds since the last one: move things here. */
+  readonly ticked = new Signal<number>();
+  private readonly renderer: THREE.WebGLRenderer;
+  private readonly ratio: number;
+  private readonly sun = new THREE.DirectionalLight(0xffffff, 1.9);
+  private readonly sky = new THREE.HemisphereLight(0xffffff, 0x888888, 1.5);
+  private ground: THREE.Group | null = null;
+  private groundLevel = 0;
+  private dirty = true;
+  private last = 0;
+  private pictures = 0;
+
+  constructor(private readonly host: HTMLElement) {
+    const { renderer, software } = makeRenderer();
+    this.renderer = renderer;
+    this.ratio = software ? SOFTWARE_RATIO : Math.min(2, devicePixelRatio);
+    this.canvas = this.renderer.domElement;
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", "Scene: orbit with the left button, pan with the right one, zoom with the wheel");
+    this.overlay = el("div", { class: "overlay", aria: { hidden: "true" } });
+    host.append(this.canvas, this.overlay);
+    this.renderer.shadowMap.enabled = !software;
+    this.sun.castShadow = !software;
+    this.sun.shadow.mapSize.set(1024, 1024);
+    const box = this.sun.shadow.camera;
+    [box.left, box.right, box.top, box.bottom] = [-SHADOW_REACH / 2, SHADOW_REACH / 2, SHADOW_REACH / 2, -SHADOW_REACH / 2];
+    this.scene.add(this.sun, this.sun.target, this.sky);
+    this.camera.position.set(2.6, 1.7, 3.6);
+    this.controls = new OrbitControls(this.camera, this.canvas);
+    this.controls.target.set(0, 0.9, 0);
+    this.controls.maxDistance = 150;
+    this.controls.minDistance = 0.2;
+    this.controls.addEventListener("change", () => this.invalidate());
+    this.controls.update();
+    this.applyTheme();
+    new ResizeObserver(() => this.resize()).observe(host);
+    requestAnimationFrame((now) => this.loop(now));
+  }
+
+  /** Draw once more. */
+  invalidate(): void {
+    this.dirty = true;
+  }
+
+  /** How many pictures were drawn so far. */
+  get drawn(): number {
+    return this.pictures;
+  }
+
+  /** Take the colours of the current theme. */
+  applyTheme(): void {
+    this.scene.background = new THREE.Color(cssVariable("--stage") || "#e9ebee");
+    this.ground?.removeFromParent();
+    this.ground = makeGround(cssVariable("--grid") || "#c4c8ce", cssVariable("--grid-strong") || "#9aa0a8");
+    this.ground.position.y = this.groundLevel;
+    this.scene.add(this.ground);
+    this.invalidate();
+  }
+
+  /** The floor's height in metres. */
+  set floor(height: number) {
+    this.groundLevel = height;
+    if (this.ground) this.ground.position.y = height;
+    this.invalidate();
+  }
+
+  get floor(): number {
+    return this.groundLevel;
+  }
+
+  /** Look at a sphere, from where the camera stands. */
+  focus(centre: THREE.Vector3, radius: number): void {
+    const away = this.camera.position.clone().sub(this.controls.target).normalize();
+    const fit = Math.min(this.camera.aspect, 1);
+    const distance = (1.15 * radius) / Math.sin(THREE.MathUtils.degToRad(this.camera.fov / 2)) / fit;
+    this.controls.target.copy(centre);
+    this.camera.position.copy(centre).addScaledVector(away, distance);
+    this.controls.update();
+    this.invalidate();
+  }
+
+  /** Look along an axis, as far from the target as now. */
+  view(name: View): void {
+    if (name === "free") return;
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    const from = { front: [0, 0, 1], side: [1, 0, 0], top: [0, 1, 0.0001] }[name] as [number, number, number];
+    this.camera.position.copy(this.controls.target).addScaledVector(new THREE.Vector3(...from), distance);
+    this.controls.update();
+    this.invalidate();
+  }
+
+  /** Move camera and target along with what is followed. */
+  follow(move: THREE.Vector3): void {
+    this.controls.target.add(move);
+    this.camera.position.add(move);
+    this.controls.update();
+    this.invalidate();
+  }
+
+  /** Where a world point lies in the picture, in CSS pixels; null behind the camera. */
+  project(point: THREE.Vector3): { x: number; y: number } | null {
+    const p = point.clone().project(this.camera);
+    if (p.z > 1 || !Number.isFinite(p.x)) return null;
+    return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
+  }
+
+  /** The ray under a pointer event. */
+  ray(event: { clientX: number; clientY: number }): THREE.Raycaster {
+    const box = this.canvas.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * 2 - 1;
+    const y = 1 - ((event.clientY - box.top) / box.height) * 2;
+    const caster = new THREE.Raycaster();
+    caster.setFromCamera(new THREE.Vector2(x, y), this.camera);
+    return caster;
+  }
+
+  /** The point of the floor under a pointer event; null above the horizon. */
+  onGround(event: { clientX: number; clientY: number }): THREE.Vector3 | null {
+    const plane = new THREE.Plane(new THREE.Vector3(0, 1, 0), -this.groundLevel);
+    return this.ray(event).ray.intersectPlane(plane, new THREE.Vector3());
+  }
+
+  private loop(now: number): void {
+    requestAnimationFrame((next) => this.loop(next));
+    const seconds = this.last ? Math.min(0.1, (now - this.last) / 1000) : 0;
+    this.last = now;
+    this.ticked.emit(seconds);
+    if (this.dirty) this.render();
+  }
+
+  private render(): void {
+    this.dirty = false;
+    const { x, z } = this.controls.target;
+    this.sun.target.position.set(x, this.groundLevel, z);
+    this.sun.position.set(x + 1.2, this.groundLevel + 5, z + 1.8);
+    // The plane goes along; its lines are drawn by where they are in the world, so they stay.
+    this.ground?.position.set(x, this.groundLevel, z);
+    this.renderer.render(this.scene, this.camera);
+    this.pictures++;
+  }
+
+  private resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.host;
+    if (!width || !height) return;
+    this.renderer.setPixelRatio(this.ratio);
+    this.renderer.setSize(width, height);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    // A new size empties the canvas; without a picture at once it would flash.
+    this.render();
+  }
+}
+
+/** Where the processor has to draw, smooth edges and shadows would cost the fluent motion: it goes without. */
+function makeRenderer(): { renderer: THREE.WebGLRenderer; software: boolean } {
+  const renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance" });
+  const gl = renderer.getContext();
+  const about = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = about ? String(gl.getParameter(about.UNMASKED_RENDERER_WEBGL)) : "";
+  if (!/swiftshader|llvmpipe|software/i.test(name)) return { renderer, software: false };
+  renderer.dispose();
+  renderer.forceContextLoss();
+  return { renderer: new THREE.WebGLRenderer({ antialias: false }), software: true };
+}

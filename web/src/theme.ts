@@ -1,0 +1,43 @@
+/** Light and dark: follows the system until the person chooses. */
+import { Signal } from "./signal";
+
+export type Theme = "light" | "dark";
+const KEY = "marey-theme";
+
+export class Themes {
+  readonly changed = new Signal<Theme>();
+  private system = matchMedia("(prefers-color-scheme: dark)");
+
+  constructor() {
+    this.apply();
+    this.system.addEventListener("change", () => this.apply());
+  }
+
+  get current(): Theme {
+    return stored() ?? (this.system.matches ? "dark" : "light");
+  }
+
+  toggle(): void {
+    const next = this.current === "dark" ? "light" : "dark";
+    try {
+      localStorage.setItem(KEY, next);
+    } catch {
+      // A browser may refuse storage (a page opened from a file); the choice then lasts as long as the page.
+    }
+    this.apply(next);
+  }
+
+  private apply(theme: Theme = this.current): void {
+    document.documentElement.dataset["theme"] = theme;
+    this.changed.emit(theme);
+  }
+}
+
+function stored(): Theme | null {
+  try {
+    const value = localStorage.getItem(KEY);
+    return value === "dark" || value === "light" ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,169 @@
+/** The player of `marey view`: one page that needs nothing else, with its motions inside. */
+import { button, byId, choice, el, isOurs, releaseClicked, toggle } from "./dom";
+import { Figure, SHOWN, type Shown } from "./figure";
+import { Frames, type Block } from "./frames";
+import type { ViewData, ViewMotion } from "./messages";
+import { Playback } from "./playback";
+import { Stage } from "./scene";
+import { Themes } from "./theme";
+import { Timeline } from "./timeline";
+import { TimeScale } from "./timescale";
+import { transport } from "./transport";
+import { viewbar } from "./viewbar";
+
+const SCALE = 32767;
+const UNSEEN = -32768;
+const COLORS = ["#7f9bc0", "#c98a5e", "#79a884", "#a98bbd", "#b9a24f", "#6fa7ad"];
+
+class Player {
+  readonly stage = new Stage(byId("stage"));
+  readonly playback = new Playback();
+  readonly timeline = new Timeline(byId("timeline"), this.playback, new TimeScale(), false);
+  following = true;
+  private all = false;
+  private shown: Shown = { ...SHOWN };
+  private figures: Figure[] = [];
+  private selected = 0;
+  private lastCentre: ReturnType<Figure["centre"]> | null = null;
+
+  constructor(private readonly data: ViewData) {
+    this.figures = data.motions.map((motion, i) => this.makeFigure(motion, COLORS[i % COLORS.length]!));
+    this.playback.changed.on(() => this.showFrame());
+    this.stage.ticked.on((seconds) => {
+      this.playback.tick(seconds);
+      for (const figure of this.figures) figure.placeNames();
+    });
+    this.select(0);
+    // The pictures wait until the frames have been taken apart, which the first one starts.
+    void this.figures[0]?.frames.load(0, 1).then(() => {
+      this.lastCentre = null;
+      this.focus();
+    });
+  }
+
+  focus(): void {
+    const figure = this.figures[this.selected];
+    if (!figure) return;
+    figure.show(this.playback.frame);
+    this.stage.focus(figure.centre(), 0.62 * (figure.info.stature || 1.7));
+  }
+
+  select(index: number): void {
+    const motion = this.data.motions[index];
+    if (!motion) return;
+    this.selected = index;
+    this.playback.lead(motion.info.n_frames, motion.info.fps);
+    this.timeline.show(motion.info);
+    this.stage.floor = motion.info.floor ?? 0;
+    this.showFigures(this.all);
+  }
+
+  /** All motions at once, or the chosen one alone. */
+  showFigures(all: boolean): void {
+    this.all = all;
+    this.figures.forEach((figure, i) => (figure.visible = all || i === this.selected));
+    this.showFrame();
+  }
+
+  show(change: Partial<Shown>): void {
+    this.shown = { ...this.shown, ...change };
+    for (const figure of this.figures) figure.refresh(figure.info, this.shown);
+    this.showFrame();
+  }
+
+  private makeFigure(motion: ViewMotion, color: string): Figure {
+    const block = unpack(motion);
+    const frames = new Frames(motion.info.n_frames, block.nJoints, async () => block, motion.info.n_frames);
+    const figure = new Figure(this.stage, motion.info, frames, color, { ...this.shown });
+    const hips = motion.info.roles["hips"] ?? 0;
+    const path = new Float32Array(3 * block.nFrames);
+    for (let f = 0; f < block.nFrames; f++) {
+      const at = 3 * (f * block.nJoints + hips);
+      path.set(block.positions.subarray(at, at + 3), 3 * f);
+    }
+    if (motion.info.kind === "motion") figure.setTrail(path, motion.info.floor ?? 0);
+    return figure;
+  }
+
+  private showFrame(): void {
+    this.figures.forEach((figure, i) => {
+      const seconds = this.playback.seconds;
+      figure.show(i === this.selected ? this.playback.frame : Math.min(figure.info.n_frames - 1, Math.round(seconds * figure.info.fps)));
+    });
+    const centre = this.following ? this.figures[this.selected]?.centre() : undefined;
+    if (centre && this.lastCentre) this.stage.follow(centre.clone().sub(this.lastCentre).setY(0));
+    this.lastCentre = centre ?? null;
+  }
+}
+
+/** The floats of a motion that was packed as 16-bit whole numbers; see ViewMotion. */
+export function unpack(motion: ViewMotion): Block {
+  const nJoints = motion.info.joints.length;
+  const nFrames = motion.info.n_frames;
+  const packed = int16(motion.positions);
+  const positions = new Float32Array(packed.length);
+  packed.forEach((q, i) => {
+    const k = i % 3;
+    positions[i] = q === UNSEEN ? NaN : motion.low[k]! + (q + SCALE) * motion.step[k]!;
+  });
+  const rotations = Float32Array.from(int16(motion.rotations), (q) => q / SCALE);
+  return { version: 1, kind: 1, nJoints, id: 0, first: 0, nFrames, positions, rotations };
+}
+
+function int16(base64: string): Int16Array {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  return Int16Array.from({ length: bytes.length / 2 }, (_, i) => view.getInt16(2 * i, true));
+}
+
+/** The page's elements are made here, so that the file around this script is only data. */
+function layout(title: string): void {
+  const notices = el("div", { class: "floating", role: "toolbar", aria: { label: "Camera" } });
+  notices.id = "viewbar";
+  const part = (tag: "header" | "main" | "section" | "div", id: string, ...inside: Node[]) => {
+    const node = el(tag, {}, ...inside);
+    node.id = id;
+    return node;
+  };
+  document.body.append(
+    part("header", "topbar", el("h1", { text: title }), el("span", { class: "spacer" })),
+    part("main", "stage", notices),
+    part("section", "bottom", part("div", "transport"), part("div", "timeline")),
+  );
+}
+
+function start(): void {
+  const data = JSON.parse(byId("marey-data").textContent ?? "") as ViewData;
+  const themes = new Themes();
+  layout(data.title);
+  const player = new Player(data);
+  transport(byId("transport"), player.playback);
+  const viewKey = viewbar(byId("viewbar"), player);
+  const names = data.motions.map((motion, i): [string, string] => [String(i), motion.info.name]);
+  if (names.length > 1) {
+    byId("topbar").append(
+      choice("Motion", names, "0", (value) => player.select(Number(value))),
+      toggle("All", false, (on) => player.showFigures(on), "All motions at once"),
+    );
+  }
+  const dark = button("◐", () => themes.toggle(), "Light or dark", "quiet");
+  dark.setAttribute("aria-label", "Light or dark");
+  byId("topbar").append(
+    toggle("Names", false, (on) => player.show({ names: on }), "Joint names"),
+    toggle("Bones", false, (on) => player.show({ style: on ? "bones" : "limbs" }), "Bones instead of limbs"),
+    toggle("Ghosts", false, (on) => player.show({ ghosts: on ? 3 : 0 }), "The figure before and after"),
+    dark,
+  );
+  themes.changed.on(() => {
+    player.stage.applyTheme();
+    player.timeline.draw();
+  });
+  releaseClicked();
+  document.addEventListener("keydown", (event) => {
+    if (isOurs(event) && (viewKey(event) || player.playback.key(event))) event.preventDefault();
+  });
+  Object.assign(window, { marey: player });
+  player.playback.toggle();
+}
+
+start();

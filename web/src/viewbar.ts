@@ -1,0 +1,33 @@
+/** The camera's buttons in the corner of the scene, and their keys. */
+import { button, toggle } from "./dom";
+import type { Stage, View } from "./scene";
+
+export interface Looker {
+  stage: Stage;
+  following: boolean;
+  focus(): void;
+}
+
+/** Builds the buttons; the returned function answers keys (1 front, 3 side, 7 top, F focus, C follow). */
+export function viewbar(host: HTMLElement, looker: Looker): (event: KeyboardEvent) => boolean {
+  const view = (name: View) => () => looker.stage.view(name);
+  const follow = toggle("Follow", looker.following, (on) => (looker.following = on), "The camera goes along (C)");
+  host.append(
+    button("Front", view("front"), "From the front (1)"),
+    button("Side", view("side"), "From the side (3)"),
+    button("Top", view("top"), "From above (7)"),
+    button("Focus", () => looker.focus(), "The figure in the middle (F)"),
+    follow,
+  );
+  return (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return false;
+    switch (event.key) {
+      case "1": looker.stage.view("front"); return true;
+      case "3": looker.stage.view("side"); return true;
+      case "7": looker.stage.view("top"); return true;
+      case "f": case "F": looker.focus(); return true;
+      case "c": case "C": follow.click(); return true;
+      default: return false;
+    }
+  };
+}

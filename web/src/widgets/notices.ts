@@ -1,0 +1,54 @@
+/** Messages over the scene: what failed, what was done, and work that is going on. */
+import { button, el } from "../dom";
+
+const ERROR_MS = 9000;
+const INFO_MS = 4000;
+const MOST = 4;
+
+export interface JobNotice {
+  progress(share: number, text: string): void;
+  close(): void;
+}
+
+export class Notices {
+  constructor(private readonly host: HTMLElement) {}
+
+  error(text: string): void {
+    this.say(text, "error", ERROR_MS);
+  }
+
+  info(text: string): void {
+    this.say(text, "info", INFO_MS);
+  }
+
+  /** Work that is going on, with a button to cancel it. */
+  job(title: string, cancel: () => void): JobNotice {
+    const bar = el("progress", { aria: { label: title } });
+    bar.max = 1;
+    const text = el("span", { text: title });
+    const stop = button("Cancel", () => {
+      stop.disabled = true;
+      cancel();
+    });
+    const box = el("div", { class: "notice job", role: "status" }, text, bar, stop);
+    this.host.append(box);
+    return {
+      progress(share, what) {
+        bar.value = share;
+        text.textContent = what ? `${title}: ${what}` : title;
+      },
+      close: () => box.remove(),
+    };
+  }
+
+  private say(text: string, kind: "error" | "info", milliseconds: number): void {
+    const box = el("div", { class: `notice ${kind}`, role: kind === "error" ? "alert" : "status" }, el("span", { text }));
+    const close = button("×", () => box.remove(), "Close", "quiet");
+    close.setAttribute("aria-label", "Close");
+    box.append(close);
+    this.host.append(box);
+    const shown = this.host.querySelectorAll(".notice:not(.job)");
+    for (const old of [...shown].slice(0, Math.max(0, shown.length - MOST))) old.remove();
+    setTimeout(() => box.remove(), milliseconds);
+  }
+}
