@@ -1,4 +1,4 @@
-"""Draw the picture of docs/steering.md: python docs/make_steering_images.py [OUTDIR]"""
+"""Draw the pictures of docs/steering.md: python docs/make_steering_images.py [OUTDIR]"""
 
 from __future__ import annotations
 
@@ -8,19 +8,42 @@ from pathlib import Path
 
 import numpy as np
 
-from marey.control import FollowDirection
+from marey.control import FatGraph, FatGraphStream, FollowDirection, clip_figures, record, try_streams
+from marey.control.siblings import siblings
 from marey.core import Motion
-from marey.plot import pmg
-from marey.pmg.walker import walker
+from marey.edit import mirror
+from marey.plot import pmg, steering
+from marey.pmg.connect import edge_from
+from marey.pmg.recipe import read_recipe
+from marey.pmg.recipe_build import build_recipe
+from marey.pmg.walker import sample_walks, walker
 
 # Seconds at which a new direction is asked for, in degrees to the left of +Z, and when it ends.
 WISHES = ((0.0, 0.0), (6.0, 90.0), (12.0, 180.0), (18.0, 60.0))
 END = 24.0
+# Degrees per clip of the curve on which bobbing is shown.
+CURVE = 50.0
+# Metres, T_GOOD and T_BAD, as the walker has them.
+GOOD, BAD = 0.10, 0.15
 
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    stream = walker().stream(FollowDirection(0.0))
+    draw_stream(folder)
+    draw_box(folder)
+    draw_boxer(folder)
+    given = sample_walks(speeds=(1.1,))
+    walks = [*given, *(mirror(walk) for walk in given)]
+    draw_bobbing(folder, walks)
+    makers = siblings(walks, settings={"parametric motion graph": {"good": GOOD, "bad": BAD}})
+    figures = try_streams(makers, trials=16)
+    steering.table(figures, folder / "steering_table.png", clips=clip_figures(walks))
+
+
+def draw_stream(folder: Path) -> None:
+    """A walker that is asked to turn three times, from above; and how long its clips last."""
+    character = walker()
+    stream = character.stream(FollowDirection(0.0))
     ends = [time for time, _ in WISHES[1:]] + [END]
     parts = []
     for (time, degrees), end in zip(WISHES, ends, strict=True):
@@ -34,6 +57,49 @@ def main(folder: Path) -> None:
     )
     asked = [(time, math.radians(degrees)) for time, degrees in WISHES]
     pmg.stream(whole, folder / "steering.png", transitions=tuple(stream.transitions), directions=asked)
+
+
+def draw_box(folder: Path) -> None:
+    """The boxes of an edge with the samples that they were made of."""
+    character = walker(speeds=(0.8, 1.0, 1.2), n_turns=9)
+    node = character.node("walk")
+    compared = character.compare("walk", "walk", n_source=20, n_target=300)
+    edge = edge_from(compared, node, node, GOOD, BAD)
+    pmg.edge(compared, edge, node, folder / "steering_boxes.png")
+
+
+def draw_boxer(folder: Path) -> None:
+    """A boxer's nodes and edges, how long its clips last, and punches at points in and a little out of its reach."""
+    boxer = build_recipe(read_recipe("boxing"))
+    pmg.graph(boxer, folder / "steering_boxer.png")
+    pmg.lengths(boxer, folder / "steering_lengths.png")
+    node = boxer.node("punch")
+    slack = 0.08 * (node.high - node.low)
+    targets = np.random.default_rng(0).uniform(node.low - slack, node.high + slack, (60, 3))
+    reachable = ((targets >= node.low) & (targets <= node.high)).all(axis=1)
+    hands = []
+    for target in targets:
+        punch = node.motion(target)
+        hand = punch.world().positions[:, punch.skeleton.roles["right_hand"]]
+        hands.append(hand[int(np.argmin(np.linalg.norm(hand - target, axis=1)))])
+    steering.punches(targets, hands, folder / "steering_punches.png", reachable=reachable)
+
+
+def draw_bobbing(folder: Path, walks: list[Motion]) -> None:
+    """A curve walked by a parametric motion graph and by a fat graph."""
+    turn = math.radians(CURVE)
+    ours = walker(speeds=(1.1,)).stream(FollowDirection(None, turn=turn), clean=False)
+    ours.record(4.0)
+    graph = FatGraph.build(walks)
+    fat = FatGraphStream(graph, direction=None, turn=turn, lock=False)
+    clip = len(graph.edges[0].path(turn, graph.fps).roots)
+    record(fat, 3 * clip)
+    played = record(fat, round(6.0 * fat.fps) + 1)
+    steering.bobbing(
+        {"parametric motion graph": ours.record(6.1), "fat graph": played},
+        folder / "steering_bob.png",
+        hubs={"fat graph": np.arange(clip - 1, len(played), clip)},
+    )
 
 
 if __name__ == "__main__":

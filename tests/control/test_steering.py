@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from marey.control import FollowDirection, GoTo, RandomWalk, arc_and_straight
-from marey.control.go_to import tightest
-from marey.control.outlook import Outlook, spread
+from marey.control.outlook import Outlook, outlook_of, spread, tightest
 from marey.errors import InvalidValue, UnknownName
-from marey.pmg import Moment, Option
+from marey.maths import rigid2d
+from marey.pmg import Moment, Option, ParametricMotionGraph
 from tests.pmg.characters import fresh_walker, small_walker, two_speed_walker
+from tests.twins import steering as twins
 
 
 def nearest(char, point, seconds, **options):
@@ -44,8 +45,6 @@ def test_the_way_to_a_point_is_never_shorter_than_any_drive():
 
 def test_places_turn_and_shift_with_the_figure():
     place = np.array([1.1, 2.0, -3.0])
-    from marey.maths import rigid2d
-
     goal = np.array([2.0, -4.0])
     moved = rigid2d.apply(place, goal)
     assert arc_and_straight(place, moved, 0.8) == pytest.approx(float(arc_and_straight(np.zeros(3), goal, 0.8)))
@@ -93,8 +92,6 @@ def test_speed_is_taken_too():
 def test_a_walker_that_only_turns_right_goes_left_by_turning_right():
     char = fresh_walker()
     whole = char.node("walk")
-    from marey.pmg import ParametricMotionGraph
-
     right = ParametricMotionGraph("right")
     right.add("walk", whole.space, high=[0.05], low=whole.low)
     right.connect("walk", "walk", n_source=10, n_target=40, good=0.1, bad=0.15)
@@ -125,41 +122,64 @@ def test_the_outlook_tells_where_clips_really_lead():
             choice = super().choose(moment)
             option = moment.options[0]
             unit = (choice.parameters - option.onward.low) / (option.onward.high - option.onward.low)
-            seen.append((option.here, outlook.first(option, unit[None]).places[0]))
+            seen.append((option.here, outlook.first(moment, option, unit[None]).places[0]))
             return choice
 
     char.stream(Spy(0), clean=False, parameters=[0.0]).record(30.0)
     off = [np.linalg.norm(there[1:] - then[1:]) for (_, there), (then, _) in itertools.pairwise(seen)]
-    assert np.mean(off) < 0.12
-    assert np.max(off) < 0.3
+    assert np.mean(off) < 0.08
+    assert np.max(off) < 0.2
+    turns = [rigid2d.wrap_angle(there[0] - then[0]) for (_, there), (then, _) in itertools.pairwise(seen)]
+    assert np.abs(turns).max() < np.radians(6.0)
 
 
-def test_kernels_are_their_slow_forms():
-    from marey.control.outlook_kernels import lay_ways, pass_by
-    from marey.maths import rigid2d
+@pytest.mark.parametrize("heading", [np.nan, 0.4])
+def test_kernels_are_their_slow_forms(heading):
+    from marey.control.dubins_kernels import ways_to
+    from marey.control.outlook_kernels import lay_ways, read_rows, weigh
 
     rng = np.random.default_rng(0)
-    paths, here = rng.normal(size=(6, 5, 3)), rng.normal(size=(4, 3))
-    index, share = rng.integers(0, 6, (4, 2)), np.full((4, 2), 0.5)
-    enter, leave = np.array([0.0, 0.1, 0.3, 0.5]), np.array([1.0, 0.9, 0.35, 0.5])
-    ways = np.empty((4, 3, 3))
-    lay_ways(paths, index, share, enter, leave, here, ways)
-    near, along, length = (np.empty(4) for _ in range(3))
-    pass_by(ways, 0.3, -0.2, near, along, length)
-    for n in range(4):
-        mixed = paths[index[n]].mean(axis=0)
-        at = np.linspace(enter[n], leave[n], 3) * 4
-        told = np.stack([np.interp(at, np.arange(5), mixed[:, k]) for k in range(3)], axis=1)
-        wanted = rigid2d.compose(rigid2d.compose(here[n], rigid2d.invert(told[0])), told)
-        np.testing.assert_allclose(ways[n, :, 1:], wanted[:, 1:], atol=1e-9)
-        np.testing.assert_allclose(rigid2d.wrap_angle(ways[n, :, 0] - wanted[:, 0]), 0.0, atol=1e-9)
-        fine = np.linspace(0.0, 2.0, 20001)
-        dense = np.stack([np.interp(fine, np.arange(3), ways[n, :, k]) for k in (1, 2)], axis=1)
-        apart = np.linalg.norm(dense - (0.3, -0.2), axis=1)
-        gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(dense, axis=0), axis=1))])
-        assert near[n] == pytest.approx(apart.min(), abs=1e-3)
-        assert along[n] == pytest.approx(gone[np.argmin(apart)], abs=1e-2)
-        assert length[n] == pytest.approx(gone[-1], abs=1e-9)
+    axes = np.array([[-1.0, 0.5, 5.0], [0.2, 0.3, 3.0]])
+    paths, leave = np.cumsum(rng.normal(0.0, 0.1, (15, 6, 3)), axis=1), rng.uniform(0.6, 1.0, 15)
+    paths[..., 2] += np.linspace(0.0, 1.2, 6)
+    n = 40
+    parameters = rng.uniform((-1.0, 0.2), (1.0, 0.8), (n, 2))
+    enter, here = rng.uniform(0.0, 0.4, n), rng.normal(0.0, 0.5, (n, 3))
+    ways = np.empty((n, 7, 3))
+    lay_ways(axes, paths, leave, parameters, enter, here, ways)
+    np.testing.assert_allclose(ways, twins.laid(axes, paths, leave, parameters, enter, here, 7), atol=1e-9)
+    rows = np.empty((n, 6))
+    read_rows(axes, paths[..., 1], parameters, rows)
+    np.testing.assert_allclose(rows, twins.mixed(axes, paths[..., 1], parameters), atol=1e-12)
+    goal, limits = np.array([heading, 0.2, 0.6]), np.array([0.5, 3.0, 0.8, 2.0])
+    places, spent, done, onward = np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n)
+    radii = np.array([0.7, 1.1])
+    weigh(
+        axes, paths, leave, parameters, enter, here, goal, radii, limits, 0.3, 1e3, 7, places, spent, done, onward
+    )  # fmt: skip
+    np.testing.assert_allclose(places, ways[:, -1])
+    lengths = np.linalg.norm(np.diff(ways[..., 1:], axis=1), axis=2).sum(axis=1)
+    np.testing.assert_allclose(spent, np.maximum(lengths, 0.3))
+    told = np.array([twins.cheapest_pass(way, goal, limits) for way in ways])
+    assert np.isfinite(told).sum() > 4
+    np.testing.assert_allclose(done, told, atol=5e-3)
+    left = np.empty(n)
+    ways_to(places, goal, *radii, left)
+    np.testing.assert_allclose(onward, spent + left)
+
+
+def test_clips_that_cannot_pass_the_point_are_weighed_alike():
+    outlook = Outlook(small_walker())
+    n = 9
+    parameters = np.linspace(-1.2, 1.2, n)[:, None]
+    about = np.array([np.nan, 0.0, 30.0]), np.array([0.8, 0.8]), np.array([0.25, 6.0, 0.3, 3.0])
+    worth = outlook.weigh("walk", parameters, np.zeros((n, 3)), np.full(n, 0.15), *about, 0.5)
+    ways = outlook.ways("walk", parameters, np.zeros((n, 3)), np.full(n, 0.15))
+    assert np.isinf(worth.done).all()
+    np.testing.assert_allclose(worth.places, ways[:, -1], atol=1e-9)
+    np.testing.assert_allclose(
+        worth.spent, np.linalg.norm(np.diff(ways[..., 1:], axis=1), axis=2).sum(axis=1), rtol=0.02
+    )
 
 
 def test_looking_ahead_is_no_longer_than_greedy():
@@ -191,9 +211,104 @@ def test_tables_interpolate_boxes():
         assert part.max() == pytest.approx(box.high[0], abs=0.08)
 
 
-def test_the_tightest_circle_is_that_of_the_sharpest_turn():
-    node = small_walker().node("walk")
-    assert 0.6 < tightest(node) < 1.4
+def test_the_tightest_circles_are_those_of_the_sharpest_turns():
+    char = small_walker()
+    left, right = tightest(char.node("walk"))
+    assert 0.6 < left < 1.4
+    assert right == pytest.approx(left, rel=0.1)
+    half = char.node("walk").part("half", char.node("walk").low, [0.0])
+    assert tightest(half)[0] == np.inf
+    assert tightest(half)[1] == pytest.approx(right)
+
+
+def turned(char, start, side, **options):
+    """Radians off a direction that is asked for when a clip with given parameters is left, at the changes after."""
+    off = []
+
+    class Asking(FollowDirection):
+        def choose(self, moment):
+            here = moment.options[0].here[0]
+            if not off:
+                self.request(direction=here + side * np.pi / 2.0)
+            off.append(abs(rigid2d.wrap_angle(self.wish["direction"] - here)))
+            return super().choose(moment)
+
+    stream = char.stream(Asking(0.0), clean=False, parameters=start, **options)
+    while len(off) < 5:
+        stream.record(0.5)
+    return np.array(off[1:])
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_quarter_turn_takes_two_clips_where_boxes_allow_it(side):
+    char = small_walker()
+    node, outlook = char.node("walk"), Outlook(char)
+    for start in np.linspace(node.low[0], node.high[0], 7):
+        off = turned(char, [start], side)
+        option = Option(node, char.onward("walk", [start])["walk"], np.zeros(3))
+        moment = Moment("walk", np.array([start]), (option,), 1.0, char)
+        first = outlook.first(moment, option, np.linspace(0.0, 1.0, 61)[:, None])
+        second = outlook.after("walk", first.places, first.parameters)[0]
+        ends = np.concatenate([first.places[:, 0], second.places[:, 0]])
+        possible = np.abs(rigid2d.wrap_angle(side * np.pi / 2.0 - ends)).min()
+        assert off[:2].min() < max(np.radians(15.0), possible + np.radians(8.0))
+        assert off.min() < np.radians(15.0)
+
+
+def test_who_can_only_turn_right_turns_left_by_going_round():
+    whole = fresh_walker().node("walk")
+    right = ParametricMotionGraph("right")
+    right.add("walk", whole.space, high=[0.05], low=whole.low)
+    right.connect("walk", "walk", n_source=10, n_target=40, good=0.1, bad=0.15)
+    stream = right.stream(FollowDirection(0.0), clean=False)
+    stream.record(2.0)
+    stream.request(direction=np.pi / 2.0)
+    played = stream.record(14.0)
+    way = played.travel[-1] - played.travel[-60]
+    assert abs(rigid2d.wrap_angle(np.arctan2(way[0], way[2]) - np.pi / 2.0)) < np.radians(20.0)
+
+
+def test_clips_are_laid_as_they_are_joined():
+    from marey.control.joins import fit_join, quadratic
+
+    char = small_walker()
+    join = fit_join(char, "walk", "walk")
+    rng = np.random.default_rng(0)
+    before, after, here = rng.uniform(-1.0, 1.0, (9, 1)), rng.uniform(-1.0, 1.0, (9, 1)), rng.normal(size=(9, 3))
+    both = (np.concatenate([before, after], axis=1) - join.middle) / join.scale
+    wanted = rigid2d.compose(here, quadratic(both) @ join.fitted)
+    got = join.entered(before, after, here)
+    np.testing.assert_allclose(got[:, 1:], wanted[:, 1:], atol=1e-12)
+    np.testing.assert_allclose(rigid2d.wrap_angle(got[:, 0] - wanted[:, 0]), 0.0, atol=1e-12)
+    # A clip that goes on as before is laid nearly end to end.
+    straight = join.entered(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 3)))
+    assert np.abs(straight).max() < 0.06
+
+
+def test_an_outlook_is_kept_until_its_graph_changes():
+    char = fresh_walker()
+    char.connect("walk", "walk", n_source=4, n_target=12)
+    known = outlook_of(char)
+    assert outlook_of(char) is known
+    char.connect("walk", "walk", n_source=5, n_target=12)
+    assert outlook_of(char) is not known
+
+
+def test_costs_of_turning_are_their_slow_form():
+    from marey.control.turning_kernels import cost_after, sweep
+
+    rng = np.random.default_rng(0)
+    turns, index = rng.uniform(-1.0, 1.0, (4, 5)), rng.integers(0, 4, (4, 5, 2))
+    share = np.stack([np.full((4, 5), 0.3), np.full((4, 5), 0.7)], axis=2)
+    values = np.zeros((4, 12))
+    for _ in range(3):
+        before, values = values, np.empty_like(values)
+        sweep(turns, index, share, 0.2, before, values)
+    wanted = twins.turning_costs(turns, index, share, 0.2, 12, 3)
+    np.testing.assert_allclose(values, wanted, atol=1e-9)
+    out = np.empty(1)
+    cost_after(values, np.array([[1, 2]]), np.array([[1.0, 0.0]]), 0.2, np.array([-np.pi]), out)
+    assert out[0] == pytest.approx(1.5 * np.pi + values[1, 0])
 
 
 def test_bad_input():

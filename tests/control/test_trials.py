@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
 from marey.control.blend_tree import BlendTreeStream
 from marey.control.motion_matching import MotionMatching
-from marey.control.trials import figure_of_eight, held_bytes, record, try_stream, try_streams
+from marey.control.trials import clip_figures, figure_of_eight, held_bytes, record, try_stream, try_streams
+from marey.control.trials_gait import gait_figures, lean
 from marey.core import Motion
 from marey.errors import InvalidValue
 from marey.graph.stream import GraphStream
-from marey.maths import rigid2d
+from marey.maths import quat, rigid2d
 from tests.control.clips import matching, walking_tree, walks
 from tests.graph.clips import walking_graph
 
@@ -128,3 +129,53 @@ def test_wrong_settings_are_refused(options, message):
         try_stream(lambda: Puppet(2.0), **options)
     with pytest.raises(InvalidValue, match="at least 1 frame"):
         record(Puppet(2.0), 0)
+
+
+def test_clips_have_the_same_figures_as_a_stream_of_them():
+    walk = walks()[1]
+
+    @dataclass
+    class Film:
+        fps: float = walk.fps
+        at: int = -1
+
+        def request(self, **wish):
+            pass
+
+        def frame(self):
+            self.at += 1
+            k = self.at % (2 * len(walk))
+            return walk[min(k, 2 * len(walk) - 1 - k)]
+
+    clips = clip_figures([walk])
+    played = try_stream(Film, trials=1, longest=2.0, seconds=1.0)
+    assert played.bob == pytest.approx(clips.bob, rel=0.05)
+    assert played.lift == pytest.approx(clips.lift, rel=0.05)
+    assert played.sway == pytest.approx(clips.sway, rel=0.1)
+    assert np.isnan(clips.response)
+    assert clips.memory > walk.rotations.nbytes
+    with pytest.raises(InvalidValue, match="at least one clip"):
+        clip_figures([])
+
+
+def test_bob_lift_and_sway_are_told_over_a_stride():
+    walk = walks()[1]
+    usual = gait_figures(walk)
+    taller = walk.root_positions.copy()
+    # Hips that go up and down by 10 cm more, in a rhythm that every stride holds.
+    taller[:, 1] += 0.05 * np.sin(2.0 * np.pi * 4.0 * np.arange(len(walk)) / walk.fps)
+    shaken = gait_figures(replace(walk, root_positions=taller))
+    assert 0.01 < usual.bob < 0.08 < shaken.bob < usual.bob + 0.1 + 1e-9
+    assert 0.05 < usual.lift < 0.25
+    assert shaken.sway == pytest.approx(usual.sway, rel=1e-6)
+    assert np.isnan(gait_figures(walk[:3])).all()
+    assert gait_figures([walk, walk]) == usual
+
+
+def test_leaning_is_told_to_the_side():
+    walk = walks()[1]
+    rolled = walk.rotations.copy()
+    # About the way ahead: the trunk goes to the right, which is -X.
+    rolled[:, 0] = quat.mul(quat.from_axis_angle([0.0, 0.0, 1.0], 0.2), rolled[:, 0])
+    apart = lean(replace(walk, rotations=rolled)) - lean(walk)
+    np.testing.assert_allclose(apart, -0.2, atol=0.02)

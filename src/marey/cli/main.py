@@ -20,7 +20,8 @@ from marey.errors import MareyError, MareyWarning, NoResult
 # In the order in which a newcomer needs them. A command's module is imported only when it is run or listed.
 COMMANDS = (
     *("info", "convert", "contacts", "clean", "measure", "plot", "edit", "grid", "blend", "transition"),
-    *("graph", "find", "parametric", "splice", "transplant", "gaze", "samples", "demo", "bench"),
+    *("graph", "find", "parametric", "splice", "transplant", "gaze", "pmg", "samples", "studio", "view"),
+    *("demo", "bench"),
 )
 
 

@@ -12,19 +12,30 @@ _WHERE = {
     "BlendTree": "blend_tree",
     "BlendTreeStream": "blend_tree",
     "Clip": "blend_tree_nodes",
+    "ClipLengths": "lengths",
+    "FatGraph": "fat_graph",
+    "FatGraphStream": "fat_graph",
     "FollowDirection": "direction",
     "FootLock": "inertia_lock",
+    "GaitFigures": "trials_gait",
     "GoTo": "go_to",
     "Layer": "blend_tree_nodes",
+    "LockedStream": "inertia_lock",
     "MatchingData": "motion_matching",
     "Mix": "blend_tree_nodes",
     "MotionMatching": "motion_matching",
     "MoveTree": "move_tree",
     "MoveTreeStream": "move_tree",
+    "Press": "keys",
     "RandomWalk": "random_walk",
     "StreamFigures": "trials",
     "Succession": "move_tree",
     "arc_and_straight": "turning",
+    "clip_figures": "trials",
+    "clip_lengths": "lengths",
+    "gait_figures": "trials_gait",
+    "parse_keys": "keys",
+    "play_keys": "keys",
     "record": "trials",
     "try_stream": "trials",
     "try_streams": "trials",
@@ -39,8 +50,16 @@ if TYPE_CHECKING:
     from marey.control.blend_tree_nodes import Layer as Layer
     from marey.control.blend_tree_nodes import Mix as Mix
     from marey.control.direction import FollowDirection as FollowDirection
+    from marey.control.fat_graph import FatGraph as FatGraph
+    from marey.control.fat_graph import FatGraphStream as FatGraphStream
     from marey.control.go_to import GoTo as GoTo
     from marey.control.inertia_lock import FootLock as FootLock
+    from marey.control.inertia_lock import LockedStream as LockedStream
+    from marey.control.keys import Press as Press
+    from marey.control.keys import parse_keys as parse_keys
+    from marey.control.keys import play_keys as play_keys
+    from marey.control.lengths import ClipLengths as ClipLengths
+    from marey.control.lengths import clip_lengths as clip_lengths
     from marey.control.motion_matching import MatchingData as MatchingData
     from marey.control.motion_matching import MotionMatching as MotionMatching
     from marey.control.move_tree import MoveTree as MoveTree
@@ -48,9 +67,12 @@ if TYPE_CHECKING:
     from marey.control.move_tree import Succession as Succession
     from marey.control.random_walk import RandomWalk as RandomWalk
     from marey.control.trials import StreamFigures as StreamFigures
+    from marey.control.trials import clip_figures as clip_figures
     from marey.control.trials import record as record
     from marey.control.trials import try_stream as try_stream
     from marey.control.trials import try_streams as try_streams
+    from marey.control.trials_gait import GaitFigures as GaitFigures
+    from marey.control.trials_gait import gait_figures as gait_figures
     from marey.control.turning import arc_and_straight as arc_and_straight
 
 

@@ -6,14 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from marey.errors import InvalidValue, UnknownName
-from marey.pmg import Choice, Moment, Option
+from marey.control.outlook import Outlook, outlook_of
+from marey.control.routes import next_option, steps_to
+from marey.control.turning_plan import TurnPlan
+from marey.errors import InvalidValue
+from marey.pmg import Choice, Moment, Option, ParametricMotionGraph
 
 __all__ = ["FollowDirection"]
 
 
 class FollowDirection:
     """Follows wishes, each node turning them into its own parameters; what is out of reach comes as near as it can.
+
+    A node that has a parameter ``turn`` and can follow itself turns by a plan of several clips (see `TurnPlan`): what a
+    wish is turned into would be best for one clip only.
 
     Parameters
     ----------
@@ -25,6 +31,8 @@ class FollowDirection:
 
     def __init__(self, direction: float | None = None, *, node: str | None = None, **wishes: Any) -> None:
         self._wish: dict[str, Any] = {}
+        self._outlook: Outlook | None = None
+        self._plans: dict[str, TurnPlan] = {}
         self.request(direction=direction, node=node, **wishes)
 
     @property
@@ -46,21 +54,28 @@ class FollowDirection:
         """The node that is wished for, or the next on the way to it, with the parameters that the wish makes."""
         option = self._option(moment)
         wish = {name: value for name, value in self._wish.items() if name != "node"}
-        return Choice(option.node.name, np.atleast_1d(option.node.request(option.node, wish, option.here)))
+        parameters = np.atleast_1d(option.node.request(option.node, wish, option.here))
+        self.prepare(moment.graph)
+        plan = self._plans.get(option.node.name)
+        if plan is not None and wish.get("direction") is not None:
+            parameters = plan.best(moment, option, float(wish["direction"]), parameters)
+        return Choice(option.node.name, parameters)
+
+    def prepare(self, graph: ParametricMotionGraph) -> None:
+        """Make the plans of a character now, so that no choice waits for them."""
+        outlook = outlook_of(graph)
+        if outlook is not self._outlook:
+            turning = [name for name, node in graph.nodes.items() if "turn" in node.names]
+            self._plans = {name: TurnPlan(outlook, name) for name in turning if (name, name) in graph.edges}
+            for source, target in graph.edges:
+                if target in self._plans:
+                    outlook.join(source, target)
+            self._outlook = outlook
 
     def _option(self, moment: Moment) -> Option:
-        wanted = self._wish.get("node") or moment.node
-        graph = moment.graph
-        graph.node(wanted)
-        steps = {wanted: 0}
-        ring = [wanted]
-        while ring:
-            before = [source for source, target in graph.edges if target in ring and source not in steps]
-            steps.update(dict.fromkeys(before, steps[ring[0]] + 1))
-            ring = list(dict.fromkeys(before))
-        known = [option for option in moment.options if option.node.name in steps]
-        if known:
-            return min(known, key=lambda option: steps[option.node.name])
-        if self._wish.get("node") is None:
-            return moment.options[0]
-        raise UnknownName(f"no way leads from {moment.node!r} to {wanted!r}; connect them")
+        wanted = self._wish.get("node")
+        if wanted is not None:
+            return next_option(moment, wanted)
+        if moment.node in steps_to(moment.graph, moment.node, again=True):
+            return next_option(moment, moment.node)
+        return moment.options[0]

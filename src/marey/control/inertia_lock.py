@@ -2,13 +2,16 @@
 
 It is what a stream can do that answers at once. While a point of a foot is planted, its ankle is moved along the floor
 so that the point keeps still; when it is lifted, what the ankle was moved by dies away. A foot that would have to be
-moved too far is let go until it is lifted. `marey.clean_stream` does better, and later.
+moved too far is dragged along, no further than it has to be: to let it go would have it slide all the way back.
+`marey.clean_stream` does better, and later.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +20,12 @@ from marey.clean.limbs import find_limbs
 from marey.core._arrays import Bools, Floats, settle
 from marey.core.contacts import ContactPoint
 from marey.core.kinematics import pose_world
+from marey.core.motion import Motion
+from marey.core.protocols import Stream
 from marey.core.skeleton import Skeleton
 from marey.edit._notes import checked_number
 
-__all__ = ["FootLock"]
+__all__ = ["FootLock", "LockedStream"]
 
 # Radians of the knee from which on turns are damped, so that a leg nearly straight does not pop (Kovar 3.14).
 _DAMPING = math.radians(170.0)
@@ -76,3 +81,37 @@ class FootLock:
         out = rotations.copy()
         reach(self._skeleton.parents, self._table, self._hinges, self._x, _DAMPING, positions, world, out)
         return settle(out)
+
+
+class LockedStream:
+    """A stream of any kind, its planted feet held as its frames go out; frames without contacts go out as they are.
+
+    Parameters
+    ----------
+    stream : that gives frames with contacts. options : of `FootLock`.
+    """
+
+    def __init__(self, stream: Stream, **options: float) -> None:
+        self.stream = stream
+        self._options = options
+        self._lock: FootLock | None = None
+
+    @property
+    def fps(self) -> float:
+        """Frames per second that `frame` is meant to be called."""
+        return self.stream.fps
+
+    def request(self, **wish: Any) -> None:
+        """Say what the character should do from now on."""
+        self.stream.request(**wish)
+
+    def frame(self) -> Motion:
+        """The next frame, a Motion of length 1."""
+        given = self.stream.frame()
+        if given.contacts is None:
+            return given
+        if self._lock is None:
+            self._lock = FootLock(given.skeleton, self.fps, given.contacts.points, **self._options)
+        bones = None if given.bone_offsets is None else given.bone_offsets[0]
+        turned = self._lock(given.root_positions[0], given.rotations[0], given.contacts.mask[0], bones)
+        return replace(given, rotations=turned[None])

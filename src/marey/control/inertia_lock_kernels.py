@@ -34,9 +34,8 @@ def hold(
     """What each of E feet is moved by in this frame.
 
     joints, offsets, columns : (E, 2), (E, 2, 3), (E, 2) of both points of each foot, and their columns among the flags,
-    -1 for none. positions, world : of the frame. held : (E,) which point a foot is held by, -1 for none, -2 where it
-    was torn off; anchors : (E, 3) where. The second point, the ball, is the one to hold by where both are planted: it
-    is planted last.
+    -1 for none. positions, world : of the frame. held : (E,) which point a foot is held by, -1 for none; anchors :
+    (E, 3) where. The second point, the ball, is the one to hold by where both are planted: it is planted last.
     """
     left = math.exp(-y * dt)
     for e in range(joints.shape[0]):
@@ -53,18 +52,17 @@ def hold(
         free_x, free_z = left * (x[e, 0] + sx * dt), left * (x[e, 2] + sz * dt)
         free_vx, free_vz = left * (v[e, 0] - y * sx * dt), left * (v[e, 2] - y * sz * dt)
         if by >= 0 and held[e] != by:
-            if held[e] == -2:
-                by = -2  # until it is lifted
-            else:
-                anchors[e, 0] = at[0] + free_x
-                anchors[e, 2] = at[2] + free_z
+            anchors[e, 0] = at[0] + free_x
+            anchors[e, 2] = at[2] + free_z
         if by >= 0:
             to_x, to_z = anchors[e, 0] - at[0], anchors[e, 2] - at[2]
-            if math.hypot(to_x, to_z) <= furthest:
-                free_vx, free_vz = (to_x - x[e, 0]) / dt, (to_z - x[e, 2]) / dt
-                free_x, free_z = to_x, to_z
-            else:
-                by = -2
+            away = math.hypot(to_x, to_z)
+            if away > furthest:
+                # It is dragged along no further than it has to be.
+                to_x, to_z = to_x * furthest / away, to_z * furthest / away
+                anchors[e, 0], anchors[e, 2] = at[0] + to_x, at[2] + to_z
+            free_vx, free_vz = (to_x - x[e, 0]) / dt, (to_z - x[e, 2]) / dt
+            free_x, free_z = to_x, to_z
         held[e] = by
         x[e, 0], x[e, 2], v[e, 0], v[e, 2] = free_x, free_z, free_vx, free_vz
 

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints
-from marey.pmg import Node, Option, ParametricMotionGraph
+from marey.control.joins import Join, fit_join
+from marey.core._arrays import Floats, Ints, settle
+from marey.pmg import Edge, Moment, Node, Option, ParametricMotionGraph
 
-__all__ = ["Outlook", "Steps", "spread"]
+__all__ = ["Outlook", "Steps", "Table", "Weighed", "even_shares", "outlook_of", "spread", "tightest"]
 
 # Values of each parameter that tables have, by how many parameters there are.
 _VALUES = {1: 65, 2: 15, 3: 7}
 _FEWEST = 3
 # Moments of a clip between two changes at which its way is told.
 WAY_POINTS = 9
+# Metres under which a clip counts as made on the spot: it says nothing about circles.
+_ON_THE_SPOT = 0.3
+# Radians under which a clip counts as straight.
+_STRAIGHT = 0.02
 
 
 class Steps(NamedTuple):
@@ -33,29 +39,40 @@ class Steps(NamedTuple):
     parent: Ints
 
 
+class Weighed(NamedTuple):
+    """What clips are worth on the way to a goal, N of one node.
+
+    places : (N, 3) rigid2d when the next change begins. spent : (N,) metres of the clips. done : (N,) metres until the
+    goal is passed in them, misses included, infinite where it is not. onward : (N,) metres of them and the way on.
+    """
+
+    places: Floats
+    spent: Floats
+    done: Floats
+    onward: Floats
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    """A node on a grid of parameters: its paths, when it is left, and what can follow by each edge."""
+class Table:
+    """A node on a grid of parameters: its paths, when it is left, and what can follow by each edge.
 
-    axes: tuple[Floats, ...]
-    paths: Floats  # (G, P, 3)
-    leave: Floats  # (G,)
-    boxes: dict[str, Floats]  # by target: (G, 2 e + 1), low, high and enter
+    axes : (d, 3) first value, step and number of values of each parameter; the last counts fastest.
+    paths : (G, P, 3) rigid2d. leave : (G,) moments from 0 to 1, means over the edges.
+    boxes : by target, (G, 2 e + 1): low, high and enter.
+    longest : metres of the longest path.
+    """
 
-    def at(self, parameters: Floats) -> tuple[Ints, Floats]:
-        """Grid points (N, 2^d) around parameters (N, d), and their shares."""
-        n, d = parameters.shape
-        index, share = np.zeros((n, 1), dtype=np.int64), np.ones((n, 1))
-        for k in range(d):
-            axis = self.axes[k]
-            step = axis[1] - axis[0] if len(axis) > 1 else 1.0
-            place = np.clip((parameters[:, k] - axis[0]) / (step if step > 0.0 else 1.0), 0.0, len(axis) - 1.0)
-            before = np.minimum(place.astype(np.int64), max(len(axis) - 2, 0))
-            after = np.minimum(before + 1, len(axis) - 1)
-            t = (place - before)[:, None]
-            index = np.concatenate([index * len(axis) + before[:, None], index * len(axis) + after[:, None]], axis=1)
-            share = np.concatenate([share * (1.0 - t), share * t], axis=1)
-        return index, share
+    axes: Floats
+    paths: Floats
+    leave: Floats
+    boxes: dict[str, Floats]
+    longest: float = 0.0
+
+    @property
+    def grid(self) -> Floats:
+        """(G, d) the parameters."""
+        values = [first + step * np.arange(int(n)) for first, step, n in self.axes]
+        return np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, len(self.axes))
 
 
 class Outlook:
@@ -63,63 +80,143 @@ class Outlook:
 
     def __init__(self, graph: ParametricMotionGraph) -> None:
         self.graph = graph
-        self._tables: dict[str, _Table] = {}
+        self._tables: dict[str, Table] = {}
+        self._joins: dict[tuple[str, str], Join] = {}
 
     def prepare(self) -> None:
         """Make all tables now, so that no choice waits for them."""
         for name in self.graph.nodes:
-            self._table(name)
+            for target in self.table(name).boxes:
+                self.join(name, target)
 
-    def first(self, option: Option, unit: Floats) -> Steps:
-        """The clips of an option whose parameters lie at shares `unit` (K, d) of its box."""
+    def first(self, moment: Moment, option: Option, unit: Floats) -> Steps:
+        """The clips of a moment's option whose parameters lie at shares `unit` (K, d) of its box."""
         box = option.onward
         parameters = box.low + unit * (box.high - box.low)
-        here = np.broadcast_to(option.here, (len(unit), 3))
-        ways = self._ways(option.node.name, parameters, here, np.full(len(unit), box.enter))
+        here = self.begun(moment, option, parameters)
+        ways = self.ways(option.node.name, parameters, here, np.full(len(unit), box.enter))
         return Steps(option.node.name, ways[:, -1], parameters, ways, np.arange(len(unit)))
 
     def after(self, node: str, places: Floats, parameters: Floats) -> list[Steps]:
         """The clips that can follow clips of a node with parameters (N, d), when the figure is at places (N, 3)."""
-        table = self._table(node)
-        index, share = table.at(parameters)
         out = []
-        for target, boxes in table.boxes.items():
+        for target in self.table(node).boxes:
             unit = spread(self.graph.node(target), fine=False)
-            found = np.einsum("nc,ncv->nv", share, boxes[index])
-            e, k = unit.shape[1], len(unit)
-            low, high, enter = found[:, :e], found[:, e : 2 * e], found[:, -1]
-            chosen = (low[:, None] + unit * (high - low)[:, None]).reshape(-1, e)
-            parent = np.repeat(np.arange(len(places)), k)
-            ways = self._ways(target, chosen, places[parent], enter[parent])
+            chosen, enter, parent = self.choices(node, target, parameters, unit)
+            here = self.join(node, target).entered(parameters[parent], chosen, places[parent])
+            ways = self.ways(target, chosen, here, enter)
             out.append(Steps(target, ways[:, -1], chosen, ways, parent))
         return out
 
-    def _ways(self, node: str, parameters: Floats, here: Floats, enter: Floats) -> Floats:
+    def begun(self, moment: Moment, option: Option, parameters: Floats) -> Floats:
+        """(N, 3) where clips of a moment's option with parameters (N, d) begin."""
+        here = np.tile(option.here, (len(parameters), 1))
+        if option.onward.leave <= 0.0:  # a stream's first clip follows none
+            return here
+        before = np.tile(moment.parameters, (len(parameters), 1))
+        return self.join(moment.node, option.node.name).entered(before, parameters, here)
+
+    def join(self, source: str, target: str) -> Join:
+        """How clips of one node are laid after those of another."""
+        if (source, target) not in self._joins:
+            self._joins[source, target] = fit_join(self.graph, source, target)
+        return self._joins[source, target]
+
+    def boxes(self, node: str, target: str, parameters: Floats) -> Floats:
+        """(N, 2 e + 1) low, high and enter of what can follow clips with parameters (N, d)."""
+        from marey.control.outlook_kernels import read_rows
+
+        table = self.table(node)
+        rows = table.boxes[target]
+        out = np.empty((len(parameters), rows.shape[1]))
+        read_rows(table.axes, rows, np.ascontiguousarray(parameters), out)
+        return out
+
+    def choices(self, node: str, target: str, parameters: Floats, unit: Floats) -> tuple[Floats, Floats, Ints]:
+        """What can follow clips (N, d), at shares `unit` (K, e) of each box.
+
+        Returns
+        -------
+        (N K, e) parameters; (N K,) the moments at which the clips begin; (N K,) the clip that each follows.
+        """
+        k, e = unit.shape
+        found = self.boxes(node, target, parameters)
+        low, high = found[:, :e], found[:, e : 2 * e]
+        chosen = (low[:, None] + unit * (high - low)[:, None]).reshape(-1, e)
+        parent = np.repeat(np.arange(len(found)), k)
+        return chosen, found[parent, -1], parent
+
+    def corners(self, node: str, parameters: Floats) -> tuple[Ints, Floats]:
+        """(N, 2^d) rows of a node's table around parameters (N, d), and their shares."""
+        from marey.control.outlook_kernels import find_corners
+
+        table = self.table(node)
+        shape = (len(parameters), 2 ** len(table.axes))
+        index, share = np.empty(shape, dtype=np.int64), np.empty(shape)
+        find_corners(table.axes, np.ascontiguousarray(parameters), index, share)
+        return index, share
+
+    def ways(self, node: str, parameters: Floats, here: Floats, enter: Floats) -> Floats:
         """(N, WAY_POINTS, 3) rigid2d: clips of a node that begin at moments `enter` where the figure is `here`."""
         from marey.control.outlook_kernels import lay_ways
 
-        table = self._table(node)
-        index, share = table.at(parameters)
-        leave = np.maximum((share * table.leave[index]).sum(axis=1), enter)
-        ways = np.empty((len(index), WAY_POINTS, 3))
-        lay_ways(table.paths, index, share, enter, leave, np.ascontiguousarray(here), ways)
-        return ways
+        table = self.table(node)
+        out = np.empty((len(parameters), WAY_POINTS, 3))
+        here, parameters = np.ascontiguousarray(here), np.ascontiguousarray(parameters)
+        lay_ways(table.axes, table.paths, table.leave, parameters, enter, here, out)
+        return out
 
-    def _table(self, name: str) -> _Table:
+    def weigh(
+        self, node: str, parameters: Floats, here: Floats, enter: Floats, goal: Floats, radii: Floats, limits: Floats,
+        least: float,
+    ) -> Weighed:  # fmt: skip
+        """What clips are worth on the way to a goal; see `marey.control.outlook_kernels.weigh`."""
+        from marey.control.outlook_kernels import weigh
+
+        table, n = self.table(node), len(parameters)
+        out = Weighed(np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n))
+        far = table.longest + limits[0]
+        weigh(
+            table.axes, table.paths, table.leave, parameters, enter, here, goal, radii, limits, least, far, WAY_POINTS,
+            *out,
+        )  # fmt: skip
+        return out
+
+    def table(self, name: str) -> Table:
+        """The table of a node."""
         if name not in self._tables:
-            node = self.graph.node(name)
-            n = _VALUES.get(node.n_dims, _FEWEST)
-            axes = tuple(np.linspace(a, b, n) for a, b in zip(node.low, node.high, strict=True))
-            grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, node.n_dims)
-            leave = np.zeros(len(grid))
-            boxes = {}
-            edges = self.graph.out(name)
-            for edge in edges:
-                found = [edge.onward(each) for each in grid]
-                leave += np.array([each.leave for each in found]) / len(edges)
-                boxes[edge.target] = np.stack([np.concatenate([each.low, each.high, [each.enter]]) for each in found])
-            self._tables[name] = _Table(axes, np.ascontiguousarray(node.paths(grid)), leave, boxes)
+            self._tables[name] = self._made(name)
         return self._tables[name]
+
+    def _made(self, name: str) -> Table:
+        node = self.graph.node(name)
+        n = _VALUES.get(node.n_dims, _FEWEST)
+        width = node.high - node.low
+        # A parameter without a range has one value; its step only must not be 0.
+        counts = np.where(width > 0.0, n, 1)
+        steps = np.where(width > 0.0, width / np.maximum(counts - 1, 1), 1.0)
+        table = Table(np.stack([node.low, steps, counts.astype(np.float64)], axis=1), np.empty(0), np.empty(0), {})
+        grid = table.grid
+        leave = np.zeros(len(grid))
+        boxes = {}
+        edges = self.graph.out(name)
+        for edge in edges:
+            found = [edge.onward(each) for each in grid]
+            leave += np.array([each.leave for each in found]) / len(edges)
+            boxes[edge.target] = np.stack([np.concatenate([each.low, each.high, [each.enter]]) for each in found])
+        paths = np.ascontiguousarray(node.paths(grid))
+        longest = np.linalg.norm(np.diff(paths[..., 1:], axis=1), axis=2).sum(axis=1).max()
+        return Table(table.axes, paths, leave, boxes, float(longest))
+
+
+def outlook_of(graph: ParametricMotionGraph) -> Outlook:
+    """The outlook of a graph as it is now; those of the last few graphs are kept, as they take some time to make."""
+    return _kept(graph, tuple(graph.nodes.values()), tuple(graph.edges.values()))
+
+
+@lru_cache(maxsize=4)
+def _kept(graph: ParametricMotionGraph, nodes: tuple[Node, ...], edges: tuple[Edge, ...]) -> Outlook:
+    return Outlook(graph)
 
 
 def spread(node: Node, *, fine: bool) -> Floats:
@@ -128,8 +225,30 @@ def spread(node: Node, *, fine: bool) -> Floats:
     The first parameter has most. Numbers are odd, so that the middle, which often is straight on, is among them.
     """
     if node.n_dims == 1:
-        counts = [41 if fine else 9]
-    else:
-        counts = [17 if fine else 9, *[5 if fine else 3] * (node.n_dims - 1)]
+        return even_shares((41 if fine else 9,))
+    return even_shares((17 if fine else 9, *[5 if fine else 3] * (node.n_dims - 1)))
+
+
+@lru_cache(maxsize=32)
+def even_shares(counts: tuple[int, ...]) -> Floats:
+    """(K, d) shares of a box on a grid with so many values of each parameter."""
     shares = np.meshgrid(*(np.linspace(0.0, 1.0, n) for n in counts), indexing="ij")
-    return np.stack(shares, axis=-1).reshape(-1, node.n_dims)
+    return settle(np.stack(shares, axis=-1).reshape(-1, len(counts)))
+
+
+def tightest(node: Node) -> tuple[float, float]:
+    """Metres of the tightest circles to the left and to the right that the extremes of a node lead along.
+
+    Infinite to a side that it does not turn to, and to both for what is made on the spot.
+    """
+    values = [np.linspace(a, b, 3) for a, b in zip(node.low, node.high, strict=True)]
+    corners = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, node.n_dims)
+    paths = node.paths(corners)
+    way = np.linalg.norm(np.diff(paths[..., 1:], axis=1), axis=2).sum(axis=1)
+    turn = paths[:, -1, 0] - paths[:, 0, 0]
+    counts = way > _ON_THE_SPOT
+    out = []
+    for side in (turn, -turn):
+        some = counts & (side > _STRAIGHT)
+        out.append(float((way[some] / side[some]).min()) if some.any() else np.inf)
+    return out[0], out[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.control.inertia_reel import carried
+from marey.control.trials_gait import gait_figures
 from marey.core._arrays import Floats, frozen, settle
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
@@ -21,7 +22,7 @@ from marey.errors import InvalidValue
 from marey.maths import filters, rigid2d
 from marey.measure import measure
 
-__all__ = ["StreamFigures", "figure_of_eight", "held_bytes", "record", "try_stream", "try_streams"]
+__all__ = ["StreamFigures", "clip_figures", "figure_of_eight", "held_bytes", "record", "try_stream", "try_streams"]
 
 # Degrees within which a figure faces where it should, and seconds for which it has to, so that no swaying past counts.
 _WITHIN, _FOR = 15.0, 0.25
@@ -48,6 +49,9 @@ class StreamFigures:
     skate_own : m/s, the same by the contacts that the stream's frames carry; NaN where they carry none.
     skate_weighted : mm/s, ``slide_weighted_speed``, which needs no contacts.
     jerk : 100 m/s^3, ``jitter``.
+    bob, lift, sway : metres, metres and radians: how far the hips and the ankles go up and down in a stride, and the
+        trunk to the side; see `GaitFigures`. To be read beside the clips' own: blending smooths them away, returning to
+        one pose adds to them.
     memory : bytes of all arrays that the stream holds on to, shared ones included.
     frames_per_second : that one core of this machine can make, by the processor's own time.
     stall : ms of it, 99.9th percentile over the frames.
@@ -63,6 +67,9 @@ class StreamFigures:
     skate_own: float
     skate_weighted: float
     jerk: float
+    bob: float
+    lift: float
+    sway: float
     memory: int
     frames_per_second: float
     stall: float
@@ -124,6 +131,7 @@ def try_stream(
         skate_own=float("nan") if turning.contacts is None else _value(measure(turning), "slide_contact"),
         skate_weighted=_value(figures, "slide_weighted_speed"),
         jerk=_value(figures, "jitter"),
+        **gait_figures(turning)._asdict(),
         memory=held_bytes(stream),
         frames_per_second=float(1.0 / max(spent.mean(), 1e-9)),
         stall=float(1e3 * np.quantile(spent, 0.999)),
@@ -133,6 +141,40 @@ def try_stream(
 def try_streams(makers: Mapping[str, Callable[[], Stream]], **options: Any) -> dict[str, StreamFigures]:
     """`try_stream` for several, by name: the rows of a table."""
     return {name: try_stream(make, **options) for name, make in makers.items()}
+
+
+def clip_figures(clips: Sequence[Motion]) -> StreamFigures:
+    """The same figures of clips, where they have them: what a stream that is made of them is to be held against.
+
+    Slides, jerk and speed are means over all frames, gait's figures medians over all strides; what only a stream has is
+    NaN.
+    """
+    if not clips:
+        raise InvalidValue("expected at least one clip to measure, got none")
+    frames = np.array([len(clip) for clip in clips], dtype=np.float64)
+
+    def mean(name: str, bare: bool = True) -> float:
+        values = [_value(measure(replace(clip, contacts=None) if bare else clip), name) for clip in clips]
+        return float(np.average(values, weights=frames))
+
+    nan = float("nan")
+    owned = all(clip.contacts is not None for clip in clips)
+    return StreamFigures(
+        response=nan,
+        response_p90=nan,
+        answered=nan,
+        path_error=nan,
+        path_error_max=nan,
+        speed=mean("speed_mean"),
+        skate=mean("slide_contact"),
+        skate_own=mean("slide_contact", bare=False) if owned else nan,
+        skate_weighted=mean("slide_weighted_speed"),
+        jerk=mean("jitter"),
+        **gait_figures(clips)._asdict(),
+        memory=held_bytes(list(clips)),
+        frames_per_second=nan,
+        stall=nan,
+    )
 
 
 def record(stream: Stream, n_frames: int, steer: Callable[[Stream, int, Motion | None], None] | None = None) -> Motion:

@@ -73,22 +73,35 @@ class Splicer:
         self._mean = self._first.copy()
         self._seen = _PRIOR * self.lower.fps
 
+    @property
+    def moments(self) -> Floats:
+        """(F,) moments of the upper clip that belong to the lower clip's frames: cycles of the base clip, or frames."""
+        return self._moments
+
     def frame(self, f: int) -> tuple[Floats, Floats]:
         """Frame f of the lower clip, spliced: joint 0's position (3,) and all local rotations (J, 4)."""
-        from marey.layer.runtime_kernels import splice_frame
-
         if not 0 <= f < len(self._moments):
             raise InvalidValue(f"expected a frame from 0 to {len(self._moments) - 1}, got {f!r}")
+        return self.lower.root_positions[f], self._spliced(self._fixed, float(self._moments[f]), f)
+
+    def pose(self, rotations: Floats, hip: Floats, moment: float) -> Floats:
+        """(J, 4) any pose (J, 4) of the skeleton, such as a stream's, with the upper body of a moment; see `moments`.
+
+        hip : (4,) its hip frame, steadied.
+        """
+        fixed = (*self._fixed[:8], rotations[None], self._fixed[9], hip[None], self._fixed[11])
+        return self._spliced(fixed, float(moment), 0)
+
+    def _spliced(self, fixed: tuple[Any, ...], moment: float, f: int) -> Floats:
+        from marey.layer.runtime_kernels import splice_frame
+
         weight = 0.0
         if self._running:
             self._seen = min(self._seen + 1.0, self._memory)
             weight = 1.0 / self._seen
         out = np.empty(self.lower.rotations.shape[1:])
-        splice_frame(
-            *self._fixed, self._moments[f], self._numbers, f, self._mode, self._wanted, self._mean, weight,
-            *self._work, out,
-        )  # fmt: skip
-        return self.lower.root_positions[f], out
+        splice_frame(*fixed, moment, self._numbers, f, self._mode, self._wanted, self._mean, weight, *self._work, out)
+        return out
 
     def time_map(self) -> TimeMap:
         """The moments of the upper clip that are taken, in its frames, each pass of its loop after the other."""

@@ -1,13 +1,15 @@
-"""Parametric motion graphs: what can follow each motion along an edge, and a character's way seen from above."""
+"""Parametric motion graphs: nodes and edges, what can follow each motion along an edge, how long clips last, and a
+character's way seen from above."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from marey.control.lengths import clip_lengths
 from marey.core._arrays import Floats
 from marey.core.motion import Motion
 from marey.edit._figure import left_axis
@@ -26,7 +28,7 @@ from marey.plot.style import (
     styled,
     write_figure,
 )
-from marey.pmg import Compared, Edge, Node, Transition
+from marey.pmg import Compared, Edge, Node, ParametricMotionGraph, Transition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +44,157 @@ _LINES = (
     ("left_upper_leg", "left_foot"), ("left_foot", "left_toe_tip"),
     ("right_upper_leg", "right_foot"), ("right_foot", "right_toe_tip"),
 )  # fmt: skip
+
+
+# Inches of a node's disc and of the ring that nodes stand on, and points of the thinnest and thickest edge.
+_DISC, _RING = 0.78, 2.2
+_THIN, _THICK = 0.8, 4.5
+
+
+def graph(character: ParametricMotionGraph, path: StrPath) -> None:
+    """Draw a character's nodes and edges, as PNG or SVG by the suffix; see `draw_graph`."""
+    check_suffix(path)
+    write_figure(draw_graph(character), path)
+
+
+@styled
+def draw_graph(character: ParametricMotionGraph) -> Figure:
+    """Nodes as discs, with their parameters' ranges; edges as arrows.
+
+    An arrow is the thicker the more of the target's ranges can follow, in the mean; it tells that share and T_BAD.
+    """
+    if not character.nodes:
+        raise InvalidValue(f"{character.name!r} has no nodes to draw; add one")
+    names = list(character.nodes)
+    n = len(names)
+    ring = 0.0 if n == 1 else _RING * max(1.0, n / 5.0)
+    angles = np.pi / 2 - 2.0 * np.pi * np.arange(n) / n
+    places = {name: ring * np.array([np.cos(a), np.sin(a)]) for name, a in zip(names, angles, strict=True)}
+    around = 1.76 * _DISC + 0.3
+    low, high = (limit(list(places.values()), axis=0) for limit in (np.min, np.max))
+    width, height = np.maximum(high - low + 2.0 * around + (0.8, 0.0), (6.4, 0.0)).tolist()
+    figure = new_figure(height + 0.5, width=width)
+    axes = figure.add_axes((0.0, 0.0, 1.0, height / (height + 0.5)))
+    for (source, target), each in character.edges.items():
+        share = _box_share(each, character.node(target))
+        _draw_arrow(axes, places[source], places[target], share, f"{100 * share:.0f} %, {100 * each.bad:.0f} cm")
+    for name, at in places.items():
+        _draw_node(axes, character.node(name), at)
+    middle = 0.5 * (low + high)
+    axes.set_xlim(middle[0] - 0.5 * width, middle[0] + 0.5 * width)
+    axes.set_ylim(middle[1] - 0.5 * height, middle[1] + 0.5 * height)
+    axes.axis("off")
+    counted = f"{n} node{'s' * (n > 1)}, {len(character.edges)} edge{'s' * (len(character.edges) != 1)}"
+    told = "arrows: mean share of the target's ranges that can follow, and the worst transition allowed"
+    figure.text(0.15 / width, 1.0 - 0.28 / (height + 0.5), f"{character.name}: {counted}", fontsize=11, ha="left")
+    figure.text(0.15 / width, 1.0 - 0.5 / (height + 0.5), told, fontsize=NOTE_SIZE, color=NOTE, ha="left")
+    return figure
+
+
+def _box_share(edge: Edge, target: Node) -> float:
+    width = np.where(target.high > target.low, (edge.high - edge.low) / target.scale, 1.0)
+    return float(np.prod(width, axis=1).mean())
+
+
+def _draw_arrow(axes: Axes, start: Floats, end: Floats, share: float, told: str) -> None:
+    from matplotlib.patches import FancyArrowPatch
+
+    width = _THIN + (_THICK - _THIN) * share
+    style: dict[str, Any] = {
+        "arrowstyle": "-|>",
+        "mutation_scale": 9 + 2 * width,
+        "lw": width,
+        "color": shade(MIDDLE, 0.55),
+    }
+    apart = end - start
+    away = float(np.hypot(*apart))
+    if away == 0.0:
+        out = start / np.hypot(*start) if np.hypot(*start) > 0.0 else np.array([0.0, 1.0])
+        side = np.array([-out[1], out[0]])
+        tips = [start + _DISC * (0.8 * out + sign * 0.6 * side) for sign in (1.0, -1.0)]
+        axes.add_patch(FancyArrowPatch(_xy(tips[0]), _xy(tips[1]), connectionstyle="arc3,rad=-1.6", zorder=2, **style))
+        label = start + (1.76 * _DISC + 0.1 + 0.3 * abs(out[0])) * out
+    else:
+        ahead = apart / away
+        side = np.array([-ahead[1], ahead[0]])
+        # Two edges between the same nodes bend away from one another.
+        axes.add_patch(
+            FancyArrowPatch(
+                _xy(start + _DISC * ahead),
+                _xy(end - _DISC * ahead),
+                connectionstyle="arc3,rad=-0.18",
+                zorder=2,
+                **style,
+            )
+        )
+        label = 0.5 * (start + end) - 0.25 * ahead + 0.09 * (away - 2.0 * _DISC) * side
+    axes.text(label[0], label[1], told, fontsize=NOTE_SIZE, color=NOTE, ha="center", va="center", zorder=5,
+              bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none"})  # fmt: skip
+
+
+def _xy(point: Floats) -> tuple[float, float]:
+    return float(point[0]), float(point[1])
+
+
+def _draw_node(axes: Axes, node: Node, at: Floats) -> None:
+    from matplotlib.patches import Circle
+
+    axes.add_patch(Circle((at[0], at[1]), _DISC, fc=shade(LEFT, 0.2), ec=LEFT, lw=1.4, zorder=3))
+    ranges = [_told_range(node, k) for k in range(node.n_dims)]
+    axes.text(at[0], at[1] + 0.03, node.name, ha="center", va="bottom", fontsize=10.5, zorder=4)
+    axes.text(at[0], at[1] - 0.03, "\n".join(ranges), ha="center", va="top", fontsize=NOTE_SIZE, color=NOTE, zorder=4)
+
+
+def _told_range(node: Node, k: int) -> str:
+    low, high = float(node.low[k]), float(node.high[k])
+    if node.units[k] == "rad":
+        return f"{node.names[k]} {np.degrees(low):.0f} to {np.degrees(high):.0f}°"
+    return f"{node.names[k]} {low:.2g} to {high:.2g} {node.units[k]}".rstrip()
+
+
+def lengths(character: ParametricMotionGraph, path: StrPath, *, n: int = 100) -> None:
+    """Draw the table of clip lengths, as PNG or SVG by the suffix; see `draw_lengths`."""
+    check_suffix(path)
+    write_figure(draw_lengths(character, n=n), path)
+
+
+@styled
+def draw_lengths(character: ParametricMotionGraph, *, n: int = 100) -> Figure:
+    """For each node how long its clips last, as numbers and as bars from the shortest to the longest.
+
+    Parameters
+    ----------
+    n : motions that are made of each node to find out.
+    """
+    rows = clip_lengths(character, n=n)
+    figure = new_figure(1.1 + 0.34 * len(rows))
+    axes = figure.add_axes((0.46, 0.5 / figure.get_size_inches()[1], 0.52, 1.0 - 0.95 / figure.get_size_inches()[1]))
+    columns = ((0.02, "node", "left"), (0.22, "mean", "right"), (0.28, "least", "right"), (0.34, "most", "right"),
+               (0.42, "played", "right"))  # fmt: skip
+    top = len(rows) - 0.35
+    for y, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
+        axes.plot([row.least, row.most], [y, y], color=shade(LEFT, 0.45), lw=6.0, solid_capstyle="butt", zorder=2)
+        axes.plot([row.mean], [y], "o", ms=5, color=LEFT, zorder=3)
+        axes.plot([row.played], [y], "|", ms=11, mew=1.6, color=MIDDLE, zorder=4)
+        told = (row.node, *(f"{value:.2f}" for value in row[1:4]), "" if np.isnan(row.played) else f"{row.played:.2f}")
+        for (x, _, side), text in zip(columns, told, strict=True):
+            axes.text(x, y, text, transform=_left_of(axes), ha=side, va="center", fontsize=9.5)
+    for x, title, side in columns:
+        axes.text(x, top, title, transform=_left_of(axes), ha=side, va="bottom", fontsize=NOTE_SIZE, color=NOTE)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_xlim(left=0.0)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.grid(True, axis="x")
+    axes.set_xlabel("seconds; dot: mean, bar: least to most, stroke: what is played of it")
+    return figure
+
+
+def _left_of(axes: Axes) -> Any:
+    """Figure's width across, the axes' own values upwards."""
+    from matplotlib.transforms import blended_transform_factory
+
+    return blended_transform_factory(axes.figure.transFigure, axes.transData)
 
 
 def edge(compared: Compared, edge: Edge, target: Node, path: StrPath) -> None:

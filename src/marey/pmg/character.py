@@ -18,6 +18,7 @@ from marey.pmg.node import Node, Request, by_name
 from marey.pmg.space import as_space
 
 if TYPE_CHECKING:
+    from marey.pmg.auto import AutoReport
     from marey.pmg.stream import CharacterStream, Controller
 
 __all__ = ["ParametricMotionGraph"]
@@ -177,6 +178,37 @@ class ParametricMotionGraph:
         edge = edge_from(found, start, end, good, bad)
         self._edges[start.name, end.name] = edge
         return edge
+
+    def auto(
+        self,
+        *,
+        good: float = 0.10,
+        bad: float = 0.15,
+        n_source: int = 40,
+        n_target: int = 200,
+        rng: int = 0,
+        prune: bool = True,
+        run: Callable[..., Iterable[Any]] = map,
+        progress: Callable[[float], None] | None = None,
+    ) -> AutoReport:
+        """Try all pairs of nodes that are not connected yet, keep the edges that work, and take dead ends out.
+
+        Parameters
+        ----------
+        good, bad : metres, T_GOOD and T_BAD of the edges. A pair works where each motion of the source has a way on.
+        n_source, n_target, rng, run : as for `compare`.
+        prune : take out nodes from which no way goes on for ever, and those that then become such.
+        progress : called with the share that is done.
+        """
+        from marey.pmg.auto import connect_all
+
+        return connect_all(self, good, bad, n_source, n_target, rng, prune, run, progress)
+
+    def remove(self, name: str) -> None:
+        """Take a node away, with the edges to and from it."""
+        self.node(name)
+        self._edges = {ends: edge for ends, edge in self._edges.items() if name not in ends}
+        del self._nodes[name]
 
     def disconnect(self, source: str, target: str) -> None:
         """Take an edge away."""

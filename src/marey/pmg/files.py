@@ -20,10 +20,12 @@ import numpy as np
 from marey.errors import InvalidValue, MareyError, ParseError, UnknownName, UnknownVersion
 from marey.io.files import read_bytes, write_bytes
 from marey.parametric.space import ParametricMotion
+from marey.pmg.action_space import ActionSpace
 from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.edge import Edge
 from marey.pmg.gait_space import GaitSpace
-from marey.pmg.node import Node, Request, by_name
+from marey.pmg.node import Node, Request
+from marey.pmg.requests import request_called, request_name
 from marey.pmg.space import Space, as_space
 
 FORMAT = "marey.pmg"
@@ -31,6 +33,7 @@ VERSION = 1
 
 _ARRAYS = ("parameters", "low", "high", "surest", "moments", "scale", "costs")
 _PLAIN = ("source", "target", "good", "bad", "worst")
+_KINDS: dict[str, Any] = {"gait": GaitSpace, "action": ActionSpace, "parametric": ParametricMotion}
 
 
 def save_character(graph: ParametricMotionGraph, path: str | os.PathLike[str]) -> None:
@@ -50,7 +53,7 @@ def save_character(graph: ParametricMotionGraph, path: str | os.PathLike[str]) -
                 "of": node.of,
                 "low": node.low.tolist(),
                 "high": node.high.tolist(),
-                "request": "by name" if node.request is by_name else "given",
+                "request": request_name(node.request) or "given",
                 "space": written[key],
             }
         )
@@ -120,7 +123,8 @@ def _stored(space: Space) -> Any:
 
 def _save_space(node: Node, target: Path, taken: set[str | None]) -> dict[str, Any]:
     stored = _stored(node.space)
-    if not isinstance(stored, GaitSpace | ParametricMotion):
+    kinds = [kind for kind, each in _KINDS.items() if isinstance(stored, each)]
+    if not kinds:
         return {"kind": "given"}
     stem = f"{target.stem}.{re.sub(r'[^A-Za-z0-9_-]+', '_', node.name)}"
     file = f"{stem}.npz"
@@ -128,8 +132,7 @@ def _save_space(node: Node, target: Path, taken: set[str | None]) -> dict[str, A
     while file in taken:
         file, number = f"{stem}{number}.npz", number + 1
     stored.save(target.with_name(file))
-    kind = "gait" if isinstance(stored, GaitSpace) else "parametric"
-    return {"kind": kind, "file": file, "sha256": hashlib.sha256(target.with_name(file).read_bytes()).hexdigest()}
+    return {"kind": kinds[0], "file": file, "sha256": hashlib.sha256(target.with_name(file).read_bytes()).hexdigest()}
 
 
 def _node(
@@ -150,9 +153,13 @@ def _node(
         if about["file"] not in known:
             known[about["file"]] = _load_space(about, path)
         space = known[about["file"]]
-    if told["request"] != "by name" and name not in requests:
+    if name in requests:
+        asked = requests[name]
+    elif told["request"] == "given":
         raise UnknownName(f"node {name!r} has a request function of its own; give it again: requests={{{name!r}: ...}}")
-    return Node(name, space, told["low"], told["high"], requests.get(name, by_name), told["of"])
+    else:
+        asked = request_called(told["request"], f"node {name!r}")
+    return Node(name, space, told["low"], told["high"], asked, told["of"])
 
 
 def _load_space(about: Mapping[str, Any], path: Path) -> Space:
@@ -162,5 +169,6 @@ def _load_space(about: Mapping[str, Any], path: Path) -> Space:
             f"is not the file that {path.name!r} was saved with, so its edges may not hold; save the character again",
             path=file,
         )
-    loader: Any = GaitSpace if about["kind"] == "gait" else ParametricMotion
-    return as_space(loader.load(file))
+    if about["kind"] not in _KINDS:
+        raise ParseError(f"node's space is of an unknown kind {about['kind']!r}; read it with a newer marey", path=path)
+    return as_space(_KINDS[about["kind"]].load(file))

@@ -6,6 +6,7 @@ they make add up.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +17,13 @@ from marey.edit._figure import facing, rooted
 from marey.errors import InvalidValue
 from marey.layer.gait import gait_of
 from marey.maths import quat
+from marey.pmg.gait_events import event_phases, usual_phases, warped_phases
 
-__all__ = ["PER_CYCLE", "Cycle", "cut", "cycles_of", "grid_phases", "phase_of"]
+__all__ = ["PER_CYCLE", "Cycle", "cut", "cycles_of", "grid_phases", "phase_of", "usual_events"]
 
-# Points of phase in a cycle at which clips are kept: some 70 Hz for a walk.
-PER_CYCLE = 64
+# Points of phase in a cycle at which clips are kept: some 120 Hz for a walk. Where a foot leaves the floor its way has
+# a corner, and the further points are apart the more it slides along the floor before it rises.
+PER_CYCLE = 128
 
 
 class Cycle(NamedTuple):
@@ -57,8 +60,13 @@ def cycles_of(motion: Motion, margin: float) -> Ints:
     return np.arange(low, high + 1).astype(np.int64)
 
 
-def cut(motion: Motion, margin: float) -> list[Cycle]:
-    """All cycles of a motion with their margins, perhaps none."""
+def cut(motion: Motion, margin: float, usual: Floats | None = None) -> list[Cycle]:
+    """All cycles of a motion with their margins, perhaps none.
+
+    Parameters
+    ----------
+    usual : phases at which feet are to leave and touch the floor, as of `usual_events`; None to leave them.
+    """
     if not 0.0 < margin <= 0.5:
         raise InvalidValue(f"the margin of a cycle must be above 0 and at most 0.5 cycles, got {margin:g}")
     from scipy.interpolate import CubicSpline
@@ -86,11 +94,24 @@ def cut(motion: Motion, margin: float) -> list[Cycle]:
     known = phase[first : last + 1]
     mask = None if motion.contacts is None else motion.contacts.mask[first : last + 1].astype(np.float64)
     grid = grid_phases(margin)
+    events = None if usual is None else event_phases(carried, phase, first, last)
     out = []
     for start in starts:
-        at = np.interp(start + grid, known, frames)
+        wanted = start + grid
+        if events is not None and usual is not None:
+            wanted = warped_phases(grid, float(start), events, usual)
+        at = np.interp(wanted, known, frames)
         out.append(_cycle(spline(at), at / motion.fps, _flags(mask, at - first, len(grid))))
     return out
+
+
+def usual_events(motions: Iterable[Motion]) -> Floats:
+    """(4,) phases at which feet usually leave and touch the floor in some motions; see `gait_events.EVENTS`."""
+    found = []
+    for motion in motions:
+        phase, first, last = phase_of(motion)
+        found.append(event_phases(rooted(motion), phase, first, last))
+    return usual_phases(found)
 
 
 def _cycle(rows: Floats, seconds: Floats, contacts: Floats) -> Cycle:

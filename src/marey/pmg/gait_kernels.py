@@ -1,4 +1,4 @@
-"""Compiled: weights of gait clips that meet parameters exactly, and the clips blended by them.
+"""Compiled: weights of clips that meet parameters exactly, and the clips blended by them.
 
 Key: off = clip's parameters less the wanted ones, in units of nearness; heat = log of the weight before the tilt; the
 tilt t makes weights w ~ exp(heat + off . t) whose mean of `off` is 0. It is where log sum exp(heat + off . t) is least.
@@ -9,18 +9,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from marey.core.compiled import kernel
 
 
 @kernel
-def _weigh(off: Any, heat: Any, t0: float, t1: float, weights: Any) -> float:
+def _weigh(off: Any, heat: Any, slope: Any, weights: Any) -> float:
     """Weights under a tilt into `weights` (n,), with sum 1; the value that the tilt is to make least."""
     n, d = off.shape
     top = -math.inf
     for i in range(n):
-        level = heat[i] + t0 * off[i, 0]
-        if d > 1:
-            level += t1 * off[i, 1]
+        level = heat[i]
+        for k in range(d):
+            level += slope[k] * off[i, k]
         weights[i] = level
         top = max(top, level)
     total = 0.0
@@ -33,46 +35,75 @@ def _weigh(off: Any, heat: Any, t0: float, t1: float, weights: Any) -> float:
 
 
 @kernel
+def _solve(spread: Any, mean: Any, step: Any) -> None:
+    """The step (d,) with spread @ step = -mean, for a symmetric positive spread (d, d), which is used up."""
+    d = len(mean)
+    for k in range(d):
+        step[k] = -mean[k]
+    for k in range(d):
+        pivot = max(spread[k, k], 1e-18)
+        for i in range(k + 1, d):
+            share = spread[i, k] / pivot
+            for j in range(k, d):
+                spread[i, j] -= share * spread[k, j]
+            step[i] -= share * step[k]
+    for k in range(d - 1, -1, -1):
+        for j in range(k + 1, d):
+            step[k] -= spread[k, j] * step[j]
+        step[k] /= max(spread[k, k], 1e-18)
+
+
+@kernel
 def tilt(off: Any, heat: Any, most: int, solved: float, least: float, tried: Any, weights: Any) -> None:
-    """Weights (n,) into `weights`, by Newton's method with halved steps; off is (n, d) with d 1 or 2.
+    """Weights (n,) into `weights`, by Newton's method with halved steps; off is (n, d).
 
     most : steps. solved : of the mean of off. least : share of the largest weight under which weights become 0.
     tried : (n,) room to work in.
     """
     n, d = off.shape
-    t0 = t1 = 0.0
-    height = _weigh(off, heat, t0, t1, weights)
+    slope, step, mean, there = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
+    spread = np.zeros((d, d))
+    height = _weigh(off, heat, slope, weights)
     for _ in range(most):
-        m0 = m1 = s00 = s01 = s11 = 0.0
+        mean[:] = 0.0
+        spread[:] = 0.0
         for i in range(n):
-            w, x = weights[i], off[i, 0]
-            m0 += w * x
-            s00 += w * x * x
-            if d > 1:
-                y = off[i, 1]
-                m1 += w * y
-                s01 += w * x * y
-                s11 += w * y * y
-        if max(abs(m0), abs(m1)) < solved:
+            w = weights[i]
+            for k in range(d):
+                mean[k] += w * off[i, k]
+                for j in range(k + 1):
+                    spread[k, j] += w * off[i, k] * off[i, j]
+        worst = 0.0
+        for k in range(d):
+            worst = max(worst, abs(mean[k]))
+        if worst < solved:
             break
-        s00 += 1e-9 - m0 * m0
-        if d > 1:
-            s01 -= m0 * m1
-            s11 += 1e-9 - m1 * m1
-            below = max(s00 * s11 - s01 * s01, 1e-18)
-            d0, d1 = -(s11 * m0 - s01 * m1) / below, -(s00 * m1 - s01 * m0) / below
-        else:
-            d0, d1 = -m0 / s00, 0.0
+        for k in range(d):
+            for j in range(k + 1):
+                spread[k, j] -= mean[k] * mean[j]
+                spread[j, k] = spread[k, j]
+            spread[k, k] += 1e-9
+        _solve(spread, mean, step)
         # Far from the clips the model is poor: no step further than where it can be trusted, and none upwards.
-        size = math.hypot(d0, d1)
+        size = 0.0
+        for k in range(d):
+            size += step[k] * step[k]
+        size = math.sqrt(size)
         if size > 4.0:
-            d0, d1 = d0 * 4.0 / size, d1 * 4.0 / size
+            for k in range(d):
+                step[k] *= 4.0 / size
+        reached = height
         for _ in range(12):
-            reached = _weigh(off, heat, t0 + d0, t1 + d1, tried)
+            for k in range(d):
+                there[k] = slope[k] + step[k]
+            reached = _weigh(off, heat, there, tried)
             if reached <= height + 1e-13:
                 break
-            d0, d1 = 0.5 * d0, 0.5 * d1
-        t0, t1, height = t0 + d0, t1 + d1, reached
+            for k in range(d):
+                step[k] *= 0.5
+        for k in range(d):
+            slope[k] += step[k]
+        height = reached
         weights[:] = tried
     top = 0.0
     for i in range(n):

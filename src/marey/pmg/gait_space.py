@@ -22,7 +22,9 @@ from marey.core.motion import Motion
 from marey.core.source import Source
 from marey.edit._figure import check_same_body, rooted
 from marey.errors import InvalidValue, NoResult
-from marey.pmg.gait_cycles import PER_CYCLE, Cycle, cut, grid_phases
+from marey.maths import quat
+from marey.pmg.gait_cycles import PER_CYCLE, Cycle, cut, grid_phases, usual_events
+from marey.pmg.stance import soles_of
 
 __all__ = ["GaitSpace"]
 
@@ -64,6 +66,8 @@ class GaitSpace:
     # Turns, heights and contacts in one array, and (n,) turn, way forward and time of each clip's own cycle.
     _values: Floats = field(init=False)
     _sums: tuple[Floats, Floats, Floats] = field(init=False)
+    # Of each clip's contact points, (n, G - 1, K, 2) metres that they go from point to point, and (n, G, K) heights.
+    _feet: tuple[Floats, Floats] | None = field(init=False)
     _source: Source = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,6 +92,7 @@ class GaitSpace:
         extra = (g - 1 - PER_CYCLE) // 2
         turn, _, way, time = np.moveaxis(self.steps[:, extra : extra + PER_CYCLE].sum(axis=1), 1, 0)
         put(self, "_sums", (turn, way, time))
+        put(self, "_feet", self._own_feet())
         bare: dict[str, Any] = {
             "path": "",
             "channel_values": None,
@@ -133,11 +138,14 @@ class GaitSpace:
         base = rooted(given[0])
         found: list[Cycle] = []
         sources: list[str] = []
-        for motion in _with_mirrored(given, mirror):
+        taken = list(_with_mirrored(given, mirror))
+        usual: Floats | None = None
+        for motion in taken:
             check_same_body(base.skeleton, motion.skeleton, "a gait space")
             if motion.fps != base.fps:
                 raise InvalidValue(f"a gait space needs one rate, got {base.fps:g} and {motion.fps:g} Hz; resample one")
-            cycles = cut(motion, margin)
+            usual = usual_events(taken) if usual is None else usual
+            cycles = cut(motion, margin, usual)
             found += cycles
             sources += [motion.name] * len(cycles)
         if len(found) < 2:
@@ -217,9 +225,9 @@ class GaitSpace:
 
         weights = self.weights(target)
         base, n_joints = self.base, self.turns.shape[2]
-        placed, seconds = _laid(np.tensordot(weights, self.steps, axes=1)[None])
         mixed = np.empty((self._values.shape[1], self._values.shape[2]))
         gait_kernels.mix(weights, self._values, mixed)
+        placed, seconds = _laid(self._carried(weights, mixed)[None])
         first, last = seconds[0, 0], seconds[0, -1]
         n_frames = int(np.floor((last - first) * base.fps + 1e-9)) + 1
         rows = np.interp(first + np.arange(n_frames) / base.fps, seconds[0], np.arange(len(mixed)))
@@ -241,6 +249,35 @@ class GaitSpace:
             contacts=contacts,
             source=self._source,
         )
+
+    def _own_feet(self) -> tuple[Floats, Floats] | None:
+        if self.base.contacts is None or not self.contacts.shape[2]:
+            return None
+        soles = soles_of(self.base.skeleton, self.base.contacts.points)
+        points = [soles.points(turns) for turns in self.turns]
+        strides = [soles.steps(each, moves) for each, moves in zip(points, self.steps, strict=True)]
+        heights = np.stack(points)[..., 1] + self.heights[..., None]
+        return settle(np.stack(strides)), settle(heights)
+
+    def _carried(self, weights: Floats, mixed: Floats) -> Floats:
+        """(G - 1, 4) steps of a blend: the mean of the clips' own, moved so that feet that stand go as the clips' do.
+
+        The heights in `mixed` are changed likewise.
+        """
+        used = np.flatnonzero(weights)
+        shares = weights[used]
+        steps = np.tensordot(shares, self.steps[used], axes=1)
+        if self.base.contacts is None or self._feet is None:
+            return steps
+        n_joints = self.turns.shape[2]
+        soles = soles_of(self.base.skeleton, self.base.contacts.points)
+        points = soles.points(quat.normalize(mixed[:, : 4 * n_joints].reshape(len(mixed), n_joints, 4)))
+        strides, heights = (np.tensordot(shares, each[used], axes=1) for each in self._feet)
+        levels = np.ascontiguousarray(mixed[:, 4 * n_joints + 1 :])
+        steps[:, 1:3] += soles.corrections(soles.steps(points, steps), strides, levels)
+        points[..., 1] += mixed[:, 4 * n_joints, None]
+        mixed[:, 4 * n_joints] += soles.lifts(points, heights)
+        return steps
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the space as `.npz`; it plays without the files that its clips came from."""

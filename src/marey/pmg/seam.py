@@ -13,6 +13,7 @@ from marey.core.motion import Motion
 from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
 from marey.pmg.costs import sole_points
+from marey.pmg.stance import soles_of
 
 __all__ = ["Frames", "Seam", "find_seam", "frames_of", "joined_frames"]
 
@@ -99,22 +100,72 @@ def frames_of(motion: Motion, start: int, stop: int, place: Floats) -> Frames:
 def joined_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) -> tuple[Frames, Floats]:
     """The 2 half + 1 frames of a transition, and where the second clip is then.
 
-    Positions go straight, rotations by slerp, both with the ease that leaves and arrives at the clips' own velocities.
-    Contacts are the first clip's until the middle and the second's from there.
+    Positions go straight, rotations by slerp, both with the ease that leaves and arrives at the clips' own velocities;
+    then the figure is moved so that feet that stand go as they do in the clips. Contacts are the first clip's until the
+    middle and the second's from there.
     """
     onward = rigid2d.compose(place, seam.move)
     n = 2 * half + 1
-    out = frames_of(a, seam.leave - half, seam.leave + half + 1, place)
-    into = frames_of(b, seam.enter - half, seam.enter + half + 1, onward)
-    share = ease_in((np.arange(n) + 1.0) / (n + 1))
+    # One frame more at either end, so that the steps into the transition and out of it are counted.
+    out = frames_of(a, *_around(a, seam.leave, half), place)
+    into = frames_of(b, *_around(b, seam.enter, half), onward)
+    out, into = _lengthened(out, a, seam.leave, half), _lengthened(into, b, seam.enter, half)
+    share = ease_in(np.arange(n + 2) / (n + 1))
     roots = out.roots + share[:, None] * (into.roots - out.roots)
     turns = quat.slerp(out.turns, into.turns, share[:, None])
     bones = None
     if out.bones is not None or into.bones is not None:
         first = a.skeleton.offsets if out.bones is None else out.bones
         second = b.skeleton.offsets if into.bones is None else into.bones
-        bones = first + share[:, None, None] * (second - first)
+        bones = np.asarray(first + share[:, None, None] * (second - first))
     contacts = None
     if out.contacts is not None and into.contacts is not None:
-        contacts = np.where(np.arange(n)[:, None] <= half, out.contacts, into.contacts)
-    return Frames(roots, turns, bones, contacts), onward
+        contacts = np.where(np.arange(n + 2)[:, None] <= half + 1, out.contacts, into.contacts)
+        laid, raised = _carried(a, b, (out, into), Frames(roots, turns, bones, contacts), share)
+        roots = rigid2d.apply(laid, roots)
+        roots[:, 1] += raised
+        turns[:, 0] = quat.mul(rigid2d.to_quat(laid), turns[:, 0])
+        onward = rigid2d.compose(laid[-1], onward)
+    inner = slice(1, n + 1)
+    return Frames(
+        roots[inner],
+        turns[inner],
+        None if bones is None else bones[inner],
+        None if contacts is None else contacts[inner],
+    ), onward
+
+
+def _around(motion: Motion, middle: int, half: int) -> tuple[int, int]:
+    """First frame and stop of a transition with one frame more at either end, as far as there are any."""
+    return max(middle - half - 1, 0), min(middle + half + 2, len(motion))
+
+
+def _lengthened(frames: Frames, motion: Motion, middle: int, half: int) -> Frames:
+    """The frames with the first and last once more where the motion ends with the transition."""
+    before, after = int(middle - half - 1 < 0), int(middle + half + 2 > len(motion))
+    if not before and not after:
+        return frames
+
+    def longer(rows: Floats | None) -> Floats | None:
+        return None if rows is None else np.concatenate([rows[:1]] * before + [rows] + [rows[-1:]] * after)
+
+    return Frames(*(longer(rows) for rows in frames))  # type: ignore[arg-type]
+
+
+def _carried(a: Motion, b: Motion, both: tuple[Frames, Frames], made: Frames, share: Floats) -> tuple[Floats, Floats]:
+    """What lays the frames of a blend so that standing feet are as high, and go and turn, as they do in the clips.
+
+    (n + 2, 3) rigid2d, and (n + 2,) metres up.
+    """
+    if a.contacts is None or b.contacts is None or a.contacts.names != b.contacts.names:
+        return np.zeros((len(share), 3)), np.zeros(len(share))
+    soles = soles_of(a.skeleton, a.contacts.points)
+    first, second, blended = (
+        soles.points(frames.turns, frames.bones) + frames.roots[:, None] for frames in (*both, made)
+    )
+    heights = first[..., 1] + share[:, None] * (second - first)[..., 1]
+    steps = [np.diff(points[..., [0, 2]], axis=0) for points in (first, second)]
+    wanted = steps[0] + 0.5 * (share[1:] + share[:-1])[:, None, None] * (steps[1] - steps[0])
+    flags = [np.zeros(0) if frames.contacts is None else frames.contacts for frames in both]
+    levels = flags[0] + share[:, None] * (flags[1] - flags[0])
+    return soles.carry(blended, wanted, levels), soles.lifts(blended, heights)

@@ -1,27 +1,35 @@
-"""Gait spaces in files.
+"""Gait spaces and action spaces in files.
 
-Beside one clip that lends skeleton, rate, contact points and floor (`marey.io.clip_arrays`), for n cycles of G points:
-turns (n, G, J, 4) and contacts (n, G, K) in single precision, heights (n, G), steps (n, G - 1, 4), bandwidth, low, high
-(d,), margin, parameters and sources.
+Beside one clip that lends skeleton, rate, contact points and floor (`marey.io.clip_arrays`), for n clips of G points:
+turns (n, G, J, 4) and contacts (n, G, K) in single precision, heights (n, G), bandwidth, low, high (d,) and sources.
+Gait spaces have steps (n, G - 1, 4), margin and the parameters' names; action spaces have ways (n, G, 3), times (n, G),
+parameters (n, d), misses, names and units.
 """
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 
-from marey.errors import MareyError, ParseError
+from marey.errors import MareyError, ParseError, UnknownVersion
 from marey.io import archive, clip_arrays
 from marey.io.files import read_bytes, write_bytes
 from marey.maths import quat
+from marey.parametric.space import ParametricMotion
+from marey.pmg.action_space import ActionSpace
 from marey.pmg.gait_space import GaitSpace
 
 FORMAT = "marey.gait_space"
 VERSION = 1
+ACTION_FORMAT = "marey.action_space"
 
 _PLAIN = ("heights", "steps", "bandwidth", "low", "high")
 _OWN = ("turns", "contacts", "margin", "parameters", "sources", *_PLAIN)
+_ACTION_PLAIN = ("parameters", "heights", "ways", "times", "bandwidth", "low", "high", "misses")
+_ACTION_TEXTS = ("names", "units", "sources")
+_ACTION_OWN = ("turns", "contacts", *_ACTION_TEXTS, *_ACTION_PLAIN)
 
 
 def pack_gait_space(space: GaitSpace) -> bytes:
@@ -64,3 +72,42 @@ def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
         )
     except (MareyError, ValueError, IndexError, TypeError) as error:
         raise ParseError(f"the gait space in it does not fit together ({error})", path=name) from None
+
+
+def load_any_space(path: str | os.PathLike[str]) -> GaitSpace | ActionSpace | ParametricMotion:
+    """A gait space, an action space or a `ParametricMotion`, by what the file says that it is."""
+    for load in (load_gait_space, load_action_space, ParametricMotion.load):
+        try:
+            return load(path)
+        except UnknownVersion as error:
+            refused = error
+    raise UnknownVersion(
+        f"expected a space of motions, as `marey parametric build` writes, got another file ({refused.message})",
+        path=os.fspath(path),
+    )
+
+
+def save_action_space(space: ActionSpace, path: str | os.PathLike[str]) -> None:
+    """Write the space to an .npz file."""
+    arrays = {
+        "turns": space.turns.astype(np.float32),
+        "contacts": space.contacts.astype(np.float32),
+        **{name: archive.text_array(getattr(space, name), name) for name in _ACTION_TEXTS},
+        **{name: getattr(space, name) for name in _ACTION_PLAIN},
+    }
+    write_bytes(path, [archive.pack(ACTION_FORMAT, VERSION, clip_arrays.clip_arrays([space.base[:1]]) | arrays)])
+
+
+def load_action_space(path: str | os.PathLike[str]) -> ActionSpace:
+    """A space from a file that `save_action_space` wrote."""
+    name = os.fspath(path)
+    required = (*clip_arrays.REQUIRED, *_ACTION_OWN)
+    arrays = archive.unpack(read_bytes(path), name, ACTION_FORMAT, VERSION, required, clip_arrays.OPTIONAL)
+    (base,) = clip_arrays.clips_from(arrays, name)
+    try:
+        parts: dict[str, Any] = {key: tuple(arrays[key].tolist()) for key in _ACTION_TEXTS}
+        parts |= {key: arrays[key] for key in _ACTION_PLAIN}
+        parts |= {"turns": quat.normalize(arrays["turns"].astype(np.float64))}
+        return ActionSpace(base, contacts=arrays["contacts"].astype(np.float64), **parts)
+    except (MareyError, ValueError, IndexError, TypeError) as error:
+        raise ParseError(f"the action space in it does not fit together ({error})", path=name) from None

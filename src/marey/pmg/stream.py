@@ -27,8 +27,11 @@ from marey.pmg.seam import REACH, Frames, Seam, find_seam, frames_of, joined_fra
 
 __all__ = ["STREAM_CLEANING", "CharacterStream", "Choice", "Controller", "Moment", "Option", "Transition"]
 
-STREAM_CLEANING = CleanSettings(average=0.2, root=0.2, fade=0.2)
-"""Shorter windows than a whole motion's: each second that the cleanup looks ahead is one that answers wait."""
+STREAM_CLEANING = CleanSettings(average=0.1, blend=0.1, root=0.1, fade=0.2)
+"""Shorter windows than a whole motion's: each second that the cleanup looks ahead is one that answers wait.
+
+Transitions are carried by the foot that stands, so that little is left to be cleaned, and it needs little time.
+"""
 
 # Frames that are cleaned at once, so that no frame waits for many.
 _PIECE = 6
@@ -248,6 +251,7 @@ class CharacterStream:
             if seam.cost <= self.graph.edges[self._node.name, option.node.name].bad:
                 break
             yield False
+        yield False
         self._go_over(option.node, asked, found)
 
     def _first(self, here: Floats) -> Floats:
@@ -341,7 +345,10 @@ class CharacterStream:
         return clean_stream(self._clip.skeleton, self.fps, self._points, floor=self._floor, settings=settings)
 
     def _warm_up(self) -> None:
-        """Load what is compiled, so that the first change of clips does not wait for it."""
+        """Load what is compiled, and let the controller make its tables, so that no change of clips waits for it."""
+        prepare = getattr(self.controller, "prepare", None)
+        if prepare is not None:
+            prepare(self.graph)
         onward = self.graph.onward(self._node.name, self._parameters)
         name, box = next(iter(onward.items()))
         clip = self.graph.node(name).motion(box.middle)

@@ -10,6 +10,7 @@ import numpy as np
 from marey.samples.body import Plan, Target, trunk_points
 from marey.samples.figure import figure
 from marey.samples.posture import Arm, Script, still_points
+from marey.samples.strikes import guard_script
 
 Values = dict[str, Any]
 
@@ -83,18 +84,19 @@ def duck(values: Values, rng: np.random.Generator) -> Plan:
 
 def _duck(values: Values, seed: int, more: float) -> tuple[Plan, float]:
     rng = np.random.default_rng(seed)
-    script = Script(rng, values["variation"])
+    upright = values["stance"] == "upright"
+    script = Script(rng, values["variation"]) if upright else guard_script(rng, values["variation"])
     rest = script.pose
     depth = float(np.clip((1.70 - values["height"]) / 0.85, 0.0, 1.0))
     arm: Arm = (0.02 + 0.1 * depth, 0.16 + 0.1 * depth, 0.4, 0.3 + 1.0 * depth)
     low = replace(
         rest,
-        pelvis=(0.0, 0.0, 0.06 + 0.45 * depth),
-        spine=(0.05 * float(rng.normal()) * values["variation"], 0.0, 0.70 * depth),
+        pelvis=(rest.pelvis[0], 0.0, 0.06 + 0.45 * depth),
+        spine=(rest.spine[0] + 0.05 * float(rng.normal()) * values["variation"], 0.0, 0.70 * depth),
         gaze=(0.0, -0.3 * depth),
-        left=arm,
-        right=arm,
     )
+    if upright:  # in a guard the hands stay up
+        low = replace(low, left=arm, right=arm)
     drop = values["height"] - float(still_points([low]).crown[0, 1])
     low = replace(low, shift=(0.0, low.shift[1] + drop + more, -0.14 * depth))
     script.key(script.about(0.5))

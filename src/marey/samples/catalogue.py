@@ -182,6 +182,7 @@ CATALOGUE: dict[str, Entry] = {
         "ducking until the top of the head is at a height",
         actions.duck,
         Parameter("height", 1.2, 0.85, 1.65, "m", "of the top of the head; standing it is at 1.74"),
+        Parameter("stance", "upright", choices=("upright", "guard"), what="how it stands before and after"),
     ),
     "look_around": _entry(
         "looking left, right, up and down",
@@ -218,6 +219,11 @@ CATALOGUE: dict[str, Entry] = {
     "kick_grid": _entry("right front kicks to a range of heights and directions", strikes.kick_grid, _ROWS, _COLUMNS),
     "box_dance": _entry(
         "a boxer's dance: light steps in guard to all sides", steps.box_dance, _seconds(8.0, 2.0, 600.0)
+    ),
+    "box_turn": _entry(
+        "a boxer's turn: from a guard, by two light steps, to a guard with another heading",
+        steps.box_turn,
+        Parameter("angle", math.radians(30), -math.radians(75), math.radians(75), "rad", "positive to the left"),
     ),
     "hop": _entry(
         "hops on both legs or on one",

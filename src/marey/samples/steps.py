@@ -1,4 +1,4 @@
-"""Samples of single steps: a boxer's dance, and onto a box and down again."""
+"""Samples of single steps: a boxer's dance and turns, and onto a box and down again."""
 
 from __future__ import annotations
 
@@ -49,6 +49,26 @@ def box_dance(values: Values, rng: np.random.Generator) -> Plan:
             script.key(beat, dip)
     script.labels.append(("box_dance", 0.0, np.inf))
     script.key(end - script.now, replace(guard, shift=(place[0], guard.shift[1], place[1]), heading=heading))
+    return script.plan(window=0.2, sway=0.5)
+
+
+def box_turn(values: Values, rng: np.random.Generator) -> Plan:
+    """From a guard, two light steps that turn it to another heading, and the guard again."""
+    script = guard_script(rng, values["variation"])
+    guard = script.pose
+    angle = values["angle"]
+    start = 0.3
+    script.key(start)
+    # The front foot goes first to either side, so that all turns can be blended.
+    for side, share in (("left", 0.55), ("right", 1.0)):
+        _box_step(script, side, (0.0, 0.0), angle)
+        beat = script.about(0.2, 0.1)
+        dip = replace(guard, shift=(-0.012 * sign_of(side), guard.shift[1] - 0.02, 0.0), heading=share * angle)
+        script.key(beat, replace(dip, shift=(0.0, guard.shift[1] + 0.012, 0.0), heading=(share - 0.25) * angle))
+        script.key(beat, dip)
+    script.key(script.about(0.15), replace(guard, heading=angle))
+    script.labels.append(("box_turn", start, script.now))
+    script.key(script.about(0.3, 0.1))
     return script.plan(window=0.2, sway=0.5)
 
 

@@ -1,0 +1,181 @@
+"""The demo's first part: one clip in every format, its contacts, its measures, cleanup, and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+if TYPE_CHECKING:
+    from marey.core import Motion
+
+# How far a joint may be from where it was after a file was written and read back, in metres.
+TOLERANCE = {".bvh": 1e-6, ".glb": 1e-5, ".npz": 0.0}
+# What is added to a walk so that its feet skate: m/s by which it slides along, and metres by which it sinks.
+DRIFT, SINK = (0.08, 0.1), 0.012
+# The share of a skated walk's slide that cleanup takes away, at least.
+SLIDE_GONE = 0.95
+# Detected contacts agree with the truth in at least this share, as F1.
+CONTACT_F1 = 0.97
+
+
+class Made(NamedTuple):
+    """A file that the demo made."""
+
+    path: Path
+    what: str
+    checked: str
+    look: str
+    ok: bool = True
+
+
+def write_formats(folder: Path, walk: Motion) -> Iterator[Made]:
+    """One clip in every format, read back."""
+    from marey.io import save, sidecar_path
+
+    looks = {
+        ".bvh": ("a walk, BVH in centimetres", "marey info walk.bvh; Blender"),
+        ".glb": ("the same with a simple figure", "any glTF viewer, Blender"),
+        ".npz": ("the same as NumPy arrays", "numpy.load"),
+    }
+    for suffix, (what, look) in looks.items():
+        path = folder / f"walk{suffix}"
+        save(walk, path)
+        error = _largest_error(walk, path)
+        told = f"read back to {1e6 * error:.2g} um"
+        yield Made(path, what, told, look, error <= TOLERANCE[suffix])
+    yield Made(sidecar_path(folder / "walk.bvh"), "its contacts and labels", "read back equal", "any text editor")
+
+
+def write_together(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
+    """All clips in one GLB."""
+    from dataclasses import replace
+
+    from marey.core import Labels
+    from marey.io import clip_names, save
+
+    path = folder / "clips.glb"
+    save([replace(clip, contacts=None, labels=Labels()) for clip in clips.values()], path)
+    names = clip_names(path)
+    yield Made(
+        path, "all clips in one file", f"{len(names)} animations", "any glTF viewer, Blender", names == tuple(clips)
+    )
+
+
+def find_contacts(folder: Path, clips: dict[str, Motion]) -> Made:
+    """Contacts as detected from the joints alone, against the truth that samples carry."""
+    import numpy as np
+
+    from marey.clean import detect_contacts
+    from marey.io import save
+
+    hits = wrong = 0
+    for clip in clips.values():
+        found = detect_contacts(_bare(clip)).contacts
+        if clip.contacts is None or found is None:
+            continue
+        truth = np.stack([clip.contacts.mask[:, clip.contacts.index(name)] for name in found.names], axis=1)
+        hits += int((truth & found.mask).sum())
+        wrong += int((truth ^ found.mask).sum())
+    f1 = 2 * hits / (2 * hits + wrong)
+    path = folder / "contacts.bvh"
+    save(detect_contacts(_bare(clips["walk"])), path)
+    click.echo(f"Contacts found from the joints alone agree with the truth: F1 {f1:.3f} over {len(clips)} clips.\n")
+    return Made(
+        path, "the walk with detected contacts", f"F1 {f1:.3f}", "marey contacts contacts.bvh", f1 >= CONTACT_F1
+    )
+
+
+def _bare(clip: Motion) -> Motion:
+    """The joints alone: without the truth that a sample carries, floor included."""
+    from dataclasses import replace
+
+    return replace(clip, contacts=None, source=replace(clip.source, floor=None))
+
+
+def tell_measures(walk: Motion) -> None:
+    from marey.measure import measure
+
+    report = measure(walk)
+    shown = ("slide_contact", "skate_ratio", "penetration_max", "jitter", "speed_mean", "stride_rate")
+    figures = "; ".join(
+        f"{name} {report[name].value:.3g} {report[name].unit}" for name in shown if report[name].value is not None
+    )
+    click.echo(f"Measured: {figures}.\n")
+
+
+def clean_feet(folder: Path, walk: Motion) -> Iterator[Made]:
+    """The walk with skating feet, and held again where its contacts say."""
+    from dataclasses import replace
+
+    from marey.clean import cleaned
+    from marey.io import save
+    from marey.measure import measure
+    from marey.plot.cleanup import before_after
+
+    skated = replace(_skated(walk), name="skated")
+    result = cleaned(skated)
+    held = replace(result.motion, name="held")
+    report = measure(held, skated)
+    shown = {
+        "slide_contact": ("slide of planted feet", 1000.0, "mm/s"),
+        "penetration_max": ("depth under the floor", 1.0, "mm"),
+        "jitter": ("jitter", 1.0, "10^2 m/s^3"),
+    }
+    click.echo("A walk that slides along and sinks into the floor, and what cleanup makes of it:")
+    click.echo(f"  {'':<24}{'before':>8}{'after':>8}")
+    for name, (title, scale, unit) in shown.items():
+        was, now = (scale * (value or 0.0) for value in (report[name].against, report[name].value))
+        click.echo(f"  {title:<24}{was:>8.2f}{now:>8.2f}  {unit}")
+    figures = result.figures
+    click.echo(f"  limbs scaled by {100 * figures['limb_scaling_mean']:.2f} % on average\n")
+    save(skated, folder / "skated.bvh")
+    yield Made(folder / "skated.bvh", "the walk with skating feet", "", "marey clean skated.bvh again.bvh")
+    save(held, folder / "held.bvh")
+    slide = report["slide_contact"]
+    gone = 0.0 if not slide.against or slide.value is None else 1.0 - slide.value / slide.against
+    told = f"{100 * gone:.3g} % of the slide is gone"
+    yield Made(folder / "held.bvh", "the same with feet that hold", told, "Blender", gone >= SLIDE_GONE)
+    before_after(skated, held, folder / "held.png")
+    yield Made(folder / "held.png", "its feet before and after", "", "any image viewer")
+
+
+def _skated(walk: Motion) -> Motion:
+    """The walk, sliding along and sinking into the floor."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    seconds = np.arange(len(walk)) / walk.fps
+    root = walk.root_positions + np.outer(seconds, [DRIFT[0], 0.0, DRIFT[1]])
+    root[:, 1] -= SINK * (0.5 - 0.5 * np.cos(2.0 * np.pi * 0.5 * seconds))
+    return replace(walk, root_positions=root)
+
+
+def draw_clips(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
+    from marey.plot import feet, filmstrip, path
+
+    for name in ("walk", "run", "stairs", "kick"):
+        picture = folder / f"{name}.png"
+        filmstrip(clips[name], picture)
+        yield Made(picture, f"filmstrip of {name}", "", "any image viewer")
+    feet(clips["walk"], folder / "feet.png")
+    yield Made(folder / "feet.png", "foot heights, speeds and contacts", "", "any image viewer")
+    path([clips[name] for name in ("walk", "walk_left", "walk_right")], folder / "paths.png")
+    yield Made(folder / "paths.png", "three walks from above", "", "any image viewer")
+
+
+def _largest_error(walk: Motion, path: Path) -> float:
+    """Farthest that any joint comes to lie from where it was, in metres; infinite if annotations differ."""
+    import numpy as np
+
+    from marey.io import load_motion
+
+    again = load_motion(path)
+    if walk.contacts is None or again.contacts is None or again.labels != walk.labels:
+        return float("inf")
+    if not np.array_equal(walk.contacts.mask, again.contacts.mask):
+        return float("inf")
+    return float(np.linalg.norm(again.world().positions - walk.world().positions, axis=-1).max())

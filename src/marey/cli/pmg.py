@@ -1,0 +1,325 @@
+"""`marey pmg`: characters that can be steered, put together from spaces of motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.files import check_folder, check_output
+from marey.cli.pmg_play import go, reach, walk
+from marey.cli.pmg_report import PLOT, check_character, info, opened, plot, tell, tell_edge
+from marey.cli.query import AS_JSON, check_picture
+
+if TYPE_CHECKING:
+    from marey.core import Motion
+    from marey.pmg import ParametricMotionGraph
+
+_SUFFIXES = (".bvh", ".amc", ".glb", ".gltf", ".npz")
+SEED = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the sampling.")
+_GOOD = click.option("--good", type=float, metavar="METRES", help="Transitions up to this are sought.")
+_BAD = click.option("--bad", type=float, metavar="METRES", help="Transitions above this are shut out.")
+
+
+class Counts(click.ParamType):  # type: ignore[type-arg]
+    """``60,400``: samples of source and target."""
+
+    name = "source,target"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        """Both."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            source, target = (int(part) for part in str(value).split(","))
+        except ValueError:
+            source = target = 0
+        if min(source, target) < 2:
+            self.fail(f"expected two numbers of at least 2 such as 60,400, got {value!r}", param, ctx)
+        return source, target
+
+
+class Reals(click.ParamType):  # type: ignore[type-arg]
+    """``-40,0.8``: numbers, angles in degrees."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
+        """All of them."""
+        try:
+            return value if isinstance(value, tuple) else tuple(float(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"expected numbers such as 40 or -40,0.8, got {value!r}", param, ctx)
+
+
+@click.group("pmg")
+def command() -> None:
+    """Characters that can be steered: nodes are spaces of motion, edges say what can follow what.
+
+    CHAR is a .json file; the motion of its nodes lies beside it. Angles are in degrees.
+
+    \b
+    Example:
+      marey pmg build walking -o walker.json
+      marey pmg walk walker.json --seconds 60 -o walk.bvh
+      marey pmg go walker.json --to 3,5 -o there.bvh
+      marey pmg new me.json && marey pmg add me.json walk --clips walks/ --parameters turn --mirror
+      marey pmg connect me.json walk walk --plot costs.png
+    """
+
+
+@command.command("new")
+@click.argument("char", metavar="CHAR")
+@click.option("--name", help="Of the character.  [default: that of the file]")
+@click.option("--length", type=float, default=1.0 / 3.0, help="Seconds of a transition.  [default: 0.33]")
+@click.option("--region", type=float, default=0.3, show_default=True, help="Share of a clip's ends to join in.")
+@AS_JSON
+def new(char: str, name: str | None, length: float, region: float, as_json: bool) -> None:
+    """Begin a character without nodes.
+
+    \b
+    Example:
+      marey pmg new boxer.json --name boxer
+    """
+    from marey.errors import UnwritableFile
+    from marey.pmg import ParametricMotionGraph
+
+    check_character(char)
+    check_folder(char)
+    if Path(char).exists():
+        raise UnwritableFile("exists already; remove it first, or choose another name", path=char)
+    graph = ParametricMotionGraph(name or Path(char).stem, length=length, region=region)
+    graph.save(char)
+    tell(graph, as_json, written=[char])
+
+
+@command.command("add")
+@click.argument("char", metavar="CHAR")
+@click.argument("node", metavar="NODE")
+@click.argument("more", nargs=-1, metavar="")
+@click.option("--clips", multiple=True, metavar="FILE|FOLDER...", help="Motions that the node is made of.")
+@click.option("--space", metavar="SPACE", help="A space that was saved, such as one of `marey parametric build`.")
+@click.option("--parameters", default="turn", show_default=True, help="Of walks or runs: turn, or turn,speed.")
+@click.option("--feature", help="Of single actions instead, as for `marey parametric build`.")
+@click.option("--names", help="What the parameters are to be called, with commas between.")
+@click.option("--request", type=click.Choice(["by name", "at a point"]), default="by name", show_default=True,
+              help="How wishes become parameters.")  # fmt: skip
+@click.option("--mirror", is_flag=True, help="Take each clip's mirror image too.")
+@click.option("--low", type=Reals(), help="Least parameters that are used.")
+@click.option("--high", type=Reals(), help="Greatest parameters that are used.")
+@click.option("--fps", type=float, help="Frames per second.  [default: the character's, or 60]")
+@AS_JSON
+def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Add a node to a character, from clips or from a space.
+
+    \b
+    Example:
+      marey pmg add me.json walk --clips walks/*.bvh --parameters turn,speed --mirror
+      marey pmg add me.json kick --space kick.npz --names x,y,z --request "at a point"
+    """
+    from marey.pmg.requests import REQUESTS
+
+    graph = opened(char)
+    clips = (*options["clips"], *more)
+    if bool(clips) == bool(options["space"]):
+        raise click.UsageError("give either --clips or --space")
+    space = _from_file(options) if options["space"] else _from_clips(graph, clips, options)
+    low, high = (_ours(options[end], space.units, end) for end in ("low", "high"))
+    graph.add(node, space, request=REQUESTS[options["request"]], low=low, high=high)
+    graph.save(char)
+    tell(graph, as_json, written=[char])
+
+
+def _from_file(options: dict[str, Any]) -> Any:
+    from marey.parametric import ParametricMotion
+    from marey.pmg import ActionSpace
+    from marey.pmg.space_files import load_any_space
+
+    space = load_any_space(options["space"])
+    return ActionSpace.of(space, names=_names(options)) if isinstance(space, ParametricMotion) else space
+
+
+def _from_clips(graph: ParametricMotionGraph, clips: tuple[str, ...], options: dict[str, Any]) -> Any:
+    from marey.parametric import ParametricMotion
+    from marey.pmg import ActionSpace, GaitSpace
+
+    fps = options["fps"] or (graph.fps if graph.nodes else 60.0)
+    motions = [_motion(path, fps) for path in _files(clips)]
+    if options["feature"] is None:
+        return GaitSpace.build(motions, options["parameters"].split(","), mirror=options["mirror"])
+    if options["mirror"]:
+        from marey.edit import mirror
+
+        motions += [mirror(motion) for motion in motions]
+    made = ParametricMotion.build(motions, options["feature"], samples=0)
+    return ActionSpace.of(made, names=_names(options))
+
+
+def _names(options: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(options["names"].split(",")) if options["names"] else ()
+
+
+def _files(clips: tuple[str, ...]) -> list[Path]:
+    from marey.errors import UnreadableFile
+
+    out: list[Path] = []
+    for text in clips:
+        path = Path(text)
+        if path.is_dir():
+            found = sorted(each for each in path.iterdir() if each.suffix.lower() in _SUFFIXES)
+            if not found:
+                raise UnreadableFile("is a folder without motion files", path=text)
+            out += found
+        else:
+            out.append(path)
+    return out
+
+
+def _motion(path: Path, fps: float) -> Motion:
+    from marey.clean import detect_contacts
+    from marey.edit import resample
+    from marey.io import load_motion
+
+    motion = load_motion(path)
+    if motion.fps != fps:
+        motion = resample(motion, fps)
+    return motion if motion.contacts is not None else detect_contacts(motion)
+
+
+def _ours(values: tuple[float, ...] | None, units: tuple[str, ...], end: str) -> list[float] | None:
+    import math
+
+    if values is None:
+        return None
+    if len(values) != len(units):
+        raise click.UsageError(f"--{end} needs a number for each of {len(units)} parameters, got {len(values)}")
+    return [
+        value * (math.radians(1.0) if unit.startswith("rad") else 1.0)
+        for value, unit in zip(values, units, strict=True)
+    ]
+
+
+@command.command("connect")
+@click.argument("char", metavar="CHAR")
+@click.argument("source", metavar="A")
+@click.argument("target", metavar="B")
+@_GOOD
+@_BAD
+@click.option("--part", metavar="NAME", help="Where only a part of A has a way on, add it as a node of this name.")
+@click.option("--samples", type=Counts(), default="60,400", show_default=True, help="Of source and target.")
+@click.option("--plot", "picture", metavar="PNG", help="Draw what transitions cost, also where there is no edge.")
+@SEED
+@AS_JSON
+def connect(
+    char: str, source: str, target: str, good: float | None, bad: float | None, part: str | None,
+    samples: tuple[int, int], picture: str | None, seed: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Add an edge from node A to node B; without thresholds they are chosen from all transitions.
+
+    Exits with 1 where motions of A have no way on; --plot shows then from which threshold on they would have.
+
+    \b
+    Example:
+      marey pmg connect me.json walk walk --plot costs.png
+      marey pmg connect me.json walk run --good 0.08 --bad 0.12 --part "fast walk"
+    """
+    from marey.errors import NoResult
+
+    graph = opened(char)
+    for threshold, name in ((good, "--good"), (bad, "--bad")):
+        if threshold is not None and not 0.0 < threshold < float("inf"):
+            raise click.UsageError(f"{name} is a distance in metres, above 0, got {threshold:g}")
+    if good is not None and bad is not None and good > bad:
+        raise click.UsageError(f"--good must not be above --bad, got {good:g} and {bad:g} m; exchange them")
+    if picture is not None:
+        check_picture(picture, [char])
+    n_source, n_target = samples
+    compared = graph.compare(source, target, n_source=n_source, n_target=n_target, rng=seed)
+    try:
+        edge = graph.connect(
+            source, target, good=good, bad=bad, part=part, compared=compared, n_source=n_source, n_target=n_target,
+            rng=seed,
+        )  # fmt: skip
+    except NoResult:
+        if picture is not None:
+            _draw(compared, f"{source} to {target}: no edge", picture, good, bad)
+        raise
+    if picture is not None:
+        _draw(compared, f"{source} to {target}", picture, edge.good, edge.bad)
+    graph.save(char)
+    tell_edge(graph, edge, as_json, written=[char, *([picture] if picture else [])])
+
+
+def _draw(compared: Any, title: str, picture: str, good: float | None, bad: float | None) -> None:
+    from marey.plot.pmg_costs import costs
+
+    n, m = compared.costs.shape
+    costs(compared, picture, title=f"{title}, {n} x {m} samples", good=good, bad=bad)
+
+
+@command.command("auto")
+@click.argument("char", metavar="CHAR")
+@click.option("--good", type=float, default=0.10, show_default=True, metavar="METRES", help="As for connect.")
+@click.option("--bad", type=float, default=0.15, show_default=True, metavar="METRES", help="As for connect.")
+@click.option("--samples", type=Counts(), default="40,200", show_default=True, help="Of source and target.")
+@click.option("--keep", is_flag=True, help="Keep nodes that lead nowhere.")
+@SEED
+@AS_JSON
+def auto(
+    char: str, good: float, bad: float, samples: tuple[int, int], keep: bool, seed: int, as_json: bool
+) -> int:  # fmt: skip
+    """Try all pairs of nodes, keep the edges that work, and take out nodes that lead nowhere.
+
+    Exits with 1 where nothing is left that could play.
+
+    \b
+    Example:
+      marey pmg auto me.json --good 0.08 --bad 0.12
+    """
+    from marey.cli.progress import bar
+
+    graph = opened(char)
+    with bar("connecting") as progress:
+        report = graph.auto(
+            good=good, bad=bad, n_source=samples[0], n_target=samples[1], rng=seed, prune=not keep, progress=progress
+        )
+    if graph.nodes:
+        graph.save(char)
+    tell(graph, as_json, written=[char] if graph.nodes else [], report=report)
+    return 0 if graph.nodes and not graph.dead_ends() else 1
+
+
+@command.command("build")
+@click.argument("recipe", metavar="RECIPE|NAME")
+@click.option("-o", "--output", required=True, metavar="CHAR", help="The character to write, a .json file.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that compare.")
+@AS_JSON
+def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
+    """Build a whole character from a recipe: a .toml file, or one that comes with marey.
+
+    \b
+    There are walking, right-turner, running, walk-run, boxing and everyday.
+    \b
+    Example:
+      marey pmg build boxing -o boxer.json
+      marey pmg build me.toml -o me.json
+    """
+    from marey.cli.progress import bar
+    from marey.pmg import build_recipe, read_recipe
+    from marey.store import run_on
+
+    check_character(output)
+    check_folder(output)
+    check_output(output, [recipe])
+    read = read_recipe(recipe)
+    with bar("building") as progress:
+        graph = build_recipe(read, progress=progress, run=run_on(jobs))
+    graph.save(output)
+    tell(graph, as_json, written=[output])
+
+
+for each in (info, plot, walk, go, reach):
+    command.add_command(each)
+
+__all__ = ["PLOT", "command"]

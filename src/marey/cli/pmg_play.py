@@ -1,0 +1,175 @@
+"""`marey pmg walk`, `go` and `reach`: a character at work."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.files import check_folder, check_output, counted
+from marey.cli.pmg_report import opened
+from marey.cli.query import AS_JSON, check_picture
+
+if TYPE_CHECKING:
+    from marey.core import Motion
+    from marey.pmg import CharacterStream
+
+_OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+_SECONDS_OF_WAY = 3.0  # for each metre of the straight way, and as many more, until it is given up
+
+_SAME_WAY = math.radians(20.0)  # of a heading that counts as met; weighs as much as 0.3 m
+
+
+class Place(click.ParamType):  # type: ignore[type-arg]
+    """``3,5``: x and z in metres."""
+
+    name = "x,z"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
+        """Both."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            x, z = (float(part) for part in str(value).split(","))
+        except ValueError:
+            x = z = math.nan
+        if not (math.isfinite(x) and math.isfinite(z)):
+            self.fail(f"expected x,z in metres such as 3,5, got {value!r}", param, ctx)
+        return x, z
+
+
+@click.command("walk")
+@click.argument("char", metavar="CHAR")
+@click.option("--seconds", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="How long.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same walk.")
+@click.option("--no-cleanup", is_flag=True, help="Leave feet as they are blended.")
+@_OUT
+@AS_JSON
+def walk(char: str, seconds: float, seed: int, no_cleanup: bool, output: str, as_json: bool) -> int:
+    """Play a character by chance.
+
+    \b
+    Example:
+      marey pmg walk boxer.json --seconds 60 --seed 3 -o boxing.bvh
+    """
+    from marey.control import RandomWalk
+    from marey.io import save
+
+    check_output(output, [char])
+    check_folder(output)
+    stream = opened(char).stream(RandomWalk(seed), clean=not no_cleanup)
+    played = stream.record(seconds)
+    save(played, output)
+    return _tell(stream, played, output, as_json, {})
+
+
+@click.command("go", context_settings={"ignore_unknown_options": True})
+@click.argument("char", metavar="CHAR")
+@click.option("--to", "point", type=Place(), required=True, help="Where to go: x,z in metres.")
+@click.option("--heading", type=float, metavar="DEG", help="Which way to face there, from +Z, positive to the left.")
+@click.option("--seconds", type=click.FloatRange(min=0.1), help="When to give up.  [default: by the way's length]")
+@_OUT
+@AS_JSON
+def go(
+    char: str, point: tuple[float, float], heading: float | None, seconds: float | None, output: str, as_json: bool
+) -> int:
+    """Have a character go to a point from the origin, where it faces +Z; written until it is there.
+
+    Exits with 1 where it does not come within 0.3 m.
+
+    \b
+    Example:
+      marey pmg go walker.json --to 3,5 --heading 90 -o there.bvh
+    """
+    import numpy as np
+
+    from marey.control import GoTo
+    from marey.edit._figure import facing
+    from marey.io import save
+
+    check_output(output, [char])
+    check_folder(output)
+    graph = opened(char)
+    aim = GoTo(point) if heading is None else GoTo(point, heading=math.radians(heading))
+    stream = graph.stream(aim)
+    played = stream.record(seconds or _SECONDS_OF_WAY * (math.hypot(*point) + _SECONDS_OF_WAY))
+    off = np.linalg.norm(played.travel[:, [0, 2]] - point, axis=1)
+    near = np.flatnonzero(off <= 0.3)
+    at = int(np.argmin(off))
+    turned = None
+    if heading is not None:
+        faced = facing(played.skeleton, played.world().positions) - math.radians(heading)
+        aside = np.abs((faced + np.pi) % (2.0 * np.pi) - np.pi)
+        at = int(near[np.argmin(aside[near] / _SAME_WAY + off[near] / 0.3)]) if len(near) else at
+        turned = math.degrees(float(aside[at]))
+    elif len(near):
+        # Where it is nearest on its first time there, not on one of a later round.
+        last = near[0] + int(np.argmax(np.append(off[near[0] :] > 0.3, True)))
+        at = int(near[0] + np.argmin(off[near[0] : last]))
+    played = played[: max(at + 1, 2)]
+    save(played, output)
+    extra: dict[str, Any] = {"missed": float(off[at]), "reached": bool(len(near))}
+    if turned is not None:
+        extra["heading_off_degrees"] = turned
+    code = _tell(stream, played, output, as_json, extra)
+    return code if len(near) else 1
+
+
+def _tell(stream: CharacterStream, played: Motion, output: str, as_json: bool, extra: dict[str, Any]) -> int:
+    shown = [each for each in stream.transitions if each.frame < len(played)]
+    worst = max((each.cost / each.bad for each in shown), default=0.0)
+    report = {
+        "written": [output],
+        "frames": len(played),
+        "seconds": len(played) / played.fps,
+        "clips": len(shown) + 1,
+        "worst_share_of_bad": worst,
+        **extra,
+    }
+    if as_json:
+        click.echo(json.dumps(report, indent=1))
+    else:
+        click.echo(
+            f"wrote {output}: {counted(len(played), 'frame')}, {report['seconds']:.1f} s, "
+            f"{counted(len(shown) + 1, 'clip')}, the worst transition at {100 * worst:.0f} % of bad"
+        )
+        if "missed" in extra:
+            there = "there" if extra["reached"] else "not there"
+            told = f"  {there}: {100 * extra['missed']:.0f} cm from the point"
+            if "heading_off_degrees" in extra:
+                told += f", {extra['heading_off_degrees']:.0f} degrees from the heading"
+            click.echo(told)
+    return 0
+
+
+@click.command("reach")
+@click.argument("char", metavar="CHAR")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The picture to write: PNG or SVG.")
+@click.option("--seconds", type=click.FloatRange(min=0.1), default=4.0, show_default=True, help="Time that it has.")
+@click.option("--cell", type=float, default=0.2, show_default=True, metavar="METRES", help="How fine the floor is.")
+@click.option("--headings", type=click.IntRange(min=4), default=24, show_default=True, help="How many in a circle.")
+@click.option("--start", metavar="NODE", help="What it begins with.  [default: the first node]")
+@AS_JSON
+def reach(char: str, output: str, seconds: float, cell: float, headings: int, start: str | None, as_json: bool) -> None:
+    """Draw which places and headings a character can reach in a time.
+
+    \b
+    Example:
+      marey pmg reach walker.json -o reach.png --seconds 4
+    """
+    from marey.control.reach import reach as find
+    from marey.plot.reach import reach as draw
+
+    check_picture(output, [char])
+    found = find(opened(char), seconds=seconds, cell=cell, headings=headings, start=start)
+    draw(found, output)
+    figures = found.as_dict()
+    if as_json:
+        finite = {name: value if math.isfinite(value) else None for name, value in figures.items()}
+        click.echo(json.dumps({"written": [output], **finite}, indent=1))
+        return
+    for name, value in figures.items():
+        click.echo(f"  {name.replace('_', ' ')}: {value:.3g}")
+    click.echo(f"wrote {output}")

@@ -1,0 +1,196 @@
+"""`marey pmg info` and `plot`, and how characters are opened and told of."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.files import counted
+from marey.cli.query import AS_JSON, check_picture
+
+if TYPE_CHECKING:
+    from marey.pmg import Edge, Node, ParametricMotionGraph
+    from marey.pmg.auto import AutoReport
+
+_KINDS = ("graph", "boxes", "costs", "lengths")
+
+
+def check_character(path: str) -> None:
+    """Refuse a name that no character is saved as."""
+    if Path(path).suffix.lower() != ".json":
+        raise click.UsageError(f"a character is a .json file, got {path!r}")
+
+
+def opened(path: str) -> ParametricMotionGraph:
+    """The character in a file."""
+    from marey.pmg import ParametricMotionGraph
+
+    return ParametricMotionGraph.load(path)
+
+
+def shown(unit: str) -> tuple[str, float]:
+    """The unit in which people are told, and how many of it are one of ours."""
+    return (unit.replace("rad", "degrees"), math.degrees(1.0)) if unit.startswith("rad") else (unit, 1.0)
+
+
+def _ranges(node: Node) -> list[dict[str, Any]]:
+    rows = []
+    for name, unit, low, high in zip(node.names, node.units, node.low, node.high, strict=True):
+        told, factor = shown(unit)
+        rows.append({"name": name, "unit": told, "low": factor * float(low), "high": factor * float(high)})
+    return rows
+
+
+def _edge(graph: ParametricMotionGraph, edge: Edge) -> dict[str, Any]:
+    share = ((edge.high - edge.low) / graph.node(edge.target).scale).prod(axis=1).mean()
+    return {
+        "from": edge.source,
+        "to": edge.target,
+        "good": edge.good,
+        "bad": edge.bad,
+        "worst": edge.worst,
+        "samples": len(edge),
+        "share": min(1.0, float(share)),
+    }
+
+
+def report_of(graph: ParametricMotionGraph) -> dict[str, Any]:
+    """What `info --json` says."""
+    seams = graph.seams
+    return {
+        "name": graph.name,
+        "transitions": {"length": seams.length, "region": seams.region, "markers": seams.markers},
+        "nodes": [{"name": name, "parameters": _ranges(node), "of": node.of} for name, node in graph.nodes.items()],
+        "edges": [_edge(graph, edge) for edge in graph.edges.values()],
+        "dead_ends": list(graph.dead_ends()),
+    }
+
+
+def tell(
+    graph: ParametricMotionGraph, as_json: bool, *, written: list[str] | None = None, report: AutoReport | None = None
+) -> None:
+    """Tell what a character is."""
+    told = report_of(graph) | {"written": written or []}
+    if report is not None:
+        told["failed"] = [{"from": a, "to": b, "why": why} for a, b, why in report.failed]
+        told["pruned"] = list(report.pruned)
+    if as_json:
+        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        return
+    click.echo(f"{graph.name}: {counted(len(graph.nodes), 'node')}, {counted(len(graph.edges), 'edge')}")
+    for node in told["nodes"]:
+        ranges = ", ".join(
+            f"{row['name']} {row['low']:.3g} to {row['high']:.3g} {row['unit']}".rstrip() for row in node["parameters"]
+        )
+        click.echo(f"  {node['name']}: {ranges}")
+    for edge in told["edges"]:
+        click.echo(_line(edge))
+    for name in told["dead_ends"]:
+        click.echo(f"  ! {name} leads nowhere; connect it")
+    for row in told.get("failed", []):
+        click.echo(f"  - {row['why']}")
+    for name in told.get("pruned", []):
+        click.echo(f"  - {name} led nowhere and is taken out")
+    for path in told["written"]:
+        click.echo(f"wrote {path}")
+
+
+def _line(edge: dict[str, Any]) -> str:
+    return (
+        f"  {edge['from']} -> {edge['to']}: good {100 * edge['good']:.1f} cm, bad {100 * edge['bad']:.1f} cm, "
+        f"{100 * edge['share']:.0f} % of it can follow"
+    )
+
+
+def tell_edge(graph: ParametricMotionGraph, edge: Edge, as_json: bool, *, written: list[str]) -> None:
+    """Tell what an edge is."""
+    told = _edge(graph, edge)
+    told |= {"costs": edge.costs.tolist(), "written": written}
+    if as_json:
+        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        return
+    click.echo(_line(told).strip())
+    click.echo(f"  the worst motion's best transition costs {100 * edge.worst:.1f} cm: good cannot be lower")
+    quarter = len(edge.costs) // 4
+    low, middle, high = (100 * edge.costs[k * quarter] for k in (1, 2, 3))
+    click.echo(f"  of all transitions a quarter cost up to {low:.1f} cm, half {middle:.1f}, three quarters {high:.1f}")
+    for path in written:
+        click.echo(f"wrote {path}")
+
+
+@click.command("info")
+@click.argument("char", metavar="CHAR")
+@AS_JSON
+def info(char: str, as_json: bool) -> int:
+    """What a character can do. Exits with 1 where a node leads nowhere.
+
+    \b
+    Example:
+      marey pmg info walker.json
+    """
+    graph = opened(char)
+    tell(graph, as_json)
+    return 1 if graph.dead_ends() else 0
+
+
+PLOT = click.option("-o", "--output", required=True, metavar="OUT", help="The picture to write: PNG or SVG.")
+
+
+@click.command("plot")
+@click.argument("char", metavar="CHAR")
+@PLOT
+@click.option("--kind", type=click.Choice(_KINDS), default="graph", show_default=True,
+              help="Nodes and edges, the boxes of one edge, what edges cost, or how long clips last.")  # fmt: skip
+@click.option("--edge", "ends", metavar="A,B", help="Whose boxes to draw.  [default: the first]")
+def plot(char: str, output: str, kind: str, ends: str | None) -> None:
+    """Draw a character.
+
+    \b
+    Example:
+      marey pmg plot walker.json -o walker.png
+      marey pmg plot walker.json -o boxes.png --kind boxes --edge walk,walk
+    """
+    from marey.errors import NoResult
+
+    check_picture(output, [char])
+    if ends is not None and kind != "boxes":
+        raise click.UsageError("--edge goes with --kind boxes")
+    graph = opened(char)
+    if kind == "graph":
+        from marey.plot.pmg import graph as draw
+
+        draw(graph, output)
+    elif kind == "lengths":
+        from marey.plot.pmg import lengths
+
+        lengths(graph, output)
+    elif not graph.edges:
+        raise NoResult(f"{graph.name!r} has no edges to draw; connect its nodes")
+    elif kind == "costs":
+        from marey.plot.pmg_costs import edges
+
+        edges(graph, output)
+    else:
+        _draw_boxes(graph, ends, output)
+    click.echo(f"wrote {output}")
+
+
+def _draw_boxes(graph: ParametricMotionGraph, ends: str | None, output: str) -> None:
+    from marey.errors import UnknownName
+    from marey.plot.pmg import edge as draw
+    from marey.pmg.connect import edge_from
+
+    pairs = {",".join(pair): pair for pair in graph.edges}
+    if ends is not None and ends not in pairs:
+        raise UnknownName(f"there is no edge {ends!r}; there are {'; '.join(pairs)}")
+    source, target = pairs[ends] if ends is not None else next(iter(graph.edges))
+    known = graph.edges[source, target]
+    compared = graph.compare(source, target, n_source=max(4, len(known)))
+    # The samples are drawn anew, so that the boxes are those of the same thresholds, not the very ones of the file.
+    good = max(known.good, float(compared.costs.min(axis=1).max()))
+    edge = edge_from(compared, graph.node(source), graph.node(target), good, max(good, known.bad))
+    draw(compared, edge, graph.node(target), output)

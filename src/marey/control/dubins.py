@@ -1,0 +1,43 @@
+"""The shortest way to a point with a heading, for a figure that cannot turn on the spot (Dubins 1957)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats, frozen
+from marey.errors import InvalidValue
+
+__all__ = ["checked_radii", "dubins_way"]
+
+# Metres: wider circles are straight lines as far as anybody walks.
+WIDEST = 1e4
+
+
+def dubins_way(places: ArrayLike, goal: ArrayLike, radius: float | tuple[float, float]) -> Floats:
+    """Metres of the shortest way from places to a place: arcs of the tightest circles, with a straight line between.
+
+    Parameters
+    ----------
+    places : (..., 3) rigid2d, where figures are and which way they face.
+    goal : (3,) rigid2d, where they are to arrive, facing which way.
+    radius : metres of the tightest circle, or of that to the left and that to the right; infinite for no turn to a
+        side.
+    """
+    from marey.control.dubins_kernels import ways_to
+
+    here = np.asarray(places, dtype=np.float64)
+    if here.ndim < 1 or here.shape[-1] != 3:
+        raise InvalidValue(f"places must have shape (..., 3), got {here.shape}")
+    left, right = checked_radii(radius)
+    out = np.empty(here.size // 3)
+    ways_to(np.ascontiguousarray(here.reshape(-1, 3)), frozen(goal, "goal", (3,)), left, right, out)
+    return np.asarray(out.reshape(here.shape[:-1]))
+
+
+def checked_radii(radius: float | tuple[float, float]) -> tuple[float, float]:
+    """Radii to the left and to the right, no wider than what counts as straight."""
+    both = np.broadcast_to(np.asarray(radius, dtype=np.float64), (2,)) if np.ndim(radius) < 2 else np.zeros(2)
+    if np.isnan(both).any() or (both <= 0.0).any():
+        raise InvalidValue(f"expected a radius in metres, above 0, or one to either side, got {radius!r}")
+    return float(min(both[0], WIDEST)), float(min(both[1], WIDEST))

@@ -1,0 +1,256 @@
+"""Edges of a fat graph: all clips from one hub to another, bent to begin and end in its pose and blended by turn.
+
+Clips are brought in step and kept at equal parts of their common course. What is averaged of their paths are the steps
+as the figure sees them, so that the turn of a blend is the weighted mean of the turns; weights fall off with the
+distance in turn and are tilted until that mean is what was asked for, as in `marey.pmg.GaitSpace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.control.fat_graph_hubs import Hub, Seen, own_steps
+from marey.control.inertia_reel import Reel
+from marey.core._arrays import Bools, Floats, settle
+from marey.core.contacts import Contacts
+from marey.core.motion import Motion
+from marey.errors import NotBlendable, NoTimewarp
+from marey.register import register
+
+__all__ = ["FatEdge", "Path", "make_edge"]
+
+# Clips that last longer than the usual one by this, or shorter, are other actions: most of them missed a visit.
+_LONGER = 1.5
+# Metres, root of the mean D in step, from which on a clip is another action.
+_ALIKE = 0.22
+_TILTS, _SOLVED, _LEAST_SHARE = 60, 1e-9, 1e-4
+# Share of the bandwidth by which the turn of a blend may be off for that turn to count as met.
+_MET = 0.02
+
+
+class Path(NamedTuple):
+    """Frames of a clip that follows a hub, the first of them one frame after it, in the hub's own place.
+
+    roots : (F, 3). rotations : (F, J, 4). flags : (F, K). bones : (F, J, 3) or None. end : (3,) rigid2d of the hub that
+    it leads to.
+    """
+
+    roots: Floats
+    rotations: Floats
+    flags: Bools
+    bones: Floats | None
+    end: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FatEdge:
+    """n clips from hub to hub at G points of their common course.
+
+    source, target : indices of the hubs.
+    values : (n, G, C + K) poses as in `Seen` and contacts from 0 to 1. n_joints, n_flags : J and K.
+    steps : (n, G - 1, 4) turn, way to the left, way ahead, and seconds from point to point.
+    bandwidth : radians, what counts as near in turn.
+    low, high : radians that can be asked for. left_out : clips from hub to hub that were too unlike the others.
+    """
+
+    source: int
+    target: int
+    values: Floats
+    steps: Floats
+    n_joints: int
+    n_flags: int
+    bandwidth: float
+    low: float
+    high: float
+    left_out: int
+
+    @property
+    def turns(self) -> Floats:
+        """(n,) radians, by which each clip turns."""
+        return np.asarray(self.steps[..., 0].sum(axis=1))
+
+    @property
+    def seconds(self) -> Floats:
+        """(n,) that each clip lasts."""
+        return np.asarray(self.steps[..., 3].sum(axis=1))
+
+    def weights(self, turn: float) -> Floats:
+        """(n,) weights of the clips, none negative, with sum 1; their mean turn is the one asked for, if it can be."""
+        return _weights(self.turns, turn, self.bandwidth)
+
+    def path(self, turn: float, fps: float) -> Path:
+        """The blend that turns by so much, as near as that can be, in whole frames."""
+        from marey.pmg.gait_kernels import between, mix, place
+
+        weights = self.weights(float(np.clip(turn, self.low, self.high)))
+        _, n_rows, n_columns = self.values.shape
+        mixed = np.empty((n_rows, n_columns))
+        mix(weights, self.values, mixed)
+        steps = np.tensordot(weights, self.steps, axes=1)
+        ground, seconds = _laid(steps)
+        n = max(1, round(float(seconds[-1]) * fps))
+        # One more point at both ends, on the straight line: the cubic between points is then straight there too.
+        rows = np.interp(np.arange(1, n + 1) / n * seconds[-1], seconds, np.arange(len(seconds))) + 1.0
+        made, laid = np.empty((n, n_columns)), np.empty((n, 3))
+        between(_longer(mixed), rows, made)
+        between(_longer(ground), rows, laid)
+        j = self.n_joints
+        roots, turns = np.empty((n, 3)), np.empty((n, j, 4))
+        place(made, laid, j, roots, turns)
+        stop = n_columns - self.n_flags
+        bones = made[:, 4 * j + 1 : stop].reshape(n, -1, 3)
+        return Path(
+            settle(roots),
+            settle(turns),
+            settle(made[:, stop:] > 0.5),
+            settle(bones) if bones.shape[1] else None,
+            settle(ground[-1]),
+        )
+
+
+def make_edge(
+    reel: Reel,
+    seen: Seen,
+    hubs: Sequence[Hub],
+    ends: tuple[int, int],
+    clips: Sequence[tuple[int, int]],
+    ease: float,
+    bandwidth: float,
+) -> FatEdge | None:
+    """An edge of the clips from row to row of the reel, or None where fewer than two are alike.
+
+    ease : seconds in which a clip leaves the hub's pose for its own, and comes back.
+    """
+    lengths = np.array([b - a for a, b in clips])
+    usual = float(np.median(lengths))
+    kept = [clip for clip, n in zip(clips, lengths, strict=True) if usual / _LONGER <= n <= usual * _LONGER]
+    if len(kept) < 2:
+        return None
+    turns = np.array([seen.ground[b, 0] - seen.ground[a, 0] for a, b in kept])
+    middle = int(np.argsort(turns)[len(turns) // 2])
+    reference = _clip(reel, *kept[middle])
+    # Twice the frames, so that the cubic between points is as good as the clips.
+    times = np.linspace(0.0, reference.duration, 2 * len(reference) + 1)
+    found = {k: _in_step(reference, _clip(reel, *clip), times) for k, clip in enumerate(kept) if k != middle}
+    alike = [(kept[k], at) for k, at in sorted(({**found, middle: times}).items()) if at is not None]
+    if len(alike) < 2:
+        return None
+    parts = [_sampled(reel, seen, clip, at) for clip, at in alike]
+    values, steps = np.stack([part[0] for part in parts]), np.stack([part[1] for part in parts])
+    n_poses = seen.poses.shape[1]
+    values[..., :n_poses], steps = _snapped(values[..., :n_poses], steps, hubs[ends[0]], ease, reel)
+    backward = _snapped(values[:, ::-1, :n_poses], -steps[:, ::-1], hubs[ends[1]], ease, reel)
+    values[..., :n_poses], steps = backward[0][:, ::-1], -backward[1][:, ::-1]
+    low, high = _range(steps[..., 0].sum(axis=1), bandwidth)
+    return FatEdge(
+        *ends,
+        values=settle(np.ascontiguousarray(values)),
+        steps=settle(np.ascontiguousarray(steps)),
+        n_joints=len(reel.skeleton),
+        n_flags=len(reel.points),
+        bandwidth=bandwidth,
+        low=low,
+        high=high,
+        left_out=len(clips) - len(alike),
+    )
+
+
+def _clip(reel: Reel, first: int, last: int) -> Motion:
+    rows = slice(first, last + 1)
+    return Motion(
+        reel.skeleton,
+        reel.root[rows],
+        reel.rotations[rows],
+        reel.fps,
+        name=f"{reel.names[reel.clip_of(first)]} from {first}",
+        contacts=Contacts(reel.points, reel.contacts[rows]) if reel.points else None,
+        bone_offsets=None if reel.bones is None else reel.bones[rows],
+    )
+
+
+def _in_step(reference: Motion, clip: Motion, times: Floats) -> Floats | None:
+    """Seconds (G,) in a clip that belong to `times` (G,) of the reference; None where the two are not alike."""
+    try:
+        course = register([reference, clip], crop=None, reference=0, max_distance=_ALIKE)
+    except (NotBlendable, NoTimewarp):
+        return None
+    along = course.timewarp(np.linspace(0.0, 1.0, 4 * len(times)))
+    return np.asarray(np.interp(times, along[:, 0], along[:, 1]))
+
+
+def _sampled(reel: Reel, seen: Seen, clip: tuple[int, int], seconds: Floats) -> tuple[Floats, Floats]:
+    """Values (G, C + K) and steps (G - 1, 4) of a clip at times (G,) from its first row."""
+    from scipy.interpolate import CubicSpline
+
+    rows = np.arange(clip[0] - 1, clip[1] + 2)
+    at = clip[0] + np.clip(seconds, 0.0, (clip[1] - clip[0]) / reel.fps) * reel.fps
+    flat = np.concatenate([seen.poses[rows], seen.ground[rows]], axis=1)
+    found = CubicSpline(rows, flat, axis=0)(at)
+    flags = reel.contacts[np.rint(at).astype(np.int64)].astype(np.float64)
+    ground = found[:, -3:]
+    steps = np.concatenate([own_steps(ground), np.diff(seconds)[:, None]], axis=1)
+    return np.concatenate([found[:, :-3], flags], axis=1), steps
+
+
+def _snapped(values: Floats, steps: Floats, hub: Hub, ease: float, reel: Reel) -> tuple[Floats, Floats]:
+    """Poses (n, G, C) and steps that leave from the hub's pose at its rate.
+
+    What the first pose and its rate are off by is taken away, and comes back over `ease` seconds as the cubic that
+    begins with it and ends at rest. Steps with negative time are a clip played backwards, which arrives at the hub.
+    """
+    seconds = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps[..., 3], axis=1)], axis=1)
+    sign = np.sign(seconds[:, -1:])
+    span = np.minimum(ease, 0.5 * np.abs(seconds[:, -1:]))
+    t = np.clip(np.abs(seconds) / span, 0.0, 1.0)
+    off = hub.pose - values[:, 0]
+    rate = (values[:, 1] - values[:, 0]) / (seconds[:, 1] - seconds[:, 0])[:, None]
+    lag = (sign * span) * (hub.rate - rate)
+    stays, slope = (1.0 + 2.0 * t) * (1.0 - t) ** 2, t * (1.0 - t) ** 2
+    out = values + stays[..., None] * off[:, None] + slope[..., None] * lag[:, None]
+    n = 4 * len(reel.skeleton)
+    turns = out[..., :n].reshape(*out.shape[:2], -1, 4)
+    out[..., :n] = (turns / np.linalg.norm(turns, axis=-1, keepdims=True)).reshape(*out.shape[:2], n)
+    moved = steps.copy()
+    pace = hub.ground_rate - steps[:, 0, :3] / steps[:, 0, 3:]
+    moved[..., :3] += (stays[:, :-1, None] * pace[:, None]) * steps[..., 3:]
+    return out, moved
+
+
+def _weights(turns: Floats, turn: float, bandwidth: float) -> Floats:
+    from marey.pmg.gait_kernels import tilt
+
+    off = ((turns - turn) / bandwidth)[:, None]
+    weights, room = np.empty(len(turns)), np.empty(len(turns))
+    tilt(off, -0.5 * off[:, 0] ** 2, _TILTS, _SOLVED, _LEAST_SHARE, room, weights)
+    return weights
+
+
+def _range(turns: Floats, bandwidth: float) -> tuple[float, float]:
+    """The widest turns that blends meet: from the widest clips inwards."""
+    ends = []
+    for far in (float(turns.min()), float(turns.max())):
+        shares = np.linspace(0.0, 1.0, 101)
+        tried = far + shares * (float(np.median(turns)) - far)
+        off = [abs(float(_weights(turns, turn, bandwidth) @ turns) - turn) for turn in tried]
+        met = np.flatnonzero(np.array(off) <= _MET * bandwidth)
+        ends.append(float(tried[met[0]]) if len(met) else float(np.median(turns)))
+    return ends[0], ends[1]
+
+
+def _laid(steps: Floats) -> tuple[Floats, Floats]:
+    """Points (G, 3) rigid2d and seconds (G,) that steps (G - 1, 4) lead along from the origin, facing +Z."""
+    total = np.concatenate([np.zeros((1, 2)), np.cumsum(steps[:, [0, 3]], axis=0)])
+    half = 0.5 * (total[1:, 0] + total[:-1, 0])
+    cosine, sine = np.cos(half), np.sin(half)
+    x = np.cumsum(steps[:, 1] * cosine + steps[:, 2] * sine)
+    z = np.cumsum(steps[:, 2] * cosine - steps[:, 1] * sine)
+    ground = np.stack([total[:, 0], np.concatenate([[0.0], x]), np.concatenate([[0.0], z])], axis=1)
+    return ground, total[:, 1]
+
+
+def _longer(values: Floats) -> Floats:
+    return np.concatenate([2.0 * values[:1] - values[1:2], values, 2.0 * values[-1:] - values[-2:-1]])

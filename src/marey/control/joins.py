@@ -1,0 +1,86 @@
+"""How clips really meet: where the next clip is laid, as against end to end with the one before.
+
+A stream lays the next clip so that bodies match and standing feet stay. That is not quite where its facing and hips
+would meet those of the clip before; over some clips it adds up to many degrees. It hardly differs between clips with
+nearly the same parameters, so that some samples and a quadratic fit tell it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.edit._figure import place as place_of
+from marey.maths import rigid2d
+from marey.pmg import ParametricMotionGraph
+from marey.pmg.costs import half_window
+from marey.pmg.seam import find_seam, joined_frames
+
+__all__ = ["Join", "fit_join", "quadratic"]
+
+# Samples for each value that is fitted.
+_EACH = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Join:
+    """Where clips of one node are laid after clips of another.
+
+    middle, scale : (d + e,) of the parameters of both. fitted : (F, 3) rigid2d for the columns of `quadratic`.
+    """
+
+    middle: Floats
+    scale: Floats
+    fitted: Floats
+
+    def entered(self, before: Floats, after: Floats, here: Floats) -> Floats:
+        """(N, 3) where the facing and hips of clips with parameters `after` (N, e) begin to be when they are entered.
+
+        before : (N, d) parameters of the clips that are left where the figure is `here` (N, 3).
+        """
+        from marey.control.outlook_kernels import enter_clips
+
+        out = np.empty((len(after), 3))
+        enter_clips(before, after, here, self.middle, self.scale, self.fitted, out)
+        return out
+
+
+def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
+    """Join some clips of two nodes along their edge, and fit where the second ones are laid."""
+    first, second = graph.node(source), graph.node(target)
+    edge, chance = graph.edges[source, target], np.random.default_rng(0)
+    n_dims = first.n_dims + second.n_dims
+    n_samples = _EACH * (1 + n_dims + n_dims * (n_dims + 1) // 2)
+    before = first.samples(n_samples, chance, corners=True)
+    middle = np.concatenate([first.middle, second.middle])
+    scale = np.concatenate([first.scale, second.scale])
+    both, laid = np.empty((n_samples, n_dims)), np.empty((n_samples, 3))
+    for k, parameters in enumerate(before):
+        box = edge.onward(parameters)
+        chosen = chance.uniform(box.low, box.high)
+        a, b = first.motion(parameters), second.motion(chosen)
+        half = half_window(graph.seams, a.fps)
+        seam = find_seam(a, b, box.leave, box.enter, half, 0, graph.seams.markers)
+        _, onward = joined_frames(a, b, seam, half, np.zeros(3))
+        here = rigid2d.invert(_place(a, box.leave))
+        laid[k] = rigid2d.compose(rigid2d.compose(here, onward), _place(b, box.enter))
+        both[k] = (np.concatenate([parameters, chosen]) - middle) / scale
+    laid[:, 0] = rigid2d.wrap_angle(laid[:, 0])
+    # Parameters without a range make columns of zeros; the least of all that fit is taken.
+    fitted, *_ = np.linalg.lstsq(quadratic(both), laid, rcond=None)
+    return Join(middle, scale, np.asarray(fitted, dtype=np.float64))
+
+
+def quadratic(both: Floats) -> Floats:
+    """(N, F) one, the parameters, and their products two by two."""
+    i, j = np.triu_indices(both.shape[1])
+    return np.concatenate([np.ones((len(both), 1)), both, both[:, i] * both[:, j]], axis=1)
+
+
+def _place(motion: Motion, moment: float) -> Floats:
+    """(3,) rigid2d at a moment from 0 to 1."""
+    frame = int(np.clip(round(moment * (len(motion) - 1)), 0, len(motion) - 1))
+    return place_of(motion.skeleton, motion[frame : frame + 1].world(), 0)

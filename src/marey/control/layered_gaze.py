@@ -1,0 +1,195 @@
+"""Gaze on a stream: looks that are asked for while it plays, and looks towards where the figure is asked to go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, frozen
+from marey.errors import InvalidValue
+from marey.layer.gaze_body import GazeBody
+from marey.layer.gaze_model import angles_of, checked_goal, reached
+from marey.layer.gaze_region import project
+from marey.layer.gaze_turns import with_look
+from marey.maths import quat, rigid2d
+
+if TYPE_CHECKING:
+    from marey.control.layered import Pose
+    from marey.layer.gaze_map import GazeMap
+
+__all__ = ["GazeLayer"]
+
+# Seconds over which a goal's angles follow the goal, so that neither bobbing nor a new request makes a look jump.
+_FOLLOW = 0.1
+# Radians: a body that faces where it should go this nearly needs no cue, and a cue that moves by less is no new look.
+_FACING, _SAME = np.radians(12.0), np.radians(20.0)
+# A goal that goes behind the figure is followed this far beyond its back before the other side takes over.
+_BEHIND = np.pi + np.radians(20.0)
+_BACK, _ANGLES, _POINT, _DIRECTION = 0, 1, 2, 3
+_AHEAD = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(slots=True)
+class _Look:
+    """One look: when it began, where to, its times (7,), the turns (15,) it began from, and its angles (2,) now."""
+
+    begin: float
+    kind: int
+    goal: Floats
+    cue: bool
+    times: Floats
+    anchor: Floats
+    angles: Floats
+
+
+class GazeLayer:
+    """Turns spine, neck and head of a stream's figure to where it is asked to look.
+
+    Takes ``gaze=``: ``(yaw, pitch)`` in radians from the body's heading, yaw to the left and pitch upwards; ``(x, y,
+    z)``, a point in the world, metres, which is followed; or None, to go back to what the stream does by itself.
+
+    Parameters
+    ----------
+    gaze : how the person looks somewhere; `GazeMap.default()` if None.
+    cue : look towards a ``direction`` that the stream is asked to go, before the body turns, until it faces there. A
+        gaze that is asked for comes before a cue.
+
+    What the map has no room for is looked at as far as it goes. A look that breaks off another goes on from where that
+    was, with the model's own times, so that nothing jumps.
+    """
+
+    wishes = ("gaze",)
+
+    def __init__(self, gaze: GazeMap | None = None, *, cue: bool = False) -> None:
+        from marey.layer.gaze_map import GazeMap
+
+        self.gaze = GazeMap.default() if gaze is None else gaze
+        if not isinstance(self.gaze, GazeMap):
+            raise InvalidValue(f"a gaze layer needs a GazeMap, got {type(gaze).__name__}")
+        self.cue = bool(cue)
+        self._looks: list[_Look] = []
+        self._pending: tuple[int, Floats, bool] | None = None
+        self._turns = np.zeros(15)
+
+    @property
+    def hears(self) -> tuple[str, ...]:
+        return ("direction",) if self.cue else ()
+
+    @property
+    def turns(self) -> Floats:
+        """(15,) rotation vectors of pelvis, lower spine, upper spine, neck and eyes in the latest frame."""
+        return self._turns.copy()
+
+    @property
+    def looks_at(self) -> Floats | None:
+        """(2,) yaw and pitch of the goal that is looked at, inside the map; None where there is none."""
+        last = self._looks[-1] if self._looks else None
+        return None if last is None or last.kind == _BACK else project(last.angles[None], self.gaze.region)[0][0]
+
+    def request(self, **wish: Any) -> None:
+        """Look somewhere from the next frame on; see the class."""
+        if self.cue and wish.get("direction") is not None:
+            direction = float(wish["direction"])
+            if not np.isfinite(direction):
+                raise InvalidValue(f"direction must be finite, got {wish['direction']!r}")
+            busy = self._pending or (self._looks and (self._looks[-1].kind, None, self._looks[-1].cue))
+            if not busy or busy[2] or busy[0] == _BACK:
+                self._pending = (_DIRECTION, np.array([direction, 0.0]), True)
+        if "gaze" in wish:
+            self._pending = _checked(wish["gaze"])
+
+    def apply(self, pose: Pose) -> Floats | None:
+        """(J, 4) the pose, looking; None while there is nothing to look at."""
+        if self._pending is not None:
+            asked, self._pending = self._pending, None
+            self._begin(asked, pose)
+        if not self._looks:
+            return None
+        self._follow(pose)
+        self._turns = self._blended(pose.seconds)
+        settled = [k for k, look in enumerate(self._looks) if look.begin + look.times[0] <= pose.seconds]
+        self._looks = self._looks[settled[-1] :] if settled else self._looks
+        if settled and self._looks[-1].kind == _BACK and len(self._looks) == 1:
+            self._looks, self._turns = [], np.zeros(15)
+            return None
+        bones = None if pose.bones is None else pose.bones[None]
+        made = with_look(pose.skeleton, pose.rotations[None], np.array([pose.heading]), self._turns[None], bones)
+        return np.asarray(made[0])
+
+    def _begin(self, asked: tuple[int, Floats, bool], pose: Pose) -> None:
+        kind, goal, cue = asked
+        last = self._looks[-1] if self._looks else None
+        now = reached(np.concatenate([self._turns, np.zeros(7)])[None])[0]
+        if kind == _BACK:
+            if last is None or last.kind == _BACK:
+                return
+            wanted = np.zeros(2)
+        else:
+            wanted = _angles(pose, kind, goal, 0.0)
+        if cue:
+            if last is not None and last.cue and last.kind != _BACK and np.abs(wanted - last.angles).max() < _SAME:
+                last.goal = goal
+                return
+            if abs(wanted[0]) < _FACING and (last is None or last.kind == _BACK):
+                return
+        shift = self.gaze.shift(project((wanted - now)[None], self.gaze.region)[0][0])
+        times = np.array([shift.length, *shift.starts, shift.peak, shift.overshoot])
+        self._looks.append(_Look(pose.seconds, kind, goal, cue, times, self._turns.copy(), wanted))
+
+    def _follow(self, pose: Pose) -> None:
+        """Goals' angles on to where the goals are now; a cue ends where the body faces, a goal behind changes sides."""
+        share = 1.0 - np.exp(-1.0 / (_FOLLOW * pose.fps))
+        for look in self._looks:
+            if look.kind in (_POINT, _DIRECTION):
+                wanted = _angles(pose, look.kind, look.goal, float(look.angles[0]))
+                look.angles = look.angles + share * (wanted - look.angles)
+        last = self._looks[-1]
+        if last.cue and last.kind == _DIRECTION and abs(last.angles[0]) < _FACING:
+            self._begin((_BACK, np.zeros(2), False), pose)
+        elif last.kind in (_POINT, _DIRECTION) and abs(last.angles[0]) > _BEHIND:
+            self._begin((last.kind, last.goal, last.cue), pose)
+
+    def _blended(self, seconds: float) -> Floats:
+        from marey.layer import gaze_kernels
+        from marey.layer.gaze_arrays import Looks, Table
+
+        looks, n = self._looks, len(self._looks)
+        inside, _ = project(np.array([look.angles for look in looks]), self.gaze.region)
+        arrays = Looks(
+            np.array([look.begin for look in looks]),
+            np.array([min(look.kind, _ANGLES) for look in looks], dtype=np.int64),
+            np.array([look.times for look in looks]),
+            np.zeros((n, 3)),
+            inside[:, None],
+            np.zeros((n, 1, 2)),
+            np.array([look.anchor for look in looks]),
+        )
+        turns = np.zeros(15)
+        table = Table(self.gaze.table, self.gaze.origin, self.gaze.cell)
+        gaze_kernels.blended(arrays, n, table, np.zeros((1, 2)), _AHEAD, 0, seconds, np.empty((n, 3)), turns)
+        return turns
+
+
+def _angles(pose: Pose, kind: int, goal: Floats, near: float) -> Floats:
+    """(2,) yaw and pitch of a goal from the body's heading, yaw within half a circle of another."""
+    if kind == _ANGLES:
+        return goal
+    if kind == _DIRECTION:
+        found = np.array([goal[0] - pose.heading, 0.0])
+    else:
+        body = GazeBody.of(pose.skeleton)
+        eyes = pose.positions[body.head] + quat.rotate(pose.world[body.head], body.eyes)
+        turned = quat.from_axis_angle([0.0, 1.0, 0.0], pose.heading)
+        found = angles_of(quat.inv_rotate(turned, goal - eyes))
+    found[0] = near + float(rigid2d.wrap_angle(found[0] - near))
+    return np.asarray(found)
+
+
+def _checked(gaze: Any) -> tuple[int, Floats, bool]:
+    if gaze is None:
+        return _BACK, np.zeros(2), False
+    if np.shape(gaze) == (3,):
+        return _POINT, frozen(gaze, "the point to look at", (3,)), False
+    return _ANGLES, checked_goal(gaze, "gaze"), False

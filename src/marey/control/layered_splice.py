@@ -1,0 +1,173 @@
+"""Upper bodies on a stream: a clip's arms and trunk over whatever walks, in step with its feet (Heck 4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, settle
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
+from marey.edit._figure import check_same_body, facing
+from marey.edit._notes import checked_number
+from marey.errors import InvalidValue, UnknownName, similar
+from marey.layer.halves import halves_of
+from marey.layer.player import Splicer
+from marey.layer.runtime import SpliceSet, hip_frames
+from marey.maths import quat
+from marey.maths.ease import ease_in
+
+if TYPE_CHECKING:
+    from marey.control.layered import Pose
+
+__all__ = ["SpliceLayer"]
+
+# Seconds: how long ago feet are compared with, to see which way they go, and over which the hip line is steadied.
+_AGO, _STEADY = 0.1, 0.25
+# How much of what the feet say is believed in a frame at 60 Hz, of the phase and of its rate.
+_PHASE_GAIN, _RATE_GAIN = 0.12, 0.004
+# How much of its rate the phase loses in such a frame while feet stand.
+_SLOWING = 0.1
+# Metres of a second at which feet that pass one another say all of it.
+_MOVING = 0.5
+
+
+class _Steps:
+    """Follows the gait of frames that come one by one, in cycles of a clip; it never runs backwards."""
+
+    def __init__(self, clip: Motion, cycles: Floats) -> None:
+        rows = np.array([_apart(clip.skeleton, places) for places in clip.world().positions])
+        ago = max(1, round(_AGO * clip.fps))
+        known = np.arange(ago, len(rows))
+        self._table = settle(_told(rows[known], rows[known - ago]))
+        self._cycles = settle(cycles[known])
+        self._rate = float((cycles[-1] - cycles[0]) / (len(cycles) - 1) * clip.fps)
+        self._before: list[Floats] = []
+        self.cycle: float | None = None
+
+    def follow(self, skeleton: Skeleton, positions: Floats, fps: float) -> float:
+        """The cycle at a frame with joints at positions (J, 3)."""
+        now = _apart(skeleton, positions)
+        self._before = [*self._before[-max(1, round(_AGO * fps)) :], now]
+        row = _told(now, self._before[0])
+        said = float(self._cycles[int(np.argmin(((self._table - row) ** 2).sum(axis=1)))])
+        if self.cycle is None:
+            self.cycle = said
+            return said
+        ahead = self.cycle + max(self._rate, 0.0) / fps
+        off = said - ahead - np.rint(said - ahead)
+        # Standing feet tell nothing; what they do not tell, the phase goes on by itself less and less.
+        sure = min(1.0, float(np.linalg.norm(now - self._before[0])) / (_AGO * _MOVING))
+        step = 60.0 / fps
+        slowed = (1.0 - sure) * _SLOWING * step * self._rate
+        self._rate = max(0.0, self._rate + sure * _RATE_GAIN * step * off * fps - slowed)
+        self.cycle = max(self.cycle, ahead + sure * min(1.0, _PHASE_GAIN * step) * off)
+        return self.cycle
+
+
+@dataclass(slots=True)
+class _Source:
+    """An upper body that fades in from `begin` on; the stream's own where there is no splicer."""
+
+    begin: float
+    splicer: Splicer | None
+
+
+class SpliceLayer:
+    """Puts upper bodies of a splice set on a stream's figure.
+
+    Takes ``upper=``: the name of a clip of the set, or None for the stream's own upper body.
+
+    Parameters
+    ----------
+    clips : a set of clips of the same skeleton; its base clip should be the kind of gait that the stream plays.
+    fade : seconds in which one upper body goes over into another.
+    options : of `SpliceSet.splicer`, such as ``posture``.
+    """
+
+    wishes = ("upper",)
+    hears: tuple[str, ...] = ()
+
+    def __init__(self, clips: SpliceSet, *, fade: float = 0.4, **options: Any) -> None:
+        if not isinstance(clips, SpliceSet):
+            raise InvalidValue(f"a splice layer needs a SpliceSet, got {type(clips).__name__}")
+        self.clips = clips
+        self._fade = checked_number(fade, "fade in seconds", above=True)
+        self._options = options
+        base = clips.clips[clips.base]
+        self._begins = float(clips.prepared[clips.base].cycles[0])
+        self._steps = _Steps(base, clips.prepared[clips.base].cycles)
+        self._halves = halves_of(base.skeleton)
+        self._joints = np.flatnonzero(self._halves.upper | (np.arange(len(base.skeleton)) == self._halves.attachment))
+        self._hip: Floats | None = None
+        self._sources: list[_Source] = []
+        self._pending: tuple[str | None] | None = None
+        self._checked = False
+
+    @property
+    def playing(self) -> str | None:
+        """Name of the upper body that plays or is going to; None for the stream's own."""
+        last = self._sources[-1].splicer if self._sources else None
+        return None if last is None else last.upper.name
+
+    def request(self, **wish: Any) -> None:
+        """Play another upper body from the next frame on; see the class."""
+        if "upper" in wish:
+            name = wish["upper"]
+            if name is not None and name not in self.clips.names:
+                known = ", ".join(map(repr, self.clips.names))
+                raise UnknownName(f"no clip {name!r} to splice{similar(str(name), self.clips.names)}; clips: {known}")
+            self._pending = (name,)
+
+    def apply(self, pose: Pose) -> Floats | None:
+        """(J, 4) the pose with its upper body; None where that is the stream's own."""
+        if not self._checked:
+            check_same_body(self.clips.clips[0].skeleton, pose.skeleton, "a splice layer")
+            self._checked = True
+        cycle = self._steps.follow(pose.skeleton, pose.positions, pose.fps)
+        hip = self._steadied(pose)
+        if self._pending is not None:
+            (name,), self._pending = self._pending, None
+            if name != self.playing:
+                splicer = None if name is None else self.clips.splicer(self.clips.base, name, **self._options)
+                self._sources.append(_Source(pose.seconds, splicer))
+        done = [k for k, source in enumerate(self._sources) if source.begin + self._fade <= pose.seconds]
+        self._sources = self._sources[done[-1] :] if done else self._sources
+        if done and self._sources[0].splicer is None and len(self._sources) == 1:
+            self._sources = []
+        if not self._sources:
+            return None
+        out = np.array(pose.rotations)
+        for source in self._sources:
+            share = float(ease_in(np.clip((pose.seconds - source.begin) / self._fade, 0.0, 1.0)))
+            there = pose.rotations
+            if source.splicer is not None:
+                moment = cycle - self._begins + float(source.splicer.moments[0])
+                there = source.splicer.pose(np.ascontiguousarray(pose.rotations), hip, moment)
+            out[self._joints] = quat.slerp(out[self._joints], there[self._joints], share)
+        return out
+
+    def _steadied(self, pose: Pose) -> Floats:
+        frame = Motion(pose.skeleton, np.zeros((1, 3)), pose.rotations[None], pose.fps)
+        now = hip_frames(self._halves, frame)[0]
+        if self._hip is None:
+            self._hip = now
+        side = -1.0 if float(now @ self._hip) < 0.0 else 1.0
+        share = 1.0 - np.exp(-1.0 / (_STEADY * pose.fps))
+        self._hip = np.asarray(quat.normalize(self._hip + share * (side * now - self._hip)))
+        return self._hip
+
+
+def _apart(skeleton: Skeleton, positions: Floats) -> Floats:
+    """(3,) metres from the right foot to the left, to the left, up and ahead as the figure faces."""
+    roles = skeleton.roles
+    way = positions[roles["left_foot"]] - positions[roles["right_foot"]]
+    heading = float(facing(skeleton, positions[None])[0])
+    return np.asarray(quat.inv_rotate(quat.from_axis_angle([0.0, 1.0, 0.0], heading), way))
+
+
+def _told(now: Floats, ago: Floats) -> Floats:
+    """(..., 4) what is compared: how far feet are apart ahead and up, and how that has changed."""
+    return np.concatenate([now[..., 1:], 1.5 * (now - ago)[..., 1:]], axis=-1)

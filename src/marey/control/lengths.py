@@ -1,0 +1,46 @@
+"""How long the clips of a character's nodes last, which is how long it takes to hear a wish (Heck 6.2.4)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.errors import InvalidValue
+from marey.pmg.character import ParametricMotionGraph
+
+__all__ = ["ClipLengths", "clip_lengths"]
+
+
+class ClipLengths(NamedTuple):
+    """Seconds that the clips of a node last.
+
+    node : its name. mean, least, most : of whole clips. played : mean of what is played of them, from where a
+    transition comes in to where the next goes out; NaN for a node that nothing leads into or out of.
+    """
+
+    node: str
+    mean: float
+    least: float
+    most: float
+    played: float
+
+
+def clip_lengths(
+    character: ParametricMotionGraph, *, n: int = 100, rng: int | np.random.Generator = 0
+) -> tuple[ClipLengths, ...]:
+    """One row for each node, from n motions spread over its ranges, its corners first."""
+    if n < 1:
+        raise InvalidValue(f"expected at least 1 sample for each node, got {n}")
+    chance = np.random.default_rng(rng)
+    rows = []
+    for name, node in character.nodes.items():
+        chosen = node.samples(n, chance, corners=True)
+        seconds = np.array([node.motion(each).duration for each in chosen])
+        left = [edge.moments[:, 0].mean() for edge in character.out(name)]
+        entered = [edge.moments[:, 1].mean() for edge in character.edges.values() if edge.target == name]
+        share = float(np.mean(left) - np.mean(entered)) if left and entered else float("nan")
+        rows.append(
+            ClipLengths(name, float(seconds.mean()), float(seconds.min()), float(seconds.max()), share * seconds.mean())
+        )
+    return tuple(rows)

@@ -1,0 +1,35 @@
+"""Ways between the nodes of a character: how many clips lead from one to another."""
+
+from __future__ import annotations
+
+from marey.errors import UnknownName
+from marey.pmg import Moment, Option, ParametricMotionGraph
+
+__all__ = ["next_option", "steps_to"]
+
+
+def steps_to(graph: ParametricMotionGraph, target: str, *, again: bool = False) -> dict[str, int]:
+    """By node from which a way leads to a target: how many clips it takes, 0 for the target itself.
+
+    Parameters
+    ----------
+    again : count the way from the target back to itself instead, where there is one.
+    """
+    graph.node(target)
+    steps: dict[str, int] = {} if again else {target: 0}
+    ring, n = [target], 0
+    while ring:
+        n += 1
+        before = [source for source, end in graph.edges if end in ring and source not in steps]
+        steps.update(dict.fromkeys(before, n))
+        ring = list(dict.fromkeys(before))
+    return steps
+
+
+def next_option(moment: Moment, target: str) -> Option:
+    """What to take of a moment's options to get to a node with fewest clips: the node itself where it can follow."""
+    steps = steps_to(moment.graph, target)
+    known = [option for option in moment.options if option.node.name in steps]
+    if not known:
+        raise UnknownName(f"no way leads from {moment.node!r} to {target!r}; connect them")
+    return min(known, key=lambda option: steps[option.node.name])

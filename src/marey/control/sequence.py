@@ -1,0 +1,128 @@
+"""A sequence of actions: nodes one after another, each with its parameters or wishes, along the ways between them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from marey.control.routes import next_option, steps_to
+from marey.core._arrays import Floats, checked_index, frozen
+from marey.errors import InvalidValue, NoResult
+from marey.pmg import Choice, Moment, ParametricMotionGraph
+
+__all__ = ["Action", "ActionSequence"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Action:
+    """Something to do: a node, played some times.
+
+    node : its name.
+    parameters : (d,) of its clips, moved into what can be reached; None to make them from the wishes.
+    wishes : such as ``direction`` or ``speed``, which the node turns into parameters; with neither, the middle of what
+        the node has.
+    times : how many clips of it are played, at the most if there is an `until`. By default one, or as many as it takes.
+    until : called with the `Moment` after each clip of the action: true ends it. None for no such end.
+    """
+
+    node: str
+    parameters: Floats | None = None
+    wishes: Mapping[str, Any] = field(default_factory=dict)
+    times: int | None = None
+    until: Callable[[Moment], bool] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.node, str) or not self.node:
+            raise InvalidValue(f"an action needs the name of a node, got {self.node!r}")
+        if self.until is not None and not callable(self.until):
+            raise InvalidValue(f"until must be a function of a moment, got {type(self.until).__name__}")
+        if self.times is not None and checked_index(self.times, "times") < 1:
+            raise InvalidValue(f"an action must be played at least once, got times={self.times}")
+        if self.parameters is not None:
+            if self.wishes:
+                raise InvalidValue(f"action {self.node!r} has both parameters and wishes; give one of them")
+            given = np.atleast_1d(np.asarray(self.parameters, dtype=np.float64))
+            object.__setattr__(self, "parameters", frozen(given, f"parameters of action {self.node!r}", (None,)))
+
+    @property
+    def most(self) -> float:
+        """Clips after which it is over in any case."""
+        return (1 if self.until is None else np.inf) if self.times is None else self.times
+
+
+class ActionSequence:
+    """Plays actions one after another.
+
+    Where the node that plays does not lead to the next action's, the way with fewest clips is taken between; the nodes
+    on it turn the action's wishes into parameters too, as far as they know them.
+
+    Parameters
+    ----------
+    actions : `Action`, or plain names of nodes to be played once.
+    then : what to go on with when the actions have run out; None to stay with the last one.
+    repeat : begin again when they have run out.
+    """
+
+    def __init__(
+        self, actions: Iterable[Action | str], *, then: Action | str | None = None, repeat: bool = False
+    ) -> None:
+        self.actions = tuple(Action(each) if isinstance(each, str) else each for each in actions)
+        if not self.actions or not all(isinstance(each, Action) for each in self.actions):
+            raise InvalidValue("a sequence needs at least one action, each an Action or the name of a node")
+        if repeat and then is not None:
+            raise InvalidValue("a sequence either repeats or ends in a node; give repeat or then, not both")
+        self.repeat = bool(repeat)
+        self._last = self.actions[-1] if then is None else Action(then) if isinstance(then, str) else then
+        self._at, self._played = 0, 0
+
+    @property
+    def at(self) -> int:
+        """The number of the action that is played or on its way, from 0; as many as there are when all are done."""
+        return self._at
+
+    @property
+    def done(self) -> bool:
+        """Whether all actions have been played."""
+        return self._at >= len(self.actions)
+
+    def prepare(self, graph: ParametricMotionGraph) -> None:
+        """Begin anew, with a character that must know the actions and have ways between them."""
+        self._at, self._played = 0, 0
+        line = [*self.actions, self.actions[0] if self.repeat else self._last]
+        for each in line:
+            given = graph.node(each.node).n_dims
+            if each.parameters is not None and len(each.parameters) != given:
+                raise InvalidValue(f"{each.node!r} has {given} parameters, got {len(each.parameters)} for an action")
+        pairs = [(a.node, b.node) for a, b in itertools.pairwise(line)]
+        pairs += [(each.node, each.node) for each in line if each.most > 1]
+        if not self.repeat:
+            pairs.append((self._last.node, self._last.node))
+        for source, target in pairs:
+            if source not in steps_to(graph, target, again=True):
+                raise NoResult(f"no way leads from {source!r} to {target!r}; connect them")
+
+    def choose(self, moment: Moment) -> Choice:
+        """The next clip of the action, or of the way to it."""
+        if moment.seconds > 0.0:
+            self._count(moment)
+        action = self._last if self.done else self.actions[self._at]
+        option = next_option(moment, action.node)
+        node = option.node
+        if node.name == action.node and action.parameters is not None:
+            return Choice(node.name, action.parameters)
+        return Choice(node.name, np.atleast_1d(node.request(node, action.wishes, option.here)))
+
+    def _count(self, moment: Moment) -> None:
+        """The clip that plays now counts for the action, if it is its node."""
+        if self.done or moment.node != self.actions[self._at].node:
+            return
+        action = self.actions[self._at]
+        self._played += 1
+        if self._played >= action.most or (action.until is not None and action.until(moment)):
+            self._at, self._played = self._at + 1, 0
+            if self.repeat and self._at == len(self.actions):
+                self._at = 0

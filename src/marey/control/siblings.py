@@ -1,0 +1,159 @@
+"""All ways to play a character live, made of the same clips, so that they can be put to the same test.
+
+Each is set as somebody would set it who has these clips and an hour: with its defaults where it has any, and where it
+is made by hand, of one-cycle clips that turn by about the same angles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from marey.control.inertia_lock import LockedStream
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.core.protocols import Stream
+from marey.edit import cycle
+from marey.edit._figure import facing
+from marey.errors import NoResult, UnknownName, similar
+
+__all__ = ["KINDS", "TURNS", "siblings", "strides"]
+
+KINDS = ("parametric motion graph", "fat graph", "move tree", "blend tree", "motion matching", "motion graph")
+"""All siblings, in the order in which tables have them."""
+
+TURNS = tuple(math.radians(degrees) for degrees in (-60.0, -30.0, 0.0, 30.0, 60.0))
+"""Radians per cycle that the clips of a move tree and the loops of a blend tree are chosen for."""
+
+# Cycles before and after a clip of the move tree, over which it is blended with the next.
+_MARGIN = 0.2
+
+
+def siblings(
+    clips: Sequence[Motion],
+    *,
+    kinds: Sequence[str] = KINDS,
+    lock: bool = True,
+    turns: Sequence[float] = TURNS,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+) -> dict[str, Callable[[], Stream]]:
+    """For each kind a function that makes a new stream; what it plays is built once.
+
+    Parameters
+    ----------
+    clips : walks of one figure on curves to both sides (mirrored twins make them even), at one speed, with contacts.
+    kinds : of `KINDS`.
+    lock : hold planted feet at once, in all of them by the same `FootLock`. None is cleaned, which would take a look
+        ahead and put off every answer alike.
+    turns : radians per cycle that clips are cut for where they are chosen by hand; the nearest of each.
+    settings : by kind, what its builder is to be given beside its defaults: of a parametric motion graph ``connect``'s
+        options, of a move tree and a blend tree none, of the others ``build``'s.
+    """
+    given = {kind: dict(options) for kind, options in (settings or {}).items()}
+    for kind in (*kinds, *given):
+        if kind not in _MAKERS:
+            raise UnknownName(f"there is no {kind!r} among {', '.join(KINDS)}{similar(str(kind), KINDS)}")
+    made = {kind: _MAKERS[kind](clips, turns, given.get(kind, {})) for kind in kinds}
+    return {kind: _locked(make) if lock else make for kind, make in made.items()}
+
+
+def strides(clips: Sequence[Motion], turns: Sequence[float] = TURNS, margin: float = 0.0) -> dict[str, Motion]:
+    """One gait cycle for each turn, by its degrees: the one in the clips that turns by most nearly so much.
+
+    Where that is the same for two turns, it is there once.
+
+    Parameters
+    ----------
+    turns : radians. margin : cycles to be had before and after.
+    """
+    from marey.pmg.gait_cycles import cycles_of, phase_of
+
+    found: list[tuple[float, Motion]] = []
+    for motion in clips:
+        phase, first, last = phase_of(motion)
+        frames = np.arange(first, last + 1)
+        heading = facing(motion.skeleton, motion.world().positions)
+        for start in cycles_of(motion, max(margin, 1e-6)).tolist():
+            at: Floats = np.interp([start - margin, start, start + 1, start + 1 + margin], phase[frames], frames)
+            turn = float(np.diff(np.interp(at[1:3], np.arange(len(heading)), heading))[0])
+            found.append((turn, motion[round(float(at[0])) : round(float(at[3])) + 1]))
+    if not found:
+        raise NoResult(f"none of {len(clips)} clips has a whole gait cycle with margins of {margin:g} cycles")
+    out: dict[str, Motion] = {}
+    taken: set[int] = set()
+    for wanted in turns:
+        k = min(range(len(found)), key=lambda i: abs(found[i][0] - wanted))
+        if k not in taken:
+            taken.add(k)
+            name = f"{math.degrees(wanted):+.0f}"
+            out[name] = replace(found[k][1], name=name)
+    return out
+
+
+def _parametric(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+    from marey.control.direction import FollowDirection
+    from marey.pmg import GaitSpace, ParametricMotionGraph
+
+    char = ParametricMotionGraph("parametric motion graph")
+    char.add("walk", GaitSpace.build(clips))
+    char.connect("walk", "walk", **options)
+    return lambda: char.stream(FollowDirection(0.0), clean=False)
+
+
+def _fat(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+    from marey.control.fat_graph import FatGraph, FatGraphStream
+
+    graph = FatGraph.build(clips, **options)
+    return lambda: FatGraphStream(graph, lock=False)
+
+
+def _move(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+    from marey.control.move_tree import MoveTree, MoveTreeStream
+
+    moves = strides(clips, turns, _MARGIN)
+    shortest = min(motion.duration for motion in moves.values())
+    length = shortest * 2.0 * _MARGIN / (1.0 + 2.0 * _MARGIN)
+    tree = MoveTree.build(moves, {name: list(moves) for name in moves}, length=length, **options)
+    return lambda: MoveTreeStream(tree, lock=False)
+
+
+def _blend(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+    from marey.control.blend_tree import BlendTree, BlendTreeStream
+
+    cut = strides(clips, turns, _MARGIN)
+    loops = {name: _loop(motion) for name, motion in cut.items()}
+    tree = BlendTree.build(loops, [list(loops)], **options)
+    return lambda: BlendTreeStream(tree, lock=False)
+
+
+def _loop(stride: Motion) -> Motion:
+    extra = _MARGIN / (1.0 + 2.0 * _MARGIN) * (len(stride) - 1)
+    return cycle(stride, round(extra), len(stride) - 1 - round(extra), replant=False)
+
+
+def _matching(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+    from marey.control.motion_matching import MatchingData, MotionMatching
+
+    data = MatchingData.build(clips, **options)
+    return lambda: MotionMatching(data, lock=False)
+
+
+def _graph(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+    from marey.graph import MotionGraph
+    from marey.graph.stream import GraphStream
+
+    graph = MotionGraph.build(clips, **options)
+    return lambda: GraphStream(graph, clean=False)
+
+
+def _locked(make: Callable[[], Stream]) -> Callable[[], Stream]:
+    return lambda: LockedStream(make())
+
+
+_MAKERS: Mapping[str, Callable[[Sequence[Motion], Sequence[float], dict[str, Any]], Callable[[], Stream]]] = dict(
+    zip(KINDS, (_parametric, _fat, _move, _blend, _matching, _graph), strict=True)
+)

@@ -1,0 +1,57 @@
+"""What blending smooths away, and what returning to one pose adds: how gait moves up, down and to the side.
+
+Each figure is the median over strides, so that a clip and a stream of any length compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.edit._figure import left_axis
+from marey.measure.gait import find_strides
+
+__all__ = ["GaitFigures", "gait_figures", "lean"]
+
+
+class GaitFigures(NamedTuple):
+    """How gait moves.
+
+    bob : metres, from the lowest to the highest that the hips are in a stride.
+    lift : metres, from the lowest to the highest that an ankle is in a stride, mean of both.
+    sway : radians, from the least to the most that the trunk leans to the side in a stride.
+    """
+
+    bob: float
+    lift: float
+    sway: float
+
+
+def gait_figures(motion: Motion | Sequence[Motion]) -> GaitFigures:
+    """The figures of a motion, or of several together; NaN where there are no strides."""
+    rows: list[tuple[float, float, float]] = []
+    for one in [motion] if isinstance(motion, Motion) else motion:
+        world, roles = one.world(), one.skeleton.roles
+        heights = world.positions[:, :, 1]
+        leans = lean(one)
+        for stride in find_strides(one, world):
+            part = slice(int(np.floor(stride.start)), int(np.ceil(stride.stop)) + 1)
+            ankles = np.ptp(heights[part][:, [roles["left_foot"], roles["right_foot"]]], axis=0)
+            rows.append((float(np.ptp(heights[part, roles["hips"]])), float(ankles.mean()), float(np.ptp(leans[part]))))
+    if not rows:
+        return GaitFigures(np.nan, np.nan, np.nan)
+    return GaitFigures(*np.median(rows, axis=0).tolist())
+
+
+def lean(motion: Motion) -> Floats:
+    """(F,) radians by which the trunk leans, positive to the figure's left."""
+    roles, positions = motion.skeleton.roles, motion.world().positions
+    top = next((roles[name] for name in ("neck", "head", "chest") if name in roles), roles["hips"])
+    trunk = positions[:, top] - positions[:, roles["hips"]]
+    left = np.asarray(left_axis(motion.skeleton, positions)) * [1.0, 0.0, 1.0]
+    left = left / np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-12)
+    return np.asarray(np.arctan2((trunk * left).sum(axis=1), trunk[:, 1]))

@@ -1,0 +1,125 @@
+"""Where a character can get to: places and headings within some seconds (in the manner of Heck's figure 6.11)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.colors import ListedColormap
+
+from marey.control.reach import Reach
+from marey.core._arrays import Floats
+from marey.errors import InvalidValue, NoResult
+from marey.plot.style import LEFT, MIDDLE, NOTE, NOTE_SIZE, StrPath, check_suffix, new_figure, styled, write_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Short of the palest, so that white strokes show everywhere.
+_COLOURS = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.85, 256)))
+# Places across the map at which the headings are drawn.
+_FANS = 15
+
+
+def reach(found: Reach, path: StrPath, *, seconds: float | None = None) -> None:
+    """Draw where a character can get to, as PNG or SVG by the suffix; see `draw_reach`."""
+    check_suffix(path)
+    write_figure(draw_reach(found, seconds=seconds), path)
+
+
+@styled
+def draw_reach(found: Reach, *, seconds: float | None = None) -> Figure:
+    """On the left places with the headings in which they are reached as height; on the right the map from above.
+
+    The map is coloured by how soon each place is reached, facing any way. Strokes show in which headings it is. The
+    figure begins at the origin, facing +Z; +Z points to the right and +X upwards, as seen from above.
+
+    Parameters
+    ----------
+    found : from `marey.control.reach`.
+    seconds : draw what is reached within this time; all that was followed by default.
+    """
+    limit = found.longest if seconds is None else float(seconds)
+    if not 0.0 < limit <= found.longest:
+        raise InvalidValue(
+            f"{found.longest:g} s were followed, so seconds must be above 0 and at most that, got {limit:g}"
+        )
+    reached = found.seconds <= limit
+    if not reached.any():
+        raise NoResult(f"nothing is reached within {limit:g} s; give it more time")
+    figure = new_figure(4.9)
+    solid: Any = figure.add_axes((0.0, 0.02, 0.44, 0.9), projection="3d")
+    plan = figure.add_axes((0.52, 0.12, 0.38, 0.76))
+    bar = figure.add_axes((0.915, 0.12, 0.015, 0.76))
+    extent = _extent(found, reached)
+    _draw_solid(solid, found, reached, limit, extent)
+    image = _draw_plan(plan, found, reached, limit, extent)
+    figure.colorbar(image, cax=bar, label="soonest, s")
+    places = int(reached.any(axis=2).sum())
+    mean = float(reached.sum(axis=2)[reached.any(axis=2)].mean())
+    figure.text(
+        0.02, 0.95, f"within {limit:g} s: {places} places of {found.cell:g} m, on average {mean:.1f} of "
+        f"{len(found.headings)} headings at each", fontsize=11.0,
+    )  # fmt: skip
+    return figure
+
+
+def _extent(found: Reach, reached: Any) -> float:
+    """Metres from the origin to the furthest place, and a cell more."""
+    i, j, _ = np.nonzero(reached)
+    return float(max(np.abs(found.x[i]).max(), np.abs(found.z[j]).max()) + found.cell)
+
+
+def _draw_solid(axes: Any, found: Reach, reached: Any, limit: float, extent: float) -> None:
+    i, j, h = np.nonzero(reached)
+    height = np.degrees(found.headings[h])
+    axes.scatter(
+        found.z[j], found.x[i], height, c=found.seconds[i, j, h], cmap=_COLOURS, vmin=0.0, vmax=limit, s=5.0, lw=0.0,
+        alpha=0.85,
+    )  # fmt: skip
+    axes.set_xlim(-extent, extent)
+    axes.set_ylim(-extent, extent)
+    axes.set_zlim(-180.0, 180.0)
+    axes.set_zticks([-180, -90, 0, 90, 180])
+    axes.set_xlabel("z, m")
+    axes.set_ylabel("x, m")
+    axes.set_zlabel("heading, degrees to the left")
+    axes.view_init(elev=24.0, azim=-62.0)
+    axes.set_box_aspect((1.0, 1.0, 0.9), zoom=0.95)
+
+
+def _draw_plan(axes: Axes, found: Reach, reached: Any, limit: float, extent: float) -> Any:
+    soonest = np.where(reached, found.seconds, np.inf).min(axis=2)
+    half = 0.5 * found.cell
+    edge = (found.z[0] - half, found.z[-1] + half, found.x[0] - half, found.x[-1] + half)
+    shown = np.ma.masked_invalid(soonest)
+    image = axes.imshow(
+        shown, origin="lower", extent=edge, cmap=_COLOURS, vmin=0.0, vmax=limit, interpolation="nearest"
+    )
+    step = max(1, round(2.0 * extent / found.cell / _FANS))
+    middle = len(found.x) // 2
+    lines = _strokes(found, reached, middle % step, step)
+    axes.plot(*lines, color="white", lw=0.9, solid_capstyle="butt")
+    axes.annotate("", (0.14 * extent, 0.0), (0.0, 0.0), arrowprops={"arrowstyle": "-|>", "color": LEFT, "lw": 1.8})
+    axes.plot(0.0, 0.0, "o", ms=4.0, mfc="white", mec=MIDDLE)
+    axes.set_xlim(-extent, extent)
+    axes.set_ylim(-extent, extent)
+    axes.set_xlabel("z, m")
+    axes.set_ylabel("x, m")
+    axes.set_title("strokes: headings in which a place is reached", fontsize=NOTE_SIZE, color=NOTE)
+    return image
+
+
+def _strokes(found: Reach, reached: Any, first: int, step: int) -> tuple[Floats, Floats]:
+    """Ends of the strokes along z and x, with NaN between them."""
+    size = 0.42 * step * found.cell
+    z, x = [], []
+    for i in range(first, len(found.x), step):
+        for j in range(first, len(found.z), step):
+            for h in np.flatnonzero(reached[i, j]):
+                angle = found.headings[h]
+                z += [found.z[j], found.z[j] + size * np.cos(angle), np.nan]
+                x += [found.x[i], found.x[i] + size * np.sin(angle), np.nan]
+    return np.array(z), np.array(x)

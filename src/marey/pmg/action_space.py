@@ -1,0 +1,369 @@
+"""A space of single actions, such as punches at points, that is asked by a few numbers and meets them exactly.
+
+Examples that are in step are blended as they lie in the frame of their first pose, so that feet that stand in all of
+them stand in the blend. Weights fall off with the distance in parameters and are tilted until the weighted mean of the
+examples' parameters is what was asked for. A blended arm does not quite end at the mean of the places: by how much it
+misses is found once, on a grid over the ranges, and aimed off for from then on.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.contacts import Contacts
+from marey.core.motion import Motion
+from marey.core.source import Source
+from marey.edit._figure import facing, rooted
+from marey.errors import InvalidValue, NoResult
+from marey.maths import quat, rigid2d
+from marey.parametric.space import ParametricMotion
+from marey.pmg.space import checked_box
+from marey.pmg.stance import soles_of
+
+__all__ = ["ActionSpace"]
+
+# Points of each example to a second of it.
+_PER_SECOND = 64.0
+# What counts as near, as a share of the usual way from one example to the next.
+_NEAR = 0.5
+_SOLVED, _MOST_TILTS, _LEAST_SHARE = 1e-9, 60, 1e-3
+# Values of each parameter on the grid where misses are found, by how many parameters there are.
+_VALUES = {1: 17, 2: 9, 3: 6}
+_FEWEST = 4
+# Rounds in which a miss is aimed off for, and how much of it at a time.
+_ROUNDS = 6
+# Shares of what counts as near by which ends of the ranges may be missed.
+_MET = 0.05
+_GIVEN = (
+    *("base", "names", "units", "parameters", "turns", "heights", "ways", "times", "contacts", "bandwidth"),
+    *("low", "high", "misses", "sources"),
+)
+
+Measure = Callable[[Motion, Floats], Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ActionSpace:
+    """Motions between examples of one action; made by `of`.
+
+    base : a motion that lends skeleton, rate, contact points and floor.
+    names, units : of the d parameters.
+    parameters : (n, d) of the examples.
+    turns : (n, G, J, 4) local rotations at G points in step, those of joint 0 as seen from the figure's heading;
+        heights : (n, G) metres, of joint 0; ways : (n, G, 3) rigid2d of heading and joint 0 as seen from the first
+        pose; times : (n, G) seconds; contacts : (n, G, K) 0 to 1.
+    bandwidth : (d,) what counts as near.
+    low, high : (d,) what can be asked for.
+    misses : (V, ..., V, d) by how much blends miss what weights are tilted to, on a grid from low to high.
+    sources : names of the examples.
+    """
+
+    base: Motion
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    parameters: Floats
+    turns: Floats
+    heights: Floats
+    ways: Floats
+    times: Floats
+    contacts: Floats
+    bandwidth: Floats
+    low: Floats
+    high: Floats
+    misses: Floats
+    sources: tuple[str, ...] = ()
+    # All that is blended, in one array: turns, height and contacts; of the contact points, (2 K) metres that they go to
+    # the next point and (K) heights; way and time.
+    _values: Floats = field(init=False)
+    _source: Source = field(init=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name in ("names", "units", "sources"):
+            put(self, name, tuple(str(each) for each in getattr(self, name)))
+        d = len(self.names)
+        if len(self.units) != d:
+            raise InvalidValue(f"{d} parameters need as many units, got {len(self.units)}")
+        n, g = np.shape(self.heights)
+        put(self, "parameters", frozen(self.parameters, "parameters", (n, d)))
+        put(self, "turns", frozen(self.turns, "turns", (n, g, len(self.base.skeleton), 4)))
+        put(self, "heights", frozen(self.heights, "heights", (n, g)))
+        put(self, "ways", frozen(self.ways, "ways", (n, g, 3)))
+        put(self, "times", frozen(self.times, "times", (n, g)))
+        put(self, "contacts", frozen(self.contacts, "contacts", (n, g, None)))
+        put(self, "bandwidth", frozen(self.bandwidth, "bandwidth", (d,)))
+        low, high = checked_box(self.low, self.high, self.names)
+        put(self, "low", low)
+        put(self, "high", high)
+        put(self, "misses", frozen(self.misses, "misses", (*(None,) * d, d)))
+        if not (self.bandwidth > 0.0).all():
+            raise InvalidValue(f"bandwidth must be above 0, got {self.bandwidth.tolist()}")
+        bare_parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts)
+        ways = (self.ways, self.times[..., None])
+        put(self, "_values", np.concatenate([*bare_parts, *ways], axis=2))
+        put(self, "_values", settle(np.concatenate([*bare_parts, *self._own_feet(), *ways], axis=2)))
+        bare: dict[str, Any] = {
+            "path": "", "channel_values": None, "frame_time_text": None, "evidence": (), "provenance": (),
+        }  # fmt: skip
+        put(self, "_source", replace(self.base.source, **bare))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ActionSpace, tuple(getattr(self, name) for name in _GIVEN)
+
+    def __repr__(self) -> str:
+        ranges = ", ".join(f"{n} {a:.2f} to {b:.2f}" for n, a, b in zip(self.names, self.low, self.high, strict=True))
+        return f"<ActionSpace: {len(self.heights)} examples, {ranges}>"
+
+    @classmethod
+    def of(
+        cls,
+        motion: ParametricMotion,
+        *,
+        names: Sequence[str] = (),
+        units: Sequence[str] = (),
+        low: ArrayLike | None = None,
+        high: ArrayLike | None = None,
+        bandwidth: ArrayLike | None = None,
+    ) -> ActionSpace:
+        """The space of a `ParametricMotion`'s examples.
+
+        Parameters
+        ----------
+        motion : examples in step, with their parameters.
+        names, units : other names and units for the parameters.
+        low, high : (d,) what is to be asked for; by default the largest box, in proportion to the examples' own, whose
+            corners they can be blended to.
+        bandwidth : (d,) what counts as near; by default half of the usual way from example to example.
+        """
+        reg = motion.registration
+        base = rooted(reg.motions[0])
+        if base.skeleton.roles["hips"] != 0:
+            raise InvalidValue(
+                f"a space of actions needs figures whose hips are joint 0, but {base.name!r} has them at joint "
+                f"{base.skeleton.roles['hips']}; load it with root= at the hips"
+            )
+        d = motion.n_dims
+        called = tuple(names) or motion.names
+        if len(called) != d:
+            raise InvalidValue(f"{d} parameters ({', '.join(motion.names)}) need as many names, got {len(called)}")
+        count = max(8, round(float(reg.timewarp.durations.mean()) * _PER_SECOND)) + 1
+        u = np.linspace(0.0, 1.0, count)
+        seconds = reg.timewarp(u)
+        rows = [_sampled(each, seconds[:, j]) for j, each in enumerate(reg.motions)]
+        turns, heights, ways, contacts = (settle(np.stack([row[k] for row in rows])) for k in range(4))
+        sides = np.where((turns * turns[:1]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+        spread = np.ptp(motion.parameters, axis=0)
+        if not (spread > 0.0).all():
+            raise NoResult(f"the examples do not differ in {called[int(np.argmin(spread))]}; it cannot be a parameter")
+        usual = spread / max(1.0, len(rows) ** (1.0 / d) - 1.0)
+        near = _NEAR * usual if bandwidth is None else frozen(np.atleast_1d(bandwidth), "bandwidth", (d,))
+        space = cls(
+            base, called, tuple(units) or motion.units, motion.parameters, settle(turns * sides), heights, ways,
+            settle(seconds.T - seconds[0][:, None]), contacts, near, np.zeros(d), np.ones(d), np.zeros((*(2,) * d, d)),
+            tuple(each.name for each in reg.motions),
+        )  # fmt: skip
+        least, most = _ranges(space, low, high)
+        space = replace(space, low=least, high=most)
+        return _aimed(space, _measure(motion, count))
+
+    def weights(self, target: ArrayLike) -> Floats:
+        """(n,) weights of the examples, none negative, with sum 1."""
+        wanted = frozen(np.atleast_1d(target), "target", (len(self.names),))
+        return self._tilted(wanted - self._miss(wanted))
+
+    def _tilted(self, wanted: Floats) -> Floats:
+        from marey.pmg import gait_kernels
+
+        off = (self.parameters - wanted) / self.bandwidth
+        out, room = np.empty(len(off)), np.empty(len(off))
+        gait_kernels.tilt(off, -0.5 * (off**2).sum(axis=1), _MOST_TILTS, _SOLVED, _LEAST_SHARE, room, out)
+        return out
+
+    def _miss(self, wanted: Floats) -> Floats:
+        """(d,) between the grid's points."""
+        at = np.clip((wanted - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0), 0.0, 1.0)
+        values = self.misses
+        for share in at:
+            place = share * (len(values) - 1)
+            before = min(int(place), len(values) - 2)
+            values = values[before] + (place - before) * (values[before + 1] - values[before])
+        return np.asarray(values)
+
+    def paths(self, targets: Floats, n: int) -> Floats:
+        """(B, n, 3) rigid2d of the figure at n equal steps of each motion's time."""
+        out = np.empty((len(targets), n, 3))
+        for b, target in enumerate(np.asarray(targets, dtype=np.float64)):
+            mixed = np.tensordot(self.weights(target), self._values[..., -4:], axes=1)
+            at = np.linspace(0.0, mixed[-1, 3], n)
+            for c in range(3):
+                out[b, :, c] = np.interp(at, mixed[:, 3], mixed[:, c])
+        return out
+
+    def __call__(self, target: ArrayLike) -> Motion:
+        """The motion with these parameters; it begins at the origin, facing +Z."""
+        told = zip(self.names, np.atleast_1d(target), strict=True)
+        return self._blended(self.weights(target), ", ".join(f"{name} {value:.3g}" for name, value in told))[0]
+
+    def _blended(self, weights: Floats, name: str) -> tuple[Motion, Floats]:
+        """The blend, and (G,) seconds of its points."""
+        from marey.pmg import gait_kernels
+
+        base, n_joints = self.base, self.turns.shape[2]
+        mixed = np.empty((self._values.shape[1], self._values.shape[2]))
+        gait_kernels.mix(weights, self._values, mixed)
+        self._carry(mixed)
+        seconds = mixed[:, -1]
+        n_frames = int(np.floor(seconds[-1] * base.fps + 1e-6)) + 1
+        rows = np.interp(np.arange(n_frames) / base.fps, seconds, np.arange(len(mixed)))
+        made = np.empty((n_frames, mixed.shape[1]))
+        gait_kernels.between(mixed, rows, made)
+        roots, turns = np.empty((n_frames, 3)), np.empty((n_frames, n_joints, 4))
+        gait_kernels.place(made, np.ascontiguousarray(made[:, -4:-1]), n_joints, roots, turns)
+        contacts = None
+        if base.contacts is not None and self.contacts.shape[2]:
+            first = 4 * n_joints + 1
+            contacts = Contacts(base.contacts.points, made[:, first : first + self.contacts.shape[2]] > 0.5)
+        motion = Motion(
+            base.skeleton, settle(roots), settle(turns), base.fps, name=name, contacts=contacts, source=self._source
+        )
+        return motion, seconds
+
+    def _own_feet(self) -> list[Floats]:
+        if self.base.contacts is None or not self.contacts.shape[2]:
+            return []
+        points = np.stack([self._points(each) for each in self._values])
+        strides = np.diff(points[..., [0, 2]], axis=1, append=points[:, -1:, :, [0, 2]])
+        return [strides.reshape(*points.shape[:2], -1), points[..., 1]]
+
+    def _points(self, values: Floats) -> Floats:
+        """(G, K, 3) contact points of one motion's values (G, C), as seen from the first pose."""
+        from marey.pmg import gait_kernels
+
+        assert self.base.contacts is not None
+        roots, turns = np.empty((len(values), 3)), np.empty((len(values), self.turns.shape[2], 4))
+        gait_kernels.place(values, np.ascontiguousarray(values[:, -4:-1]), turns.shape[1], roots, turns)
+        return soles_of(self.base.skeleton, self.base.contacts.points).points(turns) + roots[:, None]
+
+    def _carry(self, mixed: Floats) -> None:
+        """Change way and height in a blend's values (G, C) so that feet that stand go as the examples' do."""
+        k, at = self.contacts.shape[2], 4 * self.turns.shape[2]
+        if self.base.contacts is None or not k:
+            return
+        soles = soles_of(self.base.skeleton, self.base.contacts.points)
+        points = self._points(mixed)
+        first = at + 1 + k
+        strides, heights = mixed[:-1, first : first + 2 * k], mixed[:, first + 2 * k : first + 3 * k]
+        mixed[:, at] += soles.lifts(points, heights)
+        levels = np.ascontiguousarray(mixed[:, at + 1 : first])
+        moves = soles.carry(points, np.ascontiguousarray(strides).reshape(-1, k, 2), levels)
+        heading = mixed[:, -4] + moves[:, 0]
+        mixed[:, -4:-1] = rigid2d.compose(moves, mixed[:, -4:-1])
+        mixed[:, -4] = heading
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the space as `.npz`; it plays without the files that its examples came from."""
+        from marey.pmg.space_files import save_action_space
+
+        save_action_space(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ActionSpace:
+        """Read what `save` wrote."""
+        from marey.pmg.space_files import load_action_space
+
+        return load_action_space(path)
+
+
+def _sampled(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Turns, heights, ways and contacts of a motion at moments (G,), as seen from the first of them."""
+    from scipy.interpolate import CubicSpline
+
+    carried = rooted(motion)
+    frames = np.arange(len(carried))
+    heading = facing(carried.skeleton, carried.world().positions)
+    lone = np.stack([np.cos(0.5 * heading), 0 * heading, np.sin(0.5 * heading), 0 * heading], axis=-1)
+    rotations = carried.rotations.copy()
+    rotations[:, 0] = quat.inv_mul(lone, rotations[:, 0])
+    flat = [quat.unroll(rotations).reshape(len(frames), -1), carried.root_positions, heading[:, None]]
+    rows = CubicSpline(frames, np.concatenate(flat, axis=1), axis=0)(seconds * carried.fps)
+    turns = quat.normalize(rows[:, :-4].reshape(len(rows), -1, 4))
+    places = np.stack([rows[:, -1], rows[:, -4], rows[:, -2]], axis=1)
+    ways = rigid2d.compose(rigid2d.invert(places[0]), places)
+    ways[:, 0] = places[:, 0] - places[0, 0]
+    nearest = np.clip(np.rint(seconds * carried.fps).astype(np.int64), 0, len(frames) - 1)
+    mask = np.zeros((len(rows), 0)) if motion.contacts is None else motion.contacts.mask[nearest].astype(np.float64)
+    return turns, rows[:, -3], ways, mask
+
+
+def _measure(motion: ParametricMotion, n_points: int) -> Measure | None:
+    """What finds a blend's parameters, from it and the seconds of its points; None where they were given by hand."""
+    if any(feature.kind == "given" for feature in motion.features):
+        return None
+
+    def measured(made: Motion, seconds: Floats) -> Floats:
+        out = []
+        for feature, moment in zip(motion.features, motion.moments, strict=True):
+            if feature.is_pose:
+                at = float(np.interp(moment * (n_points - 1), np.arange(n_points), seconds))
+                out.append(feature.of_poses(made, np.array([0.0, min(at * made.fps, len(made) - 1.0)])))
+            else:
+                out.append(feature.of_whole(made, None))
+        return np.concatenate(out)
+
+    return measured
+
+
+def _ranges(space: ActionSpace, low: ArrayLike | None, high: ArrayLike | None) -> tuple[Floats, Floats]:
+    """The ranges given, or the largest box, in proportion to the examples' own, whose corners can be met."""
+    given = space.parameters
+    d = len(space.names)
+    least = given.min(axis=0) if low is None else frozen(np.atleast_1d(low), "low", (d,))
+    most = given.max(axis=0) if high is None else frozen(np.atleast_1d(high), "high", (d,))
+    if low is not None and high is not None:
+        return least, most
+    middle, half = 0.5 * (least + most), 0.5 * (most - least)
+    corners = np.array(list(itertools.product((-1.0, 1.0), repeat=d))) * half
+    inside, outside = 0.0, 1.0
+    for size in (1.0, *(None,) * 10):
+        size = 0.5 * (inside + outside) if size is None else size
+        wanted = middle + size * corners
+        got = np.stack([space._tilted(each) @ given for each in wanted])
+        if np.abs((got - wanted) / space.bandwidth).max() < _MET:
+            inside = size
+        else:
+            outside = size
+        if inside == 1.0:
+            break
+    if inside == 0.0:
+        raise NoResult("no box of parameters can be met by these examples; give more of them, or low and high")
+    return settle(middle - inside * half), settle(middle + inside * half)
+
+
+def _aimed(space: ActionSpace, measure: Measure | None) -> ActionSpace:
+    """The space with its misses found, where parameters can be measured."""
+    if measure is None:
+        return space
+    d = len(space.names)
+    axes = [np.linspace(a, b, _VALUES.get(d, _FEWEST)) for a, b in zip(space.low, space.high, strict=True)]
+    wanted = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+    misses = np.zeros_like(wanted)
+    for place in np.ndindex(wanted.shape[:-1]):
+        target, best = wanted[place], np.inf
+        miss = np.zeros(d)
+        for _ in range(_ROUNDS):
+            left = measure(*space._blended(space._tilted(target - miss), "")) - target
+            size = float(np.abs(left / space.bandwidth).max())
+            if size < best:
+                best, misses[place] = size, miss
+            if size < 1e-3:
+                break
+            miss = miss + left
+    return replace(space, misses=settle(misses))

@@ -1,0 +1,68 @@
+"""Connecting whatever can be connected (Heck 6.2.4): all pairs tried, dead ends pruned until none is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from marey.errors import InvalidValue, NoResult
+
+if TYPE_CHECKING:
+    from marey.pmg.character import ParametricMotionGraph
+
+__all__ = ["AutoReport", "connect_all", "prune"]
+
+
+class AutoReport(NamedTuple):
+    """What came of trying all pairs.
+
+    kept : (source, target) of the edges made. failed : (source, target, why) of those that do not work.
+    pruned : nodes that led nowhere, in the order in which they were taken out.
+    """
+
+    kept: tuple[tuple[str, str], ...]
+    failed: tuple[tuple[str, str, str], ...]
+    pruned: tuple[str, ...]
+
+
+def connect_all(
+    graph: ParametricMotionGraph,
+    good: float,
+    bad: float,
+    n_source: int,
+    n_target: int,
+    rng: int,
+    prune_ends: bool,
+    run: Callable[..., Iterable[Any]],
+    progress: Callable[[float], None] | None,
+) -> AutoReport:
+    """See `ParametricMotionGraph.auto`."""
+    if not graph.nodes:
+        raise InvalidValue(f"{graph.name!r} has no nodes to connect; add some first")
+    pairs = [(a, b) for a in graph.nodes for b in graph.nodes if (a, b) not in graph.edges]
+    kept, failed = [], []
+    for k, (source, target) in enumerate(pairs):
+        try:
+            graph.connect(
+                source, target, good=good, bad=bad, n_source=n_source, n_target=n_target, rng=rng, run=run
+            )  # fmt: skip
+            kept.append((source, target))
+        except NoResult as error:
+            failed.append((source, target, str(error)))
+        if progress is not None:
+            progress((k + 1) / len(pairs))
+    pruned = prune(graph) if prune_ends else ()
+    gone = set(pruned)
+    return AutoReport(tuple(ends for ends in kept if not gone & set(ends)), tuple(failed), pruned)
+
+
+def prune(graph: ParametricMotionGraph) -> tuple[str, ...]:
+    """Take out nodes from which no way goes on for ever, which may leave others without one; their names."""
+    out: list[str] = []
+    while True:
+        stuck = [name for name in graph.nodes if not graph.out(name)]
+        if not stuck:
+            return tuple(out)
+        for name in stuck:
+            graph.remove(name)
+        out += stuck

@@ -1,0 +1,110 @@
+"""A space with a layer on it: where to look as two more parameters of whatever the space does (Heck chapter 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core._arrays import Floats, frozen, settle
+from marey.core.motion import Motion
+from marey.edit._figure import facing
+from marey.errors import InvalidValue
+from marey.pmg.space import Space, as_space, checked_box
+
+if TYPE_CHECKING:
+    from marey.layer.gaze_map import GazeMap
+
+__all__ = ["GAZE_NAMES", "LayeredSpace"]
+
+GAZE_NAMES = ("gaze_yaw", "gaze_pitch")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LayeredSpace:
+    """The motions of a space, each with every look: the space's parameters, then ``gaze_yaw`` and ``gaze_pitch``.
+
+    A clip looks one way all through; where the next looks elsewhere, the transition turns the head. Hips and legs are
+    the space's own, so that what is true of its paths, contacts and transitions of the feet stays true.
+
+    Parameters
+    ----------
+    space : a space, or a `ParametricMotion`.
+    gaze : how the person looks somewhere; `GazeMap.default()` where None is given.
+    yaw, pitch : radians, least and greatest, yaw to the left and pitch upwards, from the body's heading. What the map
+        has no room for is refused.
+    """
+
+    space: Space
+    gaze: GazeMap | None = None
+    yaw: tuple[float, float] = (-1.2, 1.2)
+    pitch: tuple[float, float] = (-0.3, 0.3)
+
+    def __post_init__(self) -> None:
+        from marey.layer.gaze_map import GazeMap
+
+        put = object.__setattr__
+        put(self, "space", as_space(self.space))
+        if any(name in self.space.names for name in GAZE_NAMES):
+            raise InvalidValue(f"the space has {' and '.join(GAZE_NAMES)} already; layer another")
+        put(self, "gaze", GazeMap.default() if self.gaze is None else self.gaze)
+        low, high = checked_box([self.yaw[0], self.pitch[0]], [self.yaw[1], self.pitch[1]], GAZE_NAMES)
+        for corner in ((low[0], low[1]), (low[0], high[1]), (high[0], low[1]), (high[0], high[1])):
+            if self._map.aim(corner)[1]:
+                raise InvalidValue(
+                    f"the gaze map has no room for yaw {corner[0]:.3g} and pitch {corner[1]:.3g} rad; narrow yaw= or "
+                    "pitch="
+                )
+        put(self, "yaw", (float(low[0]), float(high[0])))
+        put(self, "pitch", (float(low[1]), float(high[1])))
+
+    def __repr__(self) -> str:
+        return f"<LayeredSpace: {self.space!r} with gaze>"
+
+    @property
+    def _map(self) -> Any:
+        return self.gaze
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.space.names, *GAZE_NAMES)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return (*self.space.units, "rad", "rad")
+
+    @property
+    def low(self) -> Floats:
+        return settle(np.concatenate([self.space.low, [self.yaw[0], self.pitch[0]]]))
+
+    @property
+    def high(self) -> Floats:
+        return settle(np.concatenate([self.space.high, [self.yaw[1], self.pitch[1]]]))
+
+    @property
+    def paths(self) -> Callable[[Floats, int], Floats]:
+        """From targets (B, d) and a number to rigid2d (B, n, 3): the space's own, which no look changes.
+
+        A space that does not know its paths leaves them to be found by sampling; then there are none here either.
+        """
+        own = getattr(self.space, "paths", None)
+        if own is None:
+            raise AttributeError("the layered space does not know its paths")
+        return lambda targets, n: np.asarray(own(np.asarray(targets, dtype=np.float64)[:, :-2], n))
+
+    def __call__(self, target: ArrayLike) -> Motion:
+        """The motion with these parameters."""
+        from marey.layer.gaze_turns import with_look
+        from marey.maths import quat
+
+        given = frozen(np.atleast_1d(target), "target", (len(self.names),))
+        motion = self.space(given[:-2])
+        pose = self._map.shift(given[-2:]).pose
+        heading = facing(motion.skeleton, motion.world().positions)
+        turns = np.broadcast_to(quat.log(pose).ravel(), (len(motion), 15))
+        made = with_look(motion.skeleton, motion.rotations, heading, turns, motion.bone_offsets)
+        told = ", ".join(f"{name} {value:.3g}" for name, value in zip(GAZE_NAMES, given[-2:], strict=True))
+        return replace(motion, rotations=settle(made), name=f"{motion.name}, {told}")

@@ -1,0 +1,297 @@
+"""Recipes: a text that says what a character is made of, so that it can be built again, just the same.
+
+A recipe is TOML. Angles in it are in degrees.
+
+::
+
+    name = "boxer"
+    fps = 60
+    seed = 0
+    samples = [60, 400]                   # of source and target, for every edge
+
+    [[nodes]]
+    name = "walk"
+    kind = "gait"                         # cycles of walking, cut by themselves
+    parameters = ["turn", "speed"]
+    mirror = true
+    [[nodes.clips]]
+    files = ["walks/*.bvh"]               # beside the recipe
+
+    [[nodes]]
+    name = "punch"
+    kind = "parametric"                   # examples of one action
+    feature = "position:right_hand@farthest"
+    names = ["x", "y", "z"]
+    request = "at a point"
+    [[nodes.clips]]
+    sample = "punch"                      # generated; lists are crossed
+    x = [-0.2, 0.0, 0.2]
+    y = { from = 1.1, to = 1.6, count = 4 }
+
+    [[edges]]
+    from = "walk"
+    to = "punch"
+    good = 0.06                           # metres
+    bad = 0.09
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from marey.errors import MareyError, ParseError, UnreadableFile, similar
+from marey.io.files import read_bytes
+from marey.pmg.costs import Seams
+from marey.pmg.recipe_keys import Keys
+from marey.pmg.requests import REQUESTS
+
+__all__ = ["Clips", "EdgeRecipe", "NodeRecipe", "Recipe", "read_recipe", "shipped_recipes"]
+
+KINDS = ("gait", "parametric", "part")
+_SHIPPED = "recipes"
+
+
+@dataclass(frozen=True, slots=True)
+class Clips:
+    """Where clips come from.
+
+    where : as messages name it.
+    sample : name of a generated sample, or "". values : by parameter, what it is made with, all crossed, in degrees
+    where it is an angle. where_possible : leave out what cannot be made.
+    files : names or patterns, beside the recipe.
+    start, stop : what is used of each: seconds, or a moment such as ``walk:start-0.3`` or ``passing:1+0.2``.
+    """
+
+    where: str
+    sample: str = ""
+    values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    where_possible: bool = False
+    files: tuple[str, ...] = ()
+    start: float | str | None = None
+    stop: float | str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecipe:
+    """A node: of kind "gait", "parametric", or "part", which has the space of another with ranges of its own.
+
+    feature : text as for `marey.parametric.parse_features`, or "". parameters : of a gait space, or the sample's own
+    ones. space : file of a saved space, or "". low, high, bandwidth : in degrees where the parameter is an angle.
+    """
+
+    name: str
+    kind: str
+    clips: tuple[Clips, ...] = ()
+    parameters: tuple[str, ...] = ()
+    feature: str = ""
+    names: tuple[str, ...] = ()
+    space: str = ""
+    of: str = ""
+    low: tuple[float, ...] | None = None
+    high: tuple[float, ...] | None = None
+    bandwidth: tuple[float, ...] | None = None
+    margin: float = 0.2
+    mirror: bool = False
+    max_distance: float = 0.3
+    request: str = "by name"
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRecipe:
+    """An edge: names of its nodes, thresholds in metres or None to choose them, and numbers of samples."""
+
+    source: str
+    target: str
+    good: float | None = None
+    bad: float | None = None
+    part: str | None = None
+    samples: tuple[int, int] = (60, 400)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A whole character.
+
+    auto : thresholds in metres, where all pairs that are not named are to be tried too; else None.
+    path : the file, for messages and for the files that it names; a shipped recipe has none beside it.
+    """
+
+    name: str
+    nodes: tuple[NodeRecipe, ...]
+    edges: tuple[EdgeRecipe, ...]
+    seams: Seams = field(default_factory=Seams)
+    fps: float = 60.0
+    seed: int = 0
+    samples: tuple[int, int] = (60, 400)
+    auto: tuple[float, float] | None = None
+    about: str = ""
+    path: str = ""
+
+
+def shipped_recipes() -> Mapping[str, str]:
+    """The recipes that come with marey: by name, what each is about."""
+    folder = resources.files("marey.pmg") / _SHIPPED
+    out = {}
+    for each in sorted(folder.iterdir(), key=lambda file: file.name):
+        if each.name.endswith(".toml"):
+            out[each.name.removesuffix(".toml")] = str(tomllib.loads(each.read_text("utf-8")).get("about", ""))
+    return MappingProxyType(out)
+
+
+def read_recipe(recipe: str | os.PathLike[str]) -> Recipe:
+    """Read and check a recipe.
+
+    Parameters
+    ----------
+    recipe : a .toml file, or the name of one of `shipped_recipes`, such as ``"walking"``.
+    """
+    name = os.fspath(recipe)
+    if name.lower().endswith(".toml") or Path(name).exists():
+        text = read_bytes(name).decode("utf-8", "replace")
+    else:
+        known = shipped_recipes()
+        if name not in known:
+            told = similar(name, known, n=1)
+            raise UnreadableFile(
+                f"is neither a .toml file nor a recipe that comes with marey; there are {', '.join(known)}{told}",
+                path=name,
+            )
+        text = (resources.files("marey.pmg") / _SHIPPED / f"{name}.toml").read_text("utf-8")
+    try:
+        told_of = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ParseError(f"expected TOML, got something else ({error})", path=name) from None
+    return _recipe(Keys(told_of, name, "the recipe"), name)
+
+
+def _recipe(keys: Keys, path: str) -> Recipe:
+    samples = keys.pair("samples", (60, 400))
+    seams = keys.table("seams")
+    try:
+        how = Seams(seams.number("length", 1.0 / 3.0), seams.number("region", 0.3), seams.text("markers", "body"))
+    except MareyError as error:
+        raise ParseError(f"seams: {error}", path=path) from None
+    seams.done()
+    nodes: list[NodeRecipe] = []
+    for each in keys.tables("nodes", "node", needed=True):
+        node = _node(each, [known.name for known in nodes])
+        nodes.append(node)
+    names = [node.name for node in nodes]
+    edges: list[EdgeRecipe] = []
+    parts: list[str] = []
+    for each in keys.tables("edges", "edge"):
+        edge = _edge(each, [*names, *parts], samples)
+        edges.append(edge)
+        if edge.part is not None:
+            parts.append(edge.part)
+    auto = None
+    if keys.has("auto"):
+        table = keys.table("auto")
+        good, bad = table.number("good", 0.10, above=0.0), table.number("bad", 0.15, above=0.0)
+        _check_order(table, good, bad)
+        table.done()
+        auto = good, bad
+    if not edges and auto is None:
+        keys.fail("a character needs [[edges]] or [auto], got neither")
+    made = Recipe(
+        keys.text("name", needed=True), tuple(nodes), tuple(edges), how, keys.number("fps", 60.0, above=0.0),
+        keys.whole("seed", 0), samples, auto, keys.text("about", ""), path,
+    )  # fmt: skip
+    keys.done()
+    return made
+
+
+def _node(keys: Keys, before: list[str]) -> NodeRecipe:
+    name = keys.text("name", needed=True)
+    keys.where = f"node {name!r}"
+    if name in before:
+        keys.fail("this name is taken already; choose another")
+    kind = keys.choice("kind", KINDS)
+    fields: dict[str, Any] = {"name": name, "kind": kind, "low": keys.numbers("low"), "high": keys.numbers("high")}
+    if kind == "part":
+        fields["of"] = keys.text("of", needed=True)
+        if fields["of"] not in before:
+            keys.fail(f"of: no node {fields['of']!r} stands before it{similar(fields['of'], before)}")
+        for end in ("low", "high"):
+            if fields[end] is None:
+                keys.fail(f"{end} is missing; a part is told by its ranges")
+    else:
+        fields |= _spaced(keys, kind)
+    fields["request"] = keys.choice("request", tuple(REQUESTS), "by name") if kind != "part" else "by name"
+    keys.done()
+    return NodeRecipe(**fields)
+
+
+def _spaced(keys: Keys, kind: str) -> dict[str, Any]:
+    fields: dict[str, Any] = {"space": keys.text("space", "")}
+    if fields["space"]:
+        fields["names"] = keys.texts("names") if kind == "parametric" else ()
+        return fields
+    fields["clips"] = tuple(_clips(each) for each in keys.tables("clips", "clips", needed=True))
+    fields["mirror"] = keys.flag("mirror", False)
+    fields["bandwidth"] = keys.numbers("bandwidth")
+    if kind == "gait":
+        fields["parameters"] = keys.texts("parameters") or ("turn",)
+        fields["margin"] = keys.number("margin", 0.2, above=0.0)
+        return fields
+    fields["feature"], fields["parameters"] = keys.text("feature", ""), keys.texts("parameters")
+    if bool(fields["feature"]) == bool(fields["parameters"]):
+        keys.fail("expected either feature, which is measured, or parameters, which samples have, and not both")
+    if fields["parameters"] and any(not each.sample for each in fields["clips"]):
+        keys.fail("parameters are those of samples; clips from files need a feature that is measured")
+    fields["names"] = keys.texts("names")
+    fields["max_distance"] = keys.number("max_distance", 0.3, above=0.0)
+    return fields
+
+
+def _clips(keys: Keys) -> Clips:
+    start, stop = keys.moment("from"), keys.moment("to")
+    if keys.has("files"):
+        files = keys.texts("files")
+        keys.done(also="a sample")
+        return Clips(keys.where, files=files, start=start, stop=stop)
+    from marey.samples.catalogue import entry
+
+    sample = keys.text("sample", needed=True, remedy="give either sample or files")
+    try:
+        parameters = entry(sample).parameters
+    except MareyError as error:
+        keys.fail(f"sample: {error}")
+    possible = keys.flag("where_possible", False)
+    values = {name: keys.values(name) for name in list(keys.left()) if name in {each.name for each in parameters}}
+    for parameter in parameters:
+        try:
+            for value in values.get(parameter.name, ()):
+                parameter.from_degrees(sample, value)
+        except MareyError as error:
+            keys.fail(f"{parameter.name}: {error}")
+    keys.done([each.name for each in parameters])
+    return Clips(keys.where, sample, MappingProxyType(values), possible, (), start, stop)
+
+
+def _edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeRecipe:
+    ends = keys.text("from", needed=True), keys.text("to", needed=True)
+    keys.where = f"edge {ends[0]!r} to {ends[1]!r}"
+    for key, end in zip(("from", "to"), ends, strict=True):
+        if end not in names:
+            keys.fail(f"{key}: no node {end!r}{similar(end, names)}; nodes: {', '.join(map(repr, names))}")
+    good, bad = (keys.number(key, None, above=0.0) if keys.has(key) else None for key in ("good", "bad"))
+    _check_order(keys, good, bad)
+    part = keys.text("part", "") or None
+    if part is not None and good is None:
+        keys.fail("part needs good, or all of the source has a way on")
+    edge = EdgeRecipe(ends[0], ends[1], good, bad, part, keys.pair("samples", samples))
+    keys.done()
+    return edge
+
+
+def _check_order(keys: Keys, good: float | None, bad: float | None) -> None:
+    if good is not None and bad is not None and good > bad:
+        keys.fail(f"good must not be above bad, got {good:g} and {bad:g} m; exchange them")

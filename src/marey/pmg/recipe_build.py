@@ -1,0 +1,178 @@
+"""Building a character from a recipe: the same recipe gives the same character."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.errors import MareyError, NoResult, ParseError, UnreadableFile
+from marey.parametric.space import ParametricMotion
+from marey.pmg.action_space import ActionSpace
+from marey.pmg.character import ParametricMotionGraph
+from marey.pmg.gait_space import GaitSpace
+from marey.pmg.recipe import NodeRecipe, Recipe
+from marey.pmg.recipe_clips import Clip, Made, clips_of
+from marey.pmg.requests import REQUESTS
+from marey.pmg.space_files import load_any_space
+
+__all__ = ["build_recipe"]
+
+# Shares of what counts as near by which the corners of a node's ranges may be missed.
+_MET = 0.02
+
+
+def build_recipe(
+    recipe: Recipe,
+    *,
+    progress: Callable[[float], None] | None = None,
+    run: Callable[..., Iterable[Any]] = map,
+) -> ParametricMotionGraph:
+    """The character that a recipe tells of.
+
+    Parameters
+    ----------
+    recipe : from `read_recipe`.
+    progress : called with the share that is done.
+    run : how edges' samples are compared; `map` by default.
+    """
+    # Where figures stand still, rounding decides how they are brought in step: always that of the compiled forms.
+    from marey.pmg import gait_kernels as _  # noqa: F401
+
+    graph = ParametricMotionGraph(
+        recipe.name, length=recipe.seams.length, region=recipe.seams.region, markers=recipe.seams.markers
+    )
+    total = len(recipe.nodes) + len(recipe.edges) + (recipe.auto is not None)
+    shown = progress or (lambda share: None)
+    made: Made = {}
+    for k, node in enumerate(recipe.nodes):
+        with _telling(recipe, f"node {node.name!r}"):
+            _add(graph, recipe, node, made)
+        shown((k + 1) / total)
+    for k, edge in enumerate(recipe.edges):
+        with _telling(recipe, f"edge {edge.source!r} to {edge.target!r}"):
+            graph.connect(
+                edge.source, edge.target, good=edge.good, bad=edge.bad, part=edge.part, n_source=edge.samples[0],
+                n_target=edge.samples[1], rng=recipe.seed, run=run,
+            )  # fmt: skip
+        shown((len(recipe.nodes) + k + 1) / total)
+    if recipe.auto is not None:
+        good, bad = recipe.auto
+        n_source, n_target = recipe.samples
+        graph.auto(good=good, bad=bad, n_source=n_source, n_target=n_target, rng=recipe.seed, run=run)
+        shown(1.0)
+    return graph
+
+
+@contextmanager
+def _telling(recipe: Recipe, where: str) -> Iterator[None]:
+    """What fails inside is told with the recipe's name and the place in it."""
+    try:
+        yield
+    except (ParseError, UnreadableFile):
+        raise
+    except NoResult as error:
+        raise NoResult(f"{recipe.path}: {where}: {error}") from error
+    except MareyError as error:
+        raise ParseError(f"{where}: {error}", path=recipe.path) from error
+
+
+def _add(graph: ParametricMotionGraph, recipe: Recipe, node: NodeRecipe, made: Made) -> None:
+    if node.kind == "part":
+        of = graph.node(node.of)
+        space, request = of.space, of.request
+    else:
+        space, request = _space(recipe, node, made), REQUESTS[node.request]
+    low, high = _ours(node.low, space.units), _ours(node.high, space.units)
+    graph.add(node.name, space, request=request, low=low, high=high)
+
+
+def _space(recipe: Recipe, node: NodeRecipe, made: Made) -> Any:
+    if node.space:
+        space = load_any_space(Path(recipe.path).parent / node.space)
+        if isinstance(space, ParametricMotion):
+            low, high = _ours(node.low, space.units), _ours(node.high, space.units)
+            return ActionSpace.of(space, names=node.names, low=low, high=high)
+        return space
+    clips = clips_of(recipe, node.clips, made)
+    if node.kind == "gait":
+        units = ["rad", "m/s"][: len(node.parameters)]
+        space = GaitSpace.build(
+            [clip.motion for clip in clips], node.parameters, margin=node.margin, mirror=node.mirror,
+            bandwidth=None if node.bandwidth is None else _ours(node.bandwidth, units).tolist(),
+        )  # fmt: skip
+        return _widened(space, [each for each in recipe.nodes if node.name in (each.name, each.of)])
+    return _action_space(node, clips)
+
+
+def _widened(space: GaitSpace, nodes: Sequence[NodeRecipe]) -> GaitSpace:
+    """The space with ranges that hold all of what nodes use of it, where that can be met."""
+    lows, highs = [space.low], [space.high]
+    for node in nodes:
+        if node.low is None or node.high is None:
+            continue
+        low, high = _ours(node.low, space.units), _ours(node.high, space.units)
+        corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
+        for corner in corners:
+            reached = space.reached(corner)
+            if np.abs((reached - corner) / space.bandwidth).max() > _MET:
+                asked, got = (
+                    ", ".join(f"{name} {value:.3g}" for name, value in zip(space.names, values, strict=True))
+                    for values in (corner, reached)
+                )
+                raise NoResult(f"node {node.name!r}: the clips cannot be blended to {asked}, only to {got}")
+        lows.append(low)
+        highs.append(high)
+    return replace(space, low=np.min(lows, axis=0), high=np.max(highs, axis=0))
+
+
+def _action_space(node: NodeRecipe, clips: list[Clip]) -> ActionSpace:
+    motions = [clip.motion for clip in clips]
+    options: dict[str, Any] = {"samples": 0, "max_distance": node.max_distance}
+    if node.feature:
+        from marey.edit import mirror
+
+        motions += [mirror(motion) for motion in motions] if node.mirror else []
+        made = ParametricMotion.build(motions, node.feature, **options)
+        units: Sequence[str] = made.units
+    else:
+        values, units = _known(node, clips)
+        made = ParametricMotion.build(motions, values=values, names=node.parameters, **options)
+    return ActionSpace.of(
+        made, names=node.names or made.names, units=units, low=_ours(node.low, units), high=_ours(node.high, units),
+        bandwidth=_ours(node.bandwidth, units),
+    )  # fmt: skip
+
+
+def _known(node: NodeRecipe, clips: list[Clip]) -> tuple[Floats, list[str]]:
+    """(n, d) parameters that samples were made with, and their units."""
+    from marey.samples.catalogue import entry
+
+    known = {parameter.name: parameter for parameter in entry(node.clips[0].sample).parameters}
+    for name in node.parameters:
+        if name not in known or known[name].choices:
+            numbers = ", ".join(key for key, each in known.items() if not each.choices)
+            raise MareyError(f"parameters: sample {node.clips[0].sample!r} has no number {name!r}; it has {numbers}")
+    values = np.array([[float(clip.parameters[name]) for name in node.parameters] for clip in clips])
+    return values, [known[name].unit for name in node.parameters]
+
+
+@overload
+def _ours(values: Sequence[float], units: Sequence[str]) -> Floats: ...
+@overload
+def _ours(values: None, units: Sequence[str]) -> None: ...
+def _ours(values: Sequence[float] | None, units: Sequence[str]) -> Floats | None:
+    """What people give, in our units: angles in radians."""
+    if values is None:
+        return None
+    if len(values) != len(units):
+        raise MareyError(f"{len(units)} parameters need as many numbers for low, high and bandwidth, got {len(values)}")
+    factors = [math.radians(1.0) if unit.startswith("rad") else 1.0 for unit in units]
+    return np.array([value * factor for value, factor in zip(values, factors, strict=True)])

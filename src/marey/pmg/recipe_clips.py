@@ -1,0 +1,125 @@
+"""The clips that a recipe names: generated or from files, cut to what is used of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, MareyError, ParseError, UnreadableFile
+from marey.pmg.gait_cycles import phase_of
+from marey.pmg.recipe import Clips, Recipe
+from marey.pmg.recipe_keys import MOMENT
+from marey.samples.catalogue import entry
+from marey.samples.samples import Sample, sample
+
+__all__ = ["Clip", "clips_of"]
+
+
+class Clip(NamedTuple):
+    """A motion, and of a generated one the parameters that it was made with."""
+
+    motion: Motion
+    parameters: dict[str, Any]
+
+
+Made = dict[tuple[Any, ...], Sample]
+"""Samples that were made already: nodes often use different parts of the same ones."""
+
+
+def clips_of(recipe: Recipe, given: tuple[Clips, ...], made: Made | None = None) -> list[Clip]:
+    """All clips of a node, in the order of the recipe; seeds count on from the recipe's."""
+    known: Made = {} if made is None else made
+    out: list[Clip] = []
+    tried = 0
+    for each in given:
+        if each.sample:
+            sets = [dict(zip(each.values, chosen, strict=True)) for chosen in itertools.product(*each.values.values())]
+            for values in sets:
+                out += _generated(recipe, each, values, recipe.seed + tried, known)
+                tried += 1
+        else:
+            out += [Clip(_cut(motion, each, recipe), {}) for motion in _loaded(recipe, each)]
+    return out
+
+
+def _generated(recipe: Recipe, clips: Clips, values: dict[str, Any], seed: int, before: Made) -> list[Clip]:
+    known = {parameter.name: parameter for parameter in entry(clips.sample).parameters}
+    given = {name: known[name].from_degrees(clips.sample, value) for name, value in values.items()}
+    key = (clips.sample, seed, *sorted(given.items()))
+    try:
+        if key not in before:
+            before[key] = sample(clips.sample, rng=seed, fps=recipe.fps, **given)
+        made = before[key]
+    except InvalidValue as error:
+        if clips.where_possible:
+            return []
+        raise ParseError(f"{clips.where}: {error}; or write where_possible = true", path=recipe.path) from None
+    told = ", ".join(f"{name} {value:.3g}" for name, value in values.items() if not isinstance(value, str))
+    motion = replace(made.motion, name=f"{clips.sample} {told}".strip())
+    return [Clip(_cut(motion, clips, recipe), dict(made.parameters))]
+
+
+def _loaded(recipe: Recipe, clips: Clips) -> Iterator[Motion]:
+    from marey.clean import detect_contacts
+    from marey.edit import resample
+    from marey.io import load_motion
+
+    folder = Path(recipe.path).parent
+    for pattern in clips.files:
+        found = sorted(folder.glob(pattern)) if not Path(pattern).is_absolute() else [Path(pattern)]
+        found = [path for path in found if path.is_file()]
+        if not found:
+            raise UnreadableFile(
+                f"{clips.where}, files: no file {pattern!r} beside it, in {str(folder)!r}", path=recipe.path
+            )
+        for path in found:
+            motion = load_motion(path)
+            if motion.fps != recipe.fps:
+                motion = resample(motion, recipe.fps)
+            yield motion if motion.contacts is not None else detect_contacts(motion)
+
+
+def _cut(motion: Motion, clips: Clips, recipe: Recipe) -> Motion:
+    """What is used of a clip."""
+    try:
+        start = 0 if clips.start is None else _frame(motion, clips.start)
+        stop = len(motion) if clips.stop is None else _frame(motion, clips.stop) + 1
+        if not 0 <= start < stop - 1 or stop > len(motion):
+            raise InvalidValue(
+                f"from and to must lie in the clip, one after the other, got frames {start} to {stop - 1} of "
+                f"{len(motion)}"
+            )
+    except MareyError as error:
+        raise ParseError(f"{clips.where}, {motion.name!r}: {error}", path=recipe.path) from None
+    return motion if (start, stop) == (0, len(motion)) else replace(motion[start:stop], name=motion.name)
+
+
+def _frame(motion: Motion, moment: float | str) -> int:
+    if not isinstance(moment, str):
+        return round(moment * motion.fps)
+    found = MOMENT.match(moment)
+    assert found is not None  # read_recipe has seen to it
+    what, which, more = found["what"], found["which"], float((found["more"] or "0").replace(" ", ""))
+    if what == "passing":
+        if which in ("start", "end"):
+            raise InvalidValue(f"{moment!r} needs a number, as in 'passing:0'")
+        phase, first, last = phase_of(motion)
+        known, frames = phase[first : last + 1], np.arange(first, last + 1)
+        whole = np.arange(np.ceil(known[0]), np.floor(known[-1]) + 1)
+        number = int(which)
+        if not -len(whole) <= number < len(whole):
+            raise InvalidValue(f"{moment!r} asks for passing {number}, but the feet pass {len(whole)} times")
+        return round(float(np.interp(whole[number] + more, known, frames)))
+    if which not in ("start", "end"):
+        raise InvalidValue(f"{moment!r} must name a label's start or end, as in 'walk:start'")
+    for label in motion.labels:
+        if label.name == what:
+            return round((label.start if which == "start" else label.stop) + more * motion.fps)
+    names = ", ".join(dict.fromkeys(repr(label.name) for label in motion.labels)) or "none"
+    raise InvalidValue(f"{moment!r}: no label {what!r}; labels: {names}")

@@ -1,0 +1,153 @@
+"""Reading a recipe's keys: each is of its kind, none is unknown, and what is wrong is told with file and key."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from marey.errors import ParseError, similar
+
+__all__ = ["MOMENT", "Keys"]
+
+MOMENT = re.compile(r"^(?P<what>[A-Za-z_][\w ]*):(?P<which>start|end|-?\d+)\s*(?P<more>[+-]\s*\d*\.?\d+)?$")
+"""``walk:start-0.3``: seconds from a label's start or end; ``passing:1+0.2``: cycles from the second time that the left
+foot passes the right, from the last with -1."""
+_MOST_VALUES = 10_000
+
+
+class Keys:
+    """A table of a recipe, whose keys are taken one by one; `done` refuses what is left.
+
+    where : as messages name the table.
+    """
+
+    def __init__(self, given: Any, path: str, where: str) -> None:
+        self.path, self.where = path, where
+        if not isinstance(given, Mapping):
+            self.fail(f"expected a table, got {given!r}")
+        self._given: dict[str, Any] = dict(given)
+        self._known: list[str] = []
+
+    def fail(self, message: str) -> NoReturn:
+        """Refuse the recipe."""
+        raise ParseError(f"{self.where}: {message}", path=self.path)
+
+    def has(self, key: str) -> bool:
+        self._known.append(key)
+        return key in self._given
+
+    def left(self) -> Iterable[str]:
+        """Keys that have not been taken."""
+        return self._given.keys()
+
+    def done(self, more: Sequence[str] = (), also: str = "") -> None:
+        """Refuse unknown keys, each with the nearest known one."""
+        for key in self._given:
+            known = list(dict.fromkeys([*self._known, *more]))
+            near = similar(key, known, n=1) or f"; known: {', '.join(known)}"
+            hint = f", or it belongs to {also}" if also else ""
+            self.fail(f"unknown key {key!r}{near}{hint}")
+
+    def _take(self, key: str, default: Any = None, needed: bool = False, remedy: str = "") -> Any:
+        self._known.append(key)
+        if key not in self._given and needed:
+            near = similar(key, self._given, n=1).replace("similar", "is it meant by")
+            self.fail(f"{key} is missing{near}{'; ' + remedy if remedy else ''}")
+        return self._given.pop(key, default)
+
+    def text(self, key: str, default: str = "", *, needed: bool = False, remedy: str = "") -> str:
+        value = self._take(key, default, needed, remedy)
+        if not isinstance(value, str) or (needed and not value):
+            self.fail(f"{key} must be a text, got {value!r}")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self._take(key, ())
+        if isinstance(value, str):
+            return (value,)
+        if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+            self.fail(f"{key} must be a list of texts, got {value!r}")
+        return tuple(value)
+
+    def choice(self, key: str, choices: Sequence[str], default: str | None = None) -> str:
+        value = self.text(key, default or "", needed=default is None)
+        if value not in choices:
+            self.fail(
+                f"{key} must be one of {', '.join(map(repr, choices))}, got {value!r}{similar(value, choices, 1)}"
+            )
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self._take(key, default)
+        if not isinstance(value, bool):
+            self.fail(f"{key} must be true or false, got {value!r}")
+        return value
+
+    def number(self, key: str, default: float | None, *, above: float = -math.inf) -> float:
+        value = self._take(key, default)
+        if not _is_number(value) or value <= above:
+            self.fail(f"{key} must be a number{'' if above == -math.inf else f' above {above:g}'}, got {value!r}")
+        return float(value)
+
+    def whole(self, key: str, default: int) -> int:
+        value = self._take(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            self.fail(f"{key} must be a whole number from 0 on, got {value!r}")
+        return value
+
+    def numbers(self, key: str) -> tuple[float, ...] | None:
+        value = self._take(key)
+        if value is None:
+            return None
+        listed = value if isinstance(value, list) else [value]
+        if not listed or not all(_is_number(each) for each in listed):
+            self.fail(f"{key} must be numbers, got {value!r}")
+        return tuple(float(each) for each in listed)
+
+    def pair(self, key: str, default: tuple[int, int]) -> tuple[int, int]:
+        value = self._take(key, list(default))
+        good = isinstance(value, list | tuple) and len(value) == 2
+        if not good or not all(isinstance(each, int) and not isinstance(each, bool) and each >= 2 for each in value):
+            self.fail(f"{key} must be two whole numbers of at least 2, of source and target, got {value!r}")
+        return int(value[0]), int(value[1])
+
+    def moment(self, key: str) -> float | str | None:
+        value = self._take(key)
+        if value is None or (_is_number(value) and value >= 0.0):
+            return None if value is None else float(value)
+        if not isinstance(value, str) or MOMENT.match(value) is None:
+            self.fail(f"{key} must be seconds, or a moment such as 'walk:start-0.3' or 'passing:1+0.2', got {value!r}")
+        return value
+
+    def values(self, key: str) -> tuple[Any, ...]:
+        """A number or a text, a list of them, or a table with from, to and count."""
+        value = self._take(key)
+        if isinstance(value, Mapping):
+            spread = Keys(value, self.path, f"{self.where}, {key}")
+            first, last, count = spread.number("from", None), spread.number("to", None), spread.whole("count", 0)
+            spread.done()
+            if not 2 <= count <= _MOST_VALUES:
+                self.fail(f"{key}: count must be from 2 to {_MOST_VALUES}, got {count}")
+            return tuple(np.linspace(first, last, count).tolist())
+        listed = value if isinstance(value, list) else [value]
+        if not listed or not all(_is_number(each) or isinstance(each, str) for each in listed):
+            self.fail(f"{key} must be a number, a list, or a table with from, to and count, got {value!r}")
+        return tuple(listed)
+
+    def table(self, key: str) -> Keys:
+        return Keys(self._take(key, {}), self.path, key)
+
+    def tables(self, key: str, what: str, *, needed: bool = False) -> list[Keys]:
+        value = self._take(key, [], needed, f"write [[{key}]]")
+        if not isinstance(value, list) or (needed and not value):
+            self.fail(f"{key} must be tables, written [[{key}]], got {value!r}")
+        inner = "" if self.where == "the recipe" else f"{self.where}, "
+        return [Keys(each, self.path, f"{inner}{what} {k + 1}") for k, each in enumerate(value)]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,54 @@
+"""How wishes become parameters, by name, so that a file can say which (Heck 6.2.2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Floats, frozen
+from marey.errors import UnknownName, similar
+from marey.maths import rigid2d
+from marey.pmg.node import Node, Request, by_name
+
+__all__ = ["REQUESTS", "at_point", "request_called", "request_name"]
+
+_AXES = ("x", "y", "z")
+
+
+def at_point(node: Node, wish: Mapping[str, Any], here: Floats) -> Floats:
+    """A wish for a ``point``, x, y and z in the world, as the figure sees it: to its left, above the floor, ahead.
+
+    Parameters called x, y and z, or with these at their ends such as ``right_hand y``, are set to it, and one called
+    ``distance`` to how far away it is along the floor. What else is wished for goes by name.
+    """
+    out = by_name(node, wish, here)
+    if wish.get("point") is None:
+        return out
+    point = frozen(wish["point"], "point", (3,))
+    seen = rigid2d.apply(rigid2d.invert(here), point)
+    for k, name in enumerate(node.names):
+        if name == "distance":
+            out[k] = float(np.hypot(seen[0], seen[2]))
+        elif name.split(" ")[-1] in _AXES:
+            out[k] = seen[_AXES.index(name.split(" ")[-1])]
+    return out
+
+
+REQUESTS: Mapping[str, Request] = MappingProxyType({"by name": by_name, "at a point": at_point})
+"""By name, what files and recipes can say."""
+
+
+def request_called(name: str, where: str) -> Request:
+    """The request of that name."""
+    if name not in REQUESTS:
+        known = ", ".join(map(repr, REQUESTS))
+        raise UnknownName(f"{where}: no request is called {name!r}{similar(str(name), REQUESTS)}; there are {known}")
+    return REQUESTS[name]
+
+
+def request_name(request: Request) -> str | None:
+    """Its name; None for functions of a user's own."""
+    return next((name for name, known in REQUESTS.items() if known is request), None)

@@ -1,0 +1,95 @@
+"""Blends that are carried by the foot that stands.
+
+Of a blend of poses, neither hips nor feet go as a blend of the ways that hips and feet go. Where a foot stands, it is
+the foot's way that counts: the figure is moved along the floor so that points in contact go as the weighted mean of
+what they do in the motions that are blended. Where all of these stand still, so does the blend, and where feet slide a
+little, as recorded ones do, it slides no more than they.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from marey.core._arrays import Floats, Ints, settle
+from marey.core.contacts import ContactPoint
+from marey.core.skeleton import Skeleton
+
+__all__ = ["Soles", "soles_of"]
+
+# Square metres: heel and ball, some ten times as far apart, hold the figure's heading, and one point alone does not.
+_GIVE = 0.01**2
+# Metres: points this much above the lowest count a third of what it counts.
+_LOW = 0.015
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Soles:
+    """Contact points of a skeleton, ready to be followed.
+
+    chains : (K, depth) joints from the root's child down to the one that carries the point, then -1.
+    places : (K, 3) metres, the points in these joints. bones : (1, J, 3) the skeleton's own.
+    """
+
+    chains: Ints
+    places: Floats
+    bones: Floats
+
+    def points(self, turns: Floats, bones: Floats | None = None) -> Floats:
+        """(F, K, 3) metres from joint 0, for local rotations (F, J, 4) and, where bones move, offsets (F, J, 3)."""
+        from marey.pmg.stance_kernels import points_from_root
+
+        out = np.empty((len(turns), len(self.chains), 3))
+        points_from_root(self.chains, self.bones if bones is None else bones, self.places, turns, out)
+        return out
+
+    def steps(self, points: Floats, moves: Floats) -> Floats:
+        """(F - 1, K, 2) ways of points (F, K, 3) from frame to frame; see `stance_kernels.steps_of`."""
+        from marey.pmg.stance_kernels import steps_of
+
+        out = np.empty((len(points) - 1, points.shape[1], 2))
+        steps_of(points, moves, out)
+        return out
+
+    def corrections(self, steps: Floats, wanted: Floats, levels: Floats) -> Floats:
+        """(F - 1, 2) by which the figure has to go otherwise; see `stance_kernels.corrections`."""
+        from marey.pmg.stance_kernels import corrections
+
+        out = np.empty((len(steps), 2))
+        corrections(steps, wanted, levels, out)
+        return out
+
+    def carry(self, points: Floats, wanted: Floats, levels: Floats) -> Floats:
+        """(F, 3) rigid2d that lay frames so that standing points go as wanted; see `stance_kernels.carry`."""
+        from marey.pmg.stance_kernels import carry
+
+        out = np.empty((len(points), 3))
+        carry(points, wanted, levels, _GIVE, out)
+        return out
+
+    def lifts(self, points: Floats, wanted: Floats) -> Floats:
+        """(F,) metres by which figures have to be raised for points (F, K, 3) to be as high as wanted (F, K).
+
+        The lowest count most, so that one foot takes over from the other as they come down and rise.
+        """
+        shares = np.exp((wanted.min(axis=1, keepdims=True) - wanted) / _LOW)
+        return np.asarray((shares * (wanted - points[..., 1])).sum(axis=1) / shares.sum(axis=1))
+
+
+def soles_of(skeleton: Skeleton, points: Sequence[ContactPoint]) -> Soles:
+    """What it takes to follow contact points of a skeleton."""
+    return _found(skeleton, tuple(points))
+
+
+@lru_cache(maxsize=16)
+def _found(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Soles:
+    chains = [list(skeleton.chain(point.joint))[1:] for point in points]
+    depth = max(1, *(len(chain) for chain in chains)) if chains else 1
+    padded = np.full((len(chains), depth), -1, dtype=np.int64)
+    for row, chain in zip(padded, chains, strict=True):
+        row[: len(chain)] = chain
+    places = np.array([point.offset for point in points], dtype=np.float64).reshape(-1, 3)
+    return Soles(settle(padded), settle(places), settle(np.ascontiguousarray(skeleton.offsets[None])))

@@ -1,0 +1,117 @@
+"""Compiled: where points of the feet are, and by how much a figure has to be moved for those that stand to stand.
+
+Key: a point's level is how surely it stands, 0 to 1; what it counts is 0 up to a level of one half.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from marey.core.compiled import kernel
+
+
+@kernel
+def points_from_root(chains: Any, bones: Any, locals_: Any, turns: Any, out: Any) -> None:
+    """Points (F, K, 3) into `out`, as seen from joint 0's place, in the axes that joint 0 turns in.
+
+    chains : (K, depth) joints from joint 0's child on down to the one that carries the point, then -1.
+    bones : (1 or F, J, 3) offsets. locals_ : (K, 3) the points in their joints. turns : (F, J, 4) local.
+    """
+    moving = 1 if bones.shape[0] > 1 else 0
+    for f in range(turns.shape[0]):
+        for k in range(chains.shape[0]):
+            w, x, y, z = turns[f, 0, 0], turns[f, 0, 1], turns[f, 0, 2], turns[f, 0, 3]
+            px = py = pz = 0.0
+            for n in range(chains.shape[1] + 1):
+                joint = chains[k, n] if n < chains.shape[1] else -1
+                if joint >= 0:
+                    a, b, c = bones[f * moving, joint, 0], bones[f * moving, joint, 1], bones[f * moving, joint, 2]
+                else:
+                    a, b, c = locals_[k, 0], locals_[k, 1], locals_[k, 2]
+                s, t, u = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+                px += a + w * s + (y * u - z * t)
+                py += b + w * t + (z * s - x * u)
+                pz += c + w * u + (x * t - y * s)
+                if joint < 0:
+                    break
+                d, e, g, h = turns[f, joint, 0], turns[f, joint, 1], turns[f, joint, 2], turns[f, joint, 3]
+                w, x, y, z = (
+                    w * d - x * e - y * g - z * h,
+                    w * e + x * d + y * h - z * g,
+                    w * g - x * h + y * d + z * e,
+                    w * h + x * g - y * e + z * d,
+                )
+            out[f, k, 0], out[f, k, 1], out[f, k, 2] = px, py, pz
+
+
+@kernel
+def steps_of(points: Any, moves: Any, out: Any) -> None:
+    """How points go from frame to frame, (F - 1, K, 2) to the left and ahead, into `out`.
+
+    points : (F, K, 3) as seen from the figure's heading. moves : (F - 1, c) with c at least 3, the figure's turn and
+    its way to the left and ahead. All ways are as seen from the heading halfway.
+    """
+    for f in range(points.shape[0] - 1):
+        c, s = math.cos(0.5 * moves[f, 0]), math.sin(0.5 * moves[f, 0])
+        for k in range(points.shape[1]):
+            a, b, d, e = points[f, k, 0], points[f, k, 2], points[f + 1, k, 0], points[f + 1, k, 2]
+            out[f, k, 0] = moves[f, 1] + (d * c + e * s) - (a * c - b * s)
+            out[f, k, 1] = moves[f, 2] + (e * c - d * s) - (b * c + a * s)
+
+
+@kernel
+def corrections(steps: Any, wanted: Any, levels: Any, out: Any) -> None:
+    """(F - 1, 2) by which the figure has to go otherwise for standing points to go as wanted, into `out`.
+
+    steps, wanted : (F - 1, K, 2). levels : (F, K). Where little stands, little is corrected.
+    """
+    for f in range(steps.shape[0]):
+        total = x = z = 0.0
+        for k in range(steps.shape[1]):
+            w = max(0.0, 2.0 * min(levels[f, k], levels[f + 1, k]) - 1.0)
+            total += w
+            x += w * (wanted[f, k, 0] - steps[f, k, 0])
+            z += w * (wanted[f, k, 1] - steps[f, k, 1])
+        size = max(total, 1.0)
+        out[f, 0], out[f, 1] = x / size, z / size
+
+
+@kernel
+def carry(points: Any, wanted: Any, levels: Any, give: float, out: Any) -> None:
+    """rigid2d (F, 3) into `out`, which lay frames so that standing points go as wanted.
+
+    points : (F, K, 3) in the world, as the frames are. wanted : (F - 1, K, 2) x and z that they should go. levels :
+    (F, K). give : square metres; the more, the less is turned for points that are near to each other.
+    """
+    theta = x = z = 0.0
+    out[0, 0] = out[0, 1] = out[0, 2] = 0.0
+    for f in range(points.shape[0] - 1):
+        total = mx = mz = rx = rz = 0.0
+        for k in range(points.shape[1]):
+            w = max(0.0, 2.0 * min(levels[f, k], levels[f + 1, k]) - 1.0)
+            total += w
+            mx += w * points[f + 1, k, 0]
+            mz += w * points[f + 1, k, 2]
+            rx += w * (wanted[f, k, 0] - points[f + 1, k, 0] + points[f, k, 0])
+            rz += w * (wanted[f, k, 1] - points[f + 1, k, 2] + points[f, k, 2])
+        if total > 0.0:
+            mx, mz, rx, rz = mx / total, mz / total, rx / total, rz / total
+            across, spread = 0.0, total * give
+            for k in range(points.shape[1]):
+                w = max(0.0, 2.0 * min(levels[f, k], levels[f + 1, k]) - 1.0)
+                a, b = points[f + 1, k, 0] - mx, points[f + 1, k, 2] - mz
+                p = wanted[f, k, 0] - points[f + 1, k, 0] + points[f, k, 0] - rx
+                q = wanted[f, k, 1] - points[f + 1, k, 2] + points[f, k, 2] - rz
+                across += w * (p * b - q * a)
+                spread += w * (a * a + b * b)
+            share = min(total, 1.0)
+            turn = share * across / spread
+            # About the points' middle, then on by what is missing, in the axes of the frame before.
+            c, s = math.cos(turn), math.sin(turn)
+            dx = mx + share * rx - (mx * c + mz * s)
+            dz = mz + share * rz - (mz * c - mx * s)
+            c, s = math.cos(theta), math.sin(theta)
+            x, z = x + dx * c + dz * s, z + dz * c - dx * s
+            theta += turn
+        out[f + 1, 0], out[f + 1, 1], out[f + 1, 2] = theta, x, z

@@ -1,0 +1,204 @@
+"""`marey pmg`: authoring a character step by step or from a recipe, playing it, and what is wrong with the input."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from marey.cli.main import main
+from marey.io import load_motion, save
+from marey.pmg import ParametricMotionGraph
+from marey.samples import sample
+
+RECIPE = """
+name = "small"
+fps = 30
+samples = [6, 30]
+[[nodes]]
+name = "walk"
+kind = "gait"
+mirror = true
+[[nodes.clips]]
+sample = "walk"
+speed = 1.1
+turn_rate = [0, 30, 60]
+seconds = 4
+variation = 0
+[[edges]]
+from = "walk"
+to = "walk"
+good = 0.15
+bad = 0.2
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pmg")
+
+
+@pytest.fixture(scope="module")
+def char(folder):
+    recipe, path = folder / "small.toml", folder / "small.json"
+    recipe.write_text(RECIPE)
+    assert main(["pmg", "build", str(recipe), "-o", str(path)]) == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def walks(folder):
+    (folder / "walks").mkdir()
+    for k, rate in enumerate((0.0, 0.5, 1.0)):
+        made = sample("walk", seconds=4.0, turn_rate=rate, speed=1.1, fps=30.0, variation=0.0).motion
+        save(made, folder / "walks" / f"w{k}.bvh")
+    return folder / "walks"
+
+
+def told(capsys):
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_recipe_becomes_a_character_that_is_told(char, capsys):
+    capsys.readouterr()
+    assert main(["pmg", "info", str(char), "--json"]) == 0
+    report = told(capsys)
+    (node,) = report["nodes"]
+    assert node["parameters"][0]["unit"] == "degrees"
+    assert node["parameters"][0]["high"] > 50.0
+    assert report["edges"][0]["good"] == 0.15
+    assert report["dead_ends"] == []
+    assert main(["pmg", "info", str(char)]) == 0
+    out = capsys.readouterr().out
+    assert "small: 1 node, 1 edge" in out
+    assert "walk -> walk: good 15.0 cm, bad 20.0 cm" in out
+
+
+def test_a_character_step_by_step(folder, walks, capsys):
+    path = folder / "me.json"
+    assert main(["pmg", "new", str(path), "--name", "me"]) == 0
+    files = sorted(map(str, walks.glob("*.bvh")))
+    add = ["pmg", "add", str(path), "walk", "--clips", *files, "--mirror", "--fps", "30", "--low=-40", "--high", "40"]
+    assert main(add) == 0
+    assert "! walk leads nowhere" in capsys.readouterr().out
+    assert main(["pmg", "info", str(path)]) == 1
+    before = path.read_bytes()
+    picture = folder / "costs.png"
+    connect = ["pmg", "connect", str(path), "walk", "walk", "--samples", "5,20", "--plot", str(picture)]
+    assert main([*connect, "--good", "1e-9", "--bad", "1e-8"]) == 1
+    assert picture.exists()
+    assert path.read_bytes() == before
+    capsys.readouterr()
+    assert main([*connect, "--json"]) == 0
+    report = told(capsys)
+    assert report["from"] == report["to"] == "walk"
+    assert report["worst"] <= report["good"] <= report["bad"]
+    assert len(report["costs"]) == 21
+    assert ParametricMotionGraph.load(path).node("walk").high[0] == pytest.approx(np.radians(40.0))
+
+
+def test_a_folder_of_clips_and_auto(folder, walks, capsys):
+    path = folder / "auto.json"
+    main(["pmg", "new", str(path)])
+    assert main(["pmg", "add", str(path), "walk", "--clips", str(walks), "--mirror", "--fps", "30"]) == 0
+    capsys.readouterr()
+    assert main(["pmg", "auto", str(path), "--good", "0.15", "--bad", "0.2", "--samples", "4,20", "--json"]) == 0
+    report = told(capsys)
+    assert [(edge["from"], edge["to"]) for edge in report["edges"]] == [("walk", "walk")]
+    assert report["failed"] == report["pruned"] == []
+
+
+def test_what_leads_nowhere_is_not_saved_away(folder, walks, capsys):
+    path = folder / "none.json"
+    main(["pmg", "new", str(path)])
+    main(["pmg", "add", str(path), "walk", "--clips", str(walks), "--fps", "30"])
+    before = path.read_bytes()
+    assert main(["pmg", "auto", str(path), "--good", "1e-9", "--bad", "1e-8", "--samples", "4,10"]) == 1
+    assert "walk led nowhere" in capsys.readouterr().out
+    assert path.read_bytes() == before
+
+
+def test_a_space_of_single_actions(folder, capsys):
+    examples = folder / "ducks"
+    examples.mkdir()
+    for height in (1.0, 1.3, 1.6):
+        save(sample("duck", height=height, fps=30.0, variation=0.0).motion, examples / f"{height}.bvh")
+    files, space = sorted(map(str, examples.glob("*.bvh"))), folder / "duck.npz"
+    assert main(["parametric", "build", *files, "--feature", "position:head:y@lowest", "-o", str(space)]) == 0
+    path = folder / "ducker.json"
+    main(["pmg", "new", str(path)])
+    assert main(["pmg", "add", str(path), "duck", "--space", str(space), "--names", "height"]) == 0
+    capsys.readouterr()
+    assert main(["pmg", "info", str(path), "--json"]) == 1
+    assert told(capsys)["nodes"][0]["parameters"][0]["name"] == "height"
+
+
+def test_playing_by_chance_and_to_a_point(char, folder, capsys):
+    out = folder / "walk.bvh"
+    capsys.readouterr()
+    assert main(["pmg", "walk", str(char), "--seconds", "4", "--seed", "2", "-o", str(out), "--json"]) == 0
+    report = told(capsys)
+    assert report["frames"] == len(load_motion(out)) == 120
+    assert report["worst_share_of_bad"] <= 1.0
+    assert main(["pmg", "go", str(char), "--to", "2,4", "-o", str(folder / "go.npz"), "--json"]) == 0
+    report = told(capsys)
+    assert report["reached"]
+    there = load_motion(folder / "go.npz").travel[-1, [0, 2]]
+    assert np.linalg.norm(there - [2.0, 4.0]) < 0.3
+    assert main(["pmg", "go", str(char), "--to=-90,90", "--seconds", "2", "-o", str(folder / "go.npz")]) == 1
+    assert "not there" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["graph", "boxes", "costs", "lengths"])
+def test_pictures(char, folder, kind):
+    out = folder / f"{kind}.png"
+    assert main(["pmg", "plot", str(char), "-o", str(out), "--kind", kind]) == 0
+    assert out.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_reach(char, folder, capsys):
+    out = folder / "reach.svg"
+    capsys.readouterr()
+    assert main(["pmg", "reach", str(char), "-o", str(out), "--seconds", "2", "--cell", "0.5", "--json"]) == 0
+    assert told(capsys)["cells_reached"] > 0
+    assert out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["new", "{char}"], "exists already; remove it first, or choose another name"),
+        (["new", "x.txt"], "a character is a .json file, got 'x.txt'"),
+        (["info", "{folder}/nothing.json"], "nothing.json"),
+        (["add", "{char}", "run"], "give either --clips or --space"),
+        (["add", "{char}", "run", "--clips", "{folder}/gone.bvh"], "gone.bvh"),
+        (["add", "{char}", "walk", "--space", "{folder}/small.walk.npz"], "has a node 'walk' already"),
+        (["add", "{char}", "w", "--space", "{folder}/small.walk.npz", "--low", "1,2"], "--low needs a number for each"),
+        (["connect", "{char}", "walk", "wlak"], "no node 'wlak' in 'small'; similar: 'walk'"),
+        (["connect", "{char}", "walk", "walk", "--good", "0.2", "--bad", "0.1"], "--good must not be above --bad"),
+        (["connect", "{char}", "walk", "walk", "--samples", "1"], "expected two numbers of at least 2"),
+        (["build", "{folder}/gone.toml", "-o", "{folder}/x.json"], "gone.toml"),
+        (["build", "walkin", "-o", "{folder}/x.json"], "similar: 'walking'"),
+        (["build", "walking", "-o", "{folder}/x.txt"], "a character is a .json file"),
+        (["build", "walking", "-o", "{folder}/no/x.json"], "does not exist; make it first"),
+        (["go", "{char}", "--to", "3", "-o", "{folder}/x.bvh"], "expected x,z in metres such as 3,5"),
+        (["walk", "{char}", "-o", "{char}"], "is an input"),
+        (["plot", "{char}", "-o", "{folder}/x.png", "--edge", "a,b"], "--edge goes with --kind boxes"),
+        (["plot", "{char}", "-o", "{folder}/x.png", "--kind", "boxes", "--edge", "a,b"], "there is no edge 'a,b'"),
+    ],
+)
+def test_wrong_use_is_told_in_a_sentence_and_nothing_is_written(char, folder, arguments, message, capsys):
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    capsys.readouterr()
+    assert main(["pmg", *(each.format(char=char, folder=folder) for each in arguments)]) == 2
+    assert message in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+def test_a_recipe_with_an_unknown_key_writes_nothing(folder, capsys):
+    path = folder / "odd.toml"
+    path.write_text(RECIPE.replace("mirror", "miror"))
+    assert main(["pmg", "build", str(path), "-o", str(folder / "odd.json")]) == 2
+    assert "node 'walk': unknown key 'miror'; similar: 'mirror'" in capsys.readouterr().err
+    assert not (folder / "odd.json").exists()

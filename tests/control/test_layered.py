@@ -1,0 +1,221 @@
+"""Layers on streams: heads look where they are told, upper bodies keep step, nothing jumps, hips and legs stay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.control import FollowDirection, RandomWalk
+from marey.control.layered import LayeredStream
+from marey.control.layered_gaze import GazeLayer
+from marey.control.layered_splice import SpliceLayer
+from marey.control.trials import record
+from marey.core.protocols import Stream
+from marey.edit._figure import facing
+from marey.errors import InvalidValue, UnknownName
+from marey.layer import GazeMap, SpliceSet
+from marey.layer.gait import gait_of
+from marey.layer.halves import halves_of
+from marey.maths import quat
+from marey.pmg import ParametricMotionGraph
+from marey.pmg.layered_space import LayeredSpace
+from marey.samples import sample
+from tests.pmg.characters import small_walker, turn_space
+
+LOWER = ("hips", "left_upper_leg", "left_lower_leg", "left_foot", "right_upper_leg", "right_foot")
+
+
+def walking(controller=None):
+    return small_walker().stream(FollowDirection(0.0) if controller is None else controller, clean=False)
+
+
+def played(stream, n, **at):
+    """n frames; at={"f30": {...}} asks for something before frame 30."""
+    return record(stream, n, lambda each, i, _: each.request(**at[f"f{i}"]) if f"f{i}" in at else None)
+
+
+def head_yaw(motion):
+    """(F,) radians that the head is turned against the body's heading."""
+    head = motion.skeleton.roles["head"]
+    ahead = quat.rotate(motion.world().rotations[:, head], np.array([0.0, 0.0, 1.0]))
+    return np.unwrap(np.arctan2(ahead[:, 0], ahead[:, 2])) - facing(motion.skeleton, motion.world().positions)
+
+
+def same_legs(a, b):
+    np.testing.assert_array_equal(a.root_positions, b.root_positions)
+    for role in LOWER:
+        joint = a.skeleton.roles[role]
+        np.testing.assert_array_equal(a.rotations[:, joint], b.rotations[:, joint])
+
+
+def quickest(motion):
+    """Largest change of an upper body's joint's rate of turn from frame to frame, rad per frame."""
+    halves = halves_of(motion.skeleton)
+    above = motion.rotations[:, [halves.attachment, *np.flatnonzero(halves.upper)]]
+    rates = quat.log(quat.inv_mul(above[:-1], above[1:]))
+    return np.linalg.norm(np.diff(rates, axis=0), axis=-1).max()
+
+
+def test_a_look_turns_the_head_and_goes_back_and_leaves_hips_and_legs_alone():
+    layered = LayeredStream(walking(), [GazeLayer()])
+    assert isinstance(layered, Stream)
+    made = played(layered, 150, f30={"gaze": (0.9, 0.0)}, f90={"gaze": None})
+    plain = played(walking(), 150)
+    same_legs(made, plain)
+    np.testing.assert_array_equal(made.rotations[:30], plain.rotations[:30])
+    extra = head_yaw(made) - head_yaw(plain)
+    assert extra[70:90].min() > 0.4
+    assert abs(extra[-1]) < 1e-6
+    assert made.contacts is not None
+
+
+def test_no_jump_when_the_goal_changes_in_the_middle_of_a_look():
+    goals = {"f30": {"gaze": (1.2, 0.2)}, "f38": {"gaze": (-1.2, -0.2)}, "f44": {"gaze": (5.0, 1.0, 5.0)}}
+    made = played(LayeredStream(walking(), [GazeLayer()]), 110, **goals, f80={"gaze": None})
+    spine = list(made.skeleton.roles.spine) + [made.skeleton.roles["neck"], made.skeleton.roles["head"]]
+    rates = np.linalg.norm(quat.log(quat.inv_mul(made.rotations[:-1, spine], made.rotations[1:, spine])), axis=-1)
+    assert rates.max() < 0.15  # radians in a thirtieth of a second, by any one joint
+    assert quickest(made) < 0.08
+
+
+def test_looks_stay_within_the_map():
+    layer = GazeLayer()
+    region = layer.gaze.region
+    stream = LayeredStream(walking(), [layer])
+    played(stream, 60, f5={"gaze": (3.1, 1.5)})
+    assert (layer.looks_at <= region.max(axis=0) + 1e-9).all()
+    assert (layer.looks_at >= region.min(axis=0) - 1e-9).all()
+
+
+def test_a_point_is_followed_as_the_figure_passes_it():
+    layer = GazeLayer()
+    played(LayeredStream(walking(), [layer]), 60, f0={"gaze": (3.0, 1.5, 3.0)})
+    before = layer.looks_at[0]
+    stream = LayeredStream(walking(), [layer := GazeLayer()])
+    played(stream, 120, f0={"gaze": (3.0, 1.5, 3.0)})
+    assert layer.looks_at[0] > before + 0.2 > 0.4
+
+
+def test_a_cue_looks_before_the_body_turns_and_ends_when_it_faces_there():
+    layer = GazeLayer(cue=True)
+    made = played(LayeredStream(walking(), [layer]), 240, f60={"direction": 1.4})
+    plain = played(walking(), 240, f60={"direction": 1.4})
+    same_legs(made, plain)
+    body = facing(made.skeleton, made.world().positions)
+    seen = body + head_yaw(made)
+    first = [int(np.argmax(each[60:] > 0.5)) for each in (seen, body)]
+    assert first[0] + 5 < first[1]
+    assert layer.looks_at is None
+    assert abs(head_yaw(made)[-1] - head_yaw(plain)[-1]) < 1e-6
+
+
+def test_a_gaze_that_is_asked_for_comes_before_a_cue():
+    layer = GazeLayer(cue=True)
+    played(LayeredStream(walking(), [layer]), 40, f5={"gaze": (-0.6, 0.0)}, f10={"direction": 1.4})
+    np.testing.assert_allclose(layer.looks_at, [-0.6, 0.0])
+
+
+@pytest.fixture(scope="module")
+def uppers():
+    walk = sample("walk", seconds=5.0, speed=1.2, fps=30.0).motion
+    carried = sample("carry_box", seconds=5.0, fps=30.0).motion
+    return SpliceSet.build([replace(walk, name="walk"), replace(carried, name="box")])
+
+
+def test_an_upper_body_keeps_step_fades_and_leaves_hips_and_legs_alone(uppers):
+    layer = SpliceLayer(uppers)
+    stream, cycles = LayeredStream(walking(RandomWalk(0)), [layer]), []
+    frames = []
+    for i in range(360):
+        if i in (60, 240):
+            stream.request(upper="box" if i == 60 else None)
+        frames.append(stream.frame())
+        cycles.append(layer._steps.cycle)
+    made = record(_Kept(frames), len(frames))
+    plain = played(walking(RandomWalk(0)), 360)
+    same_legs(made, plain)
+    np.testing.assert_array_equal(made.rotations[:60], plain.rotations[:60])
+    np.testing.assert_array_equal(made.rotations[-60:], plain.rotations[-60:])
+    arm = made.skeleton.roles["left_upper_arm"]
+    # An arm that carries does not swing; one that swings passes it by twice in a cycle.
+    swings = [np.linalg.norm(np.std(each.rotations[120:240, arm], axis=0)) for each in (made, plain)]
+    assert swings[0] < 0.5 * swings[1]
+    phase, first, last = gait_of(plain, "clip").run_phase()
+    off = (np.array(cycles) - phase)[max(first, 45) : last]
+    assert np.quantile(np.abs(off - np.median(off)), 0.95) < 0.05
+    assert (np.diff(cycles) >= 0.0).all()
+    assert quickest(made) < 0.06
+
+
+class _Kept:
+    """Frames that were played already, as a stream."""
+
+    fps = 30.0
+
+    def __init__(self, frames):
+        self._frames = iter(frames)
+
+    def request(self, **wish):
+        raise AssertionError(wish)
+
+    def frame(self):
+        return next(self._frames)
+
+
+def test_changing_the_upper_body_twice_in_one_fade_does_not_jump(uppers):
+    asked = {"f40": {"upper": "box"}, "f44": {"upper": None}, "f47": {"upper": "box"}}
+    made = played(LayeredStream(walking(), [SpliceLayer(uppers)]), 90, **asked)
+    joints = [made.skeleton.roles[role] for role in ("left_upper_arm", "right_upper_arm", "left_forearm")]
+    turned = quat.angle_between(made.rotations[1:, joints], made.rotations[:-1, joints])
+    assert turned[38:60].max() < 0.35
+
+
+def test_upper_body_and_gaze_go_together(uppers):
+    layers = [SpliceLayer(uppers), GazeLayer()]
+    made = played(LayeredStream(walking(), layers), 90, f10={"upper": "box", "gaze": (0.8, 0.0)})
+    same_legs(made, played(walking(), 90))
+    assert layers[0].playing == "box"
+    assert head_yaw(made)[80] > 0.3
+
+
+def test_a_node_may_be_layered():
+    space = LayeredSpace(turn_space(), yaw=(-0.8, 0.8), pitch=(-0.2, 0.2))
+    assert space.names == ("turn", "gaze_yaw", "gaze_pitch")
+    bare, left = turn_space()([0.3]), space([0.3, 0.7, 0.0])
+    same_legs(left, bare)
+    assert (head_yaw(left) - head_yaw(bare)).min() > 0.2
+    np.testing.assert_allclose(space.paths(np.array([[0.3, 0.7, 0.0]]), 9), turn_space().paths(np.array([[0.3]]), 9))
+    char = ParametricMotionGraph("looker")
+    char.add("walk", space)
+    char.connect("walk", "walk", n_source=24, n_target=60)
+    stream = char.stream(RandomWalk(0), clean=False)
+    made = stream.record(6.0)
+    assert all(each.cost <= each.bad for each in stream.transitions)
+    assert np.ptp(head_yaw(made)) > 0.2
+
+
+def test_bad_input(uppers):
+    with pytest.raises(InvalidValue, match="layers need a stream"):
+        LayeredStream(3, [])
+    with pytest.raises(InvalidValue, match="a layer needs wishes"):
+        LayeredStream(walking(), [3])
+    with pytest.raises(InvalidValue, match="two layers take the wish 'gaze'"):
+        LayeredStream(walking(), [GazeLayer(), GazeLayer()])
+    with pytest.raises(InvalidValue, match="needs a GazeMap, got int"):
+        GazeLayer(3)
+    with pytest.raises(InvalidValue, match="gaze must be"):
+        GazeLayer().request(gaze=(9.0, 0.0))
+    with pytest.raises(InvalidValue, match="direction must be finite"):
+        GazeLayer(cue=True).request(direction=np.nan)
+    with pytest.raises(InvalidValue, match="needs a SpliceSet, got str"):
+        SpliceLayer("box")
+    with pytest.raises(UnknownName, match="no clip 'bax' to splice"):
+        SpliceLayer(uppers).request(upper="bax")
+    with pytest.raises(InvalidValue, match="at least one frame's time"):
+        LayeredStream(walking(), []).record(0.0)
+    with pytest.raises(InvalidValue, match="no room for yaw"):
+        LayeredSpace(turn_space(), GazeMap.default(), yaw=(-3.1, 0.0))
+    with pytest.raises(InvalidValue, match="already"):
+        LayeredSpace(LayeredSpace(turn_space()))

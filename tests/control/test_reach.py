@@ -1,0 +1,160 @@
+"""Where a character can get to, against what it does."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from marey.control.random_walk import RandomWalk
+from marey.control.reach import Reach, reach
+from marey.edit._figure import facing
+from marey.errors import InvalidValue, NoResult, UnknownFormat, UnknownName
+from marey.plot.reach import draw_reach
+from marey.plot.reach import reach as draw
+from tests.pmg.characters import small_walker
+from tests.twins.steering import passed_cells
+
+
+@pytest.fixture(scope="module")
+def found():
+    return reach(small_walker(), seconds=5.0, cell=0.5, headings=12)
+
+
+def test_it_begins_at_the_origin_facing_ahead(found):
+    n = len(found.x)
+    assert found.x[n // 2] == 0.0
+    assert found.headings[0] == 0.0
+    assert found.seconds[n // 2, n // 2, 0] == 0.0
+    assert found.cell == 0.5
+    assert (found.near[np.isfinite(found.seconds)] <= 0.5 * np.sqrt(0.5) + 1e-9).all()
+    assert np.isinf(found.near[np.isinf(found.seconds)]).all()
+
+
+def test_nothing_is_reached_faster_than_the_fastest_walk(found):
+    away = np.hypot(found.x[:, None], found.z) - found.cell
+    assert (away <= 1.6 * found.seconds.min(axis=2)).all()
+
+
+def test_more_time_reaches_more(found):
+    short = reach(small_walker(), seconds=3.0, cell=0.5, headings=12)
+    edge = (len(found.x) - len(short.x)) // 2
+    inner = found.seconds[edge:-edge, edge:-edge]
+    assert (inner <= short.seconds + 0.3).all()
+    assert np.isfinite(found.seconds).sum() > 2 * np.isfinite(short.seconds).sum()
+    np.testing.assert_array_equal(found.within(3.0).sum(), (found.seconds <= 3.0).sum())
+
+
+def test_left_and_right_are_nearly_alike(found):
+    """Mirrored walks begin with another foot, so that only nearly."""
+    mirrored = found.seconds[::-1][:, :, (-np.arange(12)) % 12]
+    both = np.isfinite(found.seconds) & np.isfinite(mirrored)
+    assert both.sum() > 0.85 * np.isfinite(found.seconds).sum()
+    assert np.median(np.abs(found.seconds[both] - mirrored[both])) < 0.15
+
+
+def test_what_a_walk_by_chance_does_is_in_reach(found):
+    char = small_walker()
+    hits = []
+    for seed in range(6):
+        played = char.stream(RandomWalk(seed), clean=False).record(5.0)
+        yaw = facing(played.skeleton, played.world().positions)
+        for frame in range(30, len(played), 15):
+            x, z = played.travel[frame, [0, 2]]
+            # A stream's clips do not quite meet where tables say, so that the next cell may be the one.
+            around = [
+                found.soonest((x + dx, z + dz), yaw[frame] + dh)
+                for dx in (-0.25, 0.25) for dz in (-0.25, 0.25) for dh in (-0.26, 0.26)
+            ]  # fmt: skip
+            hits.append(min(around) <= frame / played.fps + 0.4)
+    assert np.mean(hits) > 0.95
+
+
+def test_a_clip_that_has_been_played_limits_what_follows():
+    char = small_walker()
+    node = char.node("walk")
+    sharp = reach(char, seconds=2.0, cell=0.5, headings=12, start=("walk", node.high))
+    straight = reach(char, seconds=2.0, cell=0.5, headings=12, start=("walk", [0.0]))
+    # Who turns left sharply cannot be far to the right soon.
+    right = sharp.headings < -0.6
+    assert np.isfinite(straight.seconds[..., right]).sum() > np.isfinite(sharp.seconds[..., right]).sum()
+
+
+def test_questions_are_answered(found):
+    assert found.soonest((0.0, 2.0)) <= found.soonest((0.0, 2.0), 0.0)
+    assert np.isinf(found.soonest((500.0, 0.0)))
+    assert found.soonest(np.zeros((3, 2, 2))).shape == (3, 2)
+    assert found.turning()[0] == 0.0
+    assert found.turning()[3] < found.turning()[6]
+    places, headings = found.share(2.0)
+    assert 0.5 < places <= 1.0
+    assert 0.0 < headings < places
+    told = found.as_dict()
+    assert told["quarter_turn_seconds"] < told["half_turn_seconds"] < 4.0
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.seconds, found.seconds)
+    with pytest.raises(ValueError, match="read-only"):
+        found.seconds[0, 0, 0] = 1.0
+
+
+def test_it_is_the_same_again(found):
+    again = reach(small_walker(), seconds=5.0, cell=0.5, headings=12)
+    np.testing.assert_array_equal(again.seconds, found.seconds)
+
+
+def test_kernels_are_their_slow_forms():
+    from marey.control.reach_kernels import keep_new, pass_cells
+
+    rng = np.random.default_rng(0)
+    ways = np.cumsum(rng.normal(0.0, 0.3, (3, 5, 3)), axis=1)
+    first, last = np.array([0.0, 1.0, 0.5]), np.array([2.0, 2.5, 1.5])
+    soonest, near = np.full(9 * 9 * 8, np.inf), np.full(9 * 9 * 8, np.inf)
+    pass_cells(ways, first, last, 9.0, 0.4, 9, 8, soonest, near)
+    slow = passed_cells(ways, first, last, 0.4, 9, 8)
+    got = soonest.reshape(9, 9, 8)
+    some = np.isfinite(got)
+    # Corners that are only just cut may be stepped over.
+    assert (np.isfinite(slow) >= some).all()
+    assert some.sum() > 0.5 * np.isfinite(slow).sum()
+    assert (got[some] >= slow[some] - 1e-9).all()
+    assert np.median(got[some] - slow[some]) < 0.1
+    places = np.array([[0.0, 0.0, 0.0], [0.0, 0.01, 0.0], [0.0, 0.0, 0.02], [0.0, 9.0, 0.0], [0.0, 0.0, 0.0]])
+    bins, seconds = np.array([0, 0, 1, 0, 0]), np.array([2.0, 1.9, 3.0, 1.0, 1.0])
+    known, kept = np.full(9 * 9 * 8 * 2, np.inf), np.empty(5, dtype=np.int64)
+    count = keep_new(places, bins, seconds, 5.0, 0.4, 9, 8, 2, known, 0.25, kept)
+    assert kept[:count].tolist() == [0, 2, 4]
+
+
+def test_it_is_drawn(found, tmp_path):
+    figure = draw_reach(found, seconds=3.0)
+    assert "within 3 s" in figure.texts[0].get_text()
+    image = figure.axes[1].get_images()[0].get_array()
+    np.testing.assert_array_equal(np.ma.getmaskarray(image), found.within(3.0) == 0)
+    draw(found, tmp_path / "reach.png")
+    assert (tmp_path / "reach.png").read_bytes()[:4] == b"\x89PNG"
+    with pytest.raises(UnknownFormat, match=r"\.png or \.svg"):
+        draw(found, tmp_path / "reach.txt")
+    with pytest.raises(InvalidValue, match="5 s were followed"):
+        draw_reach(found, seconds=9.0)
+    nothing = Reach(found.x, found.z, found.headings, np.inf * (found.seconds + 1), np.inf * (found.near + 1), 5.0, 0)
+    with pytest.raises(NoResult, match="nothing is reached within 5 s"):
+        draw_reach(nothing)
+
+
+def test_bad_input(found):
+    char = small_walker()
+    with pytest.raises(InvalidValue, match="seconds must be above 0, got 0"):
+        reach(char, seconds=0)
+    with pytest.raises(InvalidValue, match="a cell must be wider than 0 m, got -1"):
+        reach(char, cell=-1)
+    with pytest.raises(InvalidValue, match="at least 4 headings, got 2"):
+        reach(char, headings=2)
+    with pytest.raises(InvalidValue, match="take wider cells, or fewer seconds"):
+        reach(char, seconds=100.0, cell=0.05)
+    with pytest.raises(UnknownName, match="no node 'fly'"):
+        reach(char, start="fly")
+    with pytest.raises(InvalidValue, match=r"points must be finite with shape \(\.\.\., 2\)"):
+        found.soonest((1.0, 2.0, 3.0))
+    with pytest.raises(InvalidValue, match="seconds must have shape"):
+        Reach(found.x, found.z, found.headings, np.zeros((1, 1, 1)), found.near, 5.0, 0)

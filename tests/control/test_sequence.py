@@ -1,0 +1,125 @@
+"""Sequences of actions: in order, along ways, and what they refuse."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from marey.control.routes import next_option, steps_to
+from marey.control.sequence import Action, ActionSequence
+from marey.errors import InvalidValue, NoResult, UnknownName
+from tests.pmg.characters import fresh_walker
+
+
+@pytest.fixture(scope="module")
+def chain():
+    """Parts of a walk as nodes: right and left only meet by way of straight on."""
+    char = fresh_walker()
+    walk = char.node("walk")
+    char.restrict("right", "walk", walk.low, [-0.6])
+    char.restrict("straight", "walk", [-0.4], [0.4])
+    char.restrict("left", "walk", [0.6], walk.high)
+    ways = [("right", "straight"), ("straight", "right"), ("left", "straight"), ("straight", "left")]
+    for a, b in [*ways, ("right", "right"), ("straight", "straight"), ("left", "left"), ("walk", "straight")]:
+        char.connect(a, b, n_source=4, n_target=12)
+    return char
+
+
+def played(char, control, seconds, start="straight", parameters=(0.0,)):
+    stream = char.stream(control, clean=False, start=start, parameters=parameters)
+    stream.record(seconds)
+    return [start, *(each.target for each in stream.transitions)], stream
+
+
+def test_ways_are_counted(chain):
+    assert steps_to(chain, "left") == {"left": 0, "straight": 1, "right": 2, "walk": 2}
+    assert steps_to(chain, "left", again=True) == {"left": 1, "straight": 1, "right": 2, "walk": 2}
+    assert steps_to(chain, "walk", again=True) == {}
+
+
+def test_actions_are_played_in_order_with_the_nodes_between(chain):
+    control = ActionSequence([Action("right", times=2), "left"], then="straight")
+    nodes, stream = played(chain, control, 12.0)
+    assert nodes[:7] == ["straight", "right", "right", "straight", "left", "straight", "straight"]
+    assert control.done
+    assert all(each.cost <= each.bad for each in stream.transitions)
+
+
+def test_the_clip_that_plays_counts(chain):
+    nodes, _ = played(chain, ActionSequence(["straight", "right"]), 6.0)
+    assert nodes[:3] == ["straight", "right", "right"]
+
+
+def test_a_sequence_repeats_and_begins_anew_with_another_stream(chain):
+    control = ActionSequence(["straight", "right"], repeat=True)
+    for _ in range(2):
+        nodes, _ = played(chain, control, 8.0)
+        assert nodes[:6] == ["straight", "right"] * 3
+        assert not control.done
+
+
+def test_until_ends_an_action(chain):
+    seen = []
+
+    def enough(moment):
+        seen.append(moment.seconds)
+        return len(seen) == 3
+
+    control = ActionSequence([Action("right", until=enough), "straight"])
+    nodes, _ = played(chain, control, 10.0)
+    assert nodes[:6] == ["straight", "right", "right", "right", "straight", "straight"]
+    assert all(a < b for a, b in itertools.pairwise(seen))
+    most = ActionSequence([Action("right", times=2, until=lambda moment: False), "straight"])
+    assert played(chain, most, 8.0)[0][:4] == ["straight", "right", "right", "straight"]
+
+
+def test_parameters_and_wishes_are_used(chain):
+    control = ActionSequence([Action("straight", [0.2], times=2), Action("straight", wishes={"turn": -0.3})])
+    _, stream = played(chain, control, 6.0)
+    assert [each.asked[0] for each in stream.transitions][:3] == [0.2, -0.3, -0.3]
+    towards = ActionSequence([Action("straight", wishes={"direction": 0.5}, times=4)])
+    _, stream = played(chain, towards, 6.0)
+    assert stream.transitions[0].asked[0] == pytest.approx(0.5, abs=0.2)
+
+
+def test_a_sequence_can_begin_elsewhere(chain):
+    stream = chain.stream(ActionSequence(["left"]), clean=False)
+    stream.record(4.0)
+    assert [each.source for each in stream.transitions][:2] == ["walk", "straight"]
+
+
+def test_bad_input(chain):
+    with pytest.raises(InvalidValue, match="needs at least one action"):
+        ActionSequence([])
+    with pytest.raises(InvalidValue, match="needs at least one action, each an Action"):
+        ActionSequence([3])
+    with pytest.raises(InvalidValue, match="give repeat or then, not both"):
+        ActionSequence(["left"], then="right", repeat=True)
+    with pytest.raises(InvalidValue, match="needs the name of a node, got ''"):
+        Action("")
+    with pytest.raises(InvalidValue, match="at least once, got times=0"):
+        Action("left", times=0)
+    with pytest.raises(InvalidValue, match="until must be a function of a moment, got int"):
+        Action("left", until=3)
+    with pytest.raises(InvalidValue, match="'left' has both parameters and wishes"):
+        Action("left", [1.0], {"turn": 1.0})
+
+    def stream(control):
+        chain.stream(control, clean=False, start="straight", parameters=[0.0])
+
+    with pytest.raises(UnknownName, match="no node 'lift'"):
+        stream(ActionSequence(["lift"]))
+    with pytest.raises(InvalidValue, match="'left' has 1 parameters, got 2 for an action"):
+        stream(ActionSequence([Action("left", [1.0, 2.0])]))
+    with pytest.raises(NoResult, match="no way leads from 'left' to 'walk'"):
+        stream(ActionSequence(["left", "walk"]))
+    with pytest.raises(NoResult, match="no way leads from 'walk' to 'walk'"):
+        stream(ActionSequence([Action("walk", times=2), "left"]))
+
+
+def test_a_moment_without_a_way_says_so(chain):
+    from marey.pmg import Moment
+
+    with pytest.raises(UnknownName, match="no way leads from 'left' to 'walk'"):
+        next_option(Moment("left", chain.node("left").middle, (), 0.0, chain), "walk")

@@ -1,0 +1,107 @@
+"""Spaces of single actions: exact, as quick as gait spaces, with feet that stand, and the same from a file."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from marey.errors import InvalidValue, NoResult, ParseError, UnknownVersion
+from marey.measure import measure
+from marey.parametric import ParametricMotion
+from marey.pmg import ActionSpace
+from marey.pmg.space_files import load_any_space
+from marey.samples import sample
+from tests.pmg.characters import turn_space
+from tests.pmg.recipes import small_character
+
+
+def punches():
+    return small_character("boxing").node("punch").space
+
+
+@cache
+def ducks():
+    motions = [sample("duck", height=height, fps=30.0, variation=0.0).motion for height in (1.0, 1.2, 1.4, 1.6)]
+    return ParametricMotion.build(motions, values=[1.0, 1.2, 1.4, 1.6], names=["height"], samples=0)
+
+
+def test_weights_are_shares_and_examples_give_themselves():
+    space = ActionSpace.of(ducks())
+    chance = np.random.default_rng(0)
+    for target in chance.uniform(space.low, space.high, (20, 1)):
+        weights = space.weights(target)
+        assert weights.min() >= 0.0
+        np.testing.assert_allclose(weights.sum(), 1.0)
+        np.testing.assert_allclose(weights @ space.parameters, target, atol=1e-3)
+    made = space([1.0])
+    given = sample("duck", height=1.0, fps=30.0, variation=0.0).motion
+    assert abs(made.duration - given.duration) <= 1.0 / 30.0
+    low = [each.world().positions[..., 1].max(axis=1).min() for each in (made, given)]
+    assert abs(low[0] - low[1]) < 0.005
+
+
+def test_measured_parameters_are_met():
+    from marey.parametric import position
+
+    space = punches()
+    feature = position("right_hand", "farthest")
+    chance = np.random.default_rng(1)
+    off = [np.linalg.norm(feature(space(each)) - each) for each in chance.uniform(space.low, space.high, (40, 3))]
+    assert np.quantile(off, 0.9) < 0.03
+
+
+def test_feet_stand_and_motion_changes_smoothly_with_its_parameters():
+    space = punches()
+    middle = 0.5 * (space.low + space.high)
+    a, b = space(middle), space(middle + 1e-3 * (space.high - space.low))
+    assert measure(a)["slide_contact"].value < 0.01
+    n = min(len(a), len(b))
+    apart = np.abs(a.world().positions[:n] - b.world().positions[:n]).max()
+    assert 0.0 < apart < 0.01
+    np.testing.assert_allclose(a.root_positions[0, [0, 2]], 0.0, atol=1e-9)
+
+
+def test_paths_are_those_of_the_motions():
+    space = small_character("boxing").node("dance").space
+    path = space.paths(np.array([[0.6]]), 9)[0]
+    assert abs(path[-1, 0] - path[0, 0] - 0.6) < 0.05
+    np.testing.assert_allclose(path[0], 0.0, atol=1e-9)
+
+
+def test_a_file_gives_the_same_space(tmp_path):
+    space = ActionSpace.of(ducks(), names=("height",), units=("m",))
+    space.save(tmp_path / "a.npz")
+    again = load_any_space(tmp_path / "a.npz")
+    assert isinstance(again, ActionSpace)
+    assert again.names == ("height",)
+    assert again.units == ("m",)
+    np.testing.assert_allclose(again([1.3]).rotations, space([1.3]).rotations, atol=1e-6)
+    turn_space().save(tmp_path / "g.npz")
+    assert type(load_any_space(tmp_path / "g.npz")).__name__ == "GaitSpace"
+    ducks().save(tmp_path / "p.npz")
+    assert isinstance(load_any_space(tmp_path / "p.npz"), ParametricMotion)
+
+
+def test_bad_files(tmp_path):
+    from marey.io import save
+
+    save(sample("duck", fps=30.0).motion, tmp_path / "m.npz")
+    with pytest.raises(UnknownVersion, match=r"m.npz: expected a space of motions"):
+        load_any_space(tmp_path / "m.npz")
+    data = bytearray((tmp_path / "m.npz").read_bytes())[:200]
+    (tmp_path / "cut.npz").write_bytes(bytes(data))
+    with pytest.raises(ParseError, match=r"cut.npz"):
+        load_any_space(tmp_path / "cut.npz")
+
+
+def test_bad_input():
+    with pytest.raises(InvalidValue, match="1 parameters .height. need as many names, got 2"):
+        ActionSpace.of(ducks(), names=("a", "b"))
+    with pytest.raises(InvalidValue, match="bandwidth must be above 0"):
+        ActionSpace.of(ducks(), bandwidth=0.0)
+    motions = list(ducks().registration.motions)
+    same = ParametricMotion.build(motions, values=[1.0, 1.0, 1.0, 1.0], names=["height"], samples=0, scale=[1.0])
+    with pytest.raises(NoResult, match="examples do not differ in height"):
+        ActionSpace.of(same)

@@ -1,0 +1,80 @@
+"""Connecting whatever can be: all pairs tried, failures told, dead ends pruned until none is left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.errors import InvalidValue, UnknownName
+from marey.pmg import ParametricMotionGraph
+from marey.pmg.auto import prune
+from tests.pmg.characters import fresh_walker, slider
+
+SAMPLES = {"n_source": 4, "n_target": 12}
+
+
+def two_kinds():
+    """Walks, and a stiff figure that glides, which nobody could go over to."""
+    char = fresh_walker()
+    skeleton = char.node("walk").motion([0.0]).skeleton
+    char.add("glide", slider(skeleton), names="turn", low=-0.2, high=0.2)
+    return char
+
+
+def test_what_works_is_kept_and_what_does_not_is_told():
+    char = two_kinds()
+    shares = []
+    report = char.auto(good=0.2, bad=0.3, progress=shares.append, **SAMPLES)
+    assert set(report.kept) == set(char.edges) == {("walk", "walk"), ("glide", "glide")}
+    assert {(a, b) for a, b, _ in report.failed} == {("walk", "glide"), ("glide", "walk")}
+    assert all("raise good to" in why for _, _, why in report.failed)
+    assert report.pruned == ()
+    assert shares[-1] == 1.0
+
+
+def test_edges_that_are_there_stay_as_they_are():
+    char = fresh_walker()
+    edge = char.connect("walk", "walk", **SAMPLES)
+    assert char.auto(**SAMPLES).kept == ()
+    assert char.edges["walk", "walk"] is edge
+
+
+def test_dead_ends_are_pruned_until_none_is_left():
+    char = fresh_walker()
+    edge = char.connect("walk", "walk", **SAMPLES)
+    space = char.node("walk").space
+    from dataclasses import replace
+
+    for name in ("b", "c"):
+        char.add(name, space)
+    for source, target in (("walk", "b"), ("b", "c")):
+        char._put(edge=replace(edge, source=source, target=target))
+    assert prune(char) == ("c", "b")
+    assert set(char.nodes) == {"walk"}
+    assert set(char.edges) == {("walk", "walk")}
+
+
+def test_what_cannot_be_reached_within_the_thresholds_leaves_nothing():
+    char = two_kinds()
+    report = char.auto(good=1e-6, bad=2e-6, **SAMPLES)
+    assert "walk" in report.pruned
+    assert "walk" not in char.nodes
+    kept = two_kinds()
+    assert kept.auto(good=1e-6, bad=2e-6, prune=False, **SAMPLES).pruned == ()
+    assert "walk" in kept.nodes
+
+
+def test_the_same_seed_connects_alike():
+    a, b = two_kinds(), two_kinds()
+    for char in (a, b):
+        char.auto(good=0.2, bad=0.3, rng=3, **SAMPLES)
+    np.testing.assert_array_equal(a.edges["walk", "walk"].low, b.edges["walk", "walk"].low)
+
+
+def test_bad_input():
+    with pytest.raises(InvalidValue, match="has no nodes to connect"):
+        ParametricMotionGraph("empty").auto()
+    with pytest.raises(InvalidValue, match="good must not be above bad"):
+        fresh_walker().auto(good=0.2, bad=0.1, **SAMPLES)
+    with pytest.raises(UnknownName, match="no node 'b'"):
+        fresh_walker().remove("b")

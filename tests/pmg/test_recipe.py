@@ -1,0 +1,181 @@
+"""Recipes: what they may say, how each mistake is told, and that the same one gives the same character."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marey.errors import NoResult, ParseError, UnreadableFile
+from marey.io import save
+from marey.parametric import ParametricMotion
+from marey.pmg import REQUESTS, ActionSpace, build_recipe, read_recipe, shipped_recipes
+from marey.pmg.recipe_clips import clips_of
+from marey.samples import sample
+
+DUCK = """
+name = "ducker"
+fps = 30
+samples = [4, 20]
+[[nodes]]
+name = "duck"
+kind = "parametric"
+parameters = ["height"]
+[[nodes.clips]]
+sample = "duck"
+height = [1.0, 1.3, 1.6]
+variation = 0
+[[edges]]
+from = "duck"
+to = "duck"
+good = 0.05
+bad = 0.08
+"""
+
+
+def written(folder, text, name="me.toml"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_what_is_shipped_is_sound_and_tells_what_it_is_about():
+    shipped = shipped_recipes()
+    assert set(shipped) == {"walking", "right-turner", "running", "walk-run", "boxing", "everyday"}
+    assert all(shipped.values())
+    for name in shipped:
+        recipe = read_recipe(name)
+        assert recipe.nodes
+        assert all(node.request in REQUESTS for node in recipe.nodes)
+
+
+def test_the_same_recipe_gives_the_same_character(tmp_path):
+    path = written(tmp_path, DUCK)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        build_recipe(read_recipe(path)).save(tmp_path / folder / "c.json")
+    for file in ("c.json", "c.duck.npz"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_a_character_from_files_beside_the_recipe(tmp_path):
+    (tmp_path / "walks").mkdir()
+    for k, rate in enumerate((-0.6, 0.0, 0.6)):
+        made = sample("walk", seconds=4.0, turn_rate=rate, speed=1.1, fps=60.0, variation=0.0).motion
+        save(made, tmp_path / "walks" / f"w{k}.bvh")
+    text = """
+name = "walker"
+fps = 30
+samples = [4, 20]
+[[nodes]]
+name = "walk"
+kind = "gait"
+mirror = true
+low = -20
+high = 20
+[[nodes.clips]]
+files = ["walks/*.bvh"]
+[auto]
+good = 0.15
+bad = 0.2
+"""
+    char = build_recipe(read_recipe(written(tmp_path, text)))
+    node = char.node("walk")
+    assert char.fps == 30.0
+    np.testing.assert_allclose(np.degrees([node.low[0], node.high[0]]), [-20.0, 20.0])
+    assert ("walk", "walk") in char.edges
+    (tmp_path / "walks" / "w0.bvh").unlink()
+    missing = text.replace("walks/*.bvh", "walks/w0.bvh")
+    with pytest.raises(UnreadableFile, match=r"me.toml: node 'walk', clips 1, files: no file 'walks/w0.bvh' beside it"):
+        build_recipe(read_recipe(written(tmp_path, missing)))
+
+
+def test_a_node_from_a_saved_space(tmp_path):
+    motions = [sample("duck", height=height, fps=30.0, variation=0.0).motion for height in (1.0, 1.3, 1.6)]
+    ParametricMotion.build(motions, "position:head:y@lowest", samples=0).save(tmp_path / "duck.npz")
+    head, tail = DUCK.split("parameters")
+    text = head + 'space = "duck.npz"\nnames = ["height"]\n' + tail[tail.index("[[edges]]") :]
+    char = build_recipe(read_recipe(written(tmp_path, text)))
+    assert isinstance(char.node("duck").space, ActionSpace)
+    assert char.node("duck").names == ("height",)
+
+
+def test_a_part_shares_the_space_and_has_its_own_ranges(tmp_path):
+    text = DUCK + '[[nodes]]\nname = "low"\nkind = "part"\nof = "duck"\nlow = 1.0\nhigh = 1.2\n'
+    text = text.replace("[[edges]]", "#").replace("from =", "#").replace("to =", "#")
+    text = text.replace("good = 0.05\nbad = 0.08", "") + "[auto]\n"
+    char = build_recipe(read_recipe(written(tmp_path, text)))
+    assert char.node("low").space is char.node("duck").space
+    assert char.node("low").high[0] == 1.2
+
+
+def test_clips_are_cut_by_labels_and_by_passings_of_the_feet(tmp_path):
+    text = DUCK.replace('sample = "duck"', 'sample = "duck"\nfrom = "duck:start-0.2"\nto = "duck:end+0.1"')
+    recipe = read_recipe(written(tmp_path, text))
+    whole = sample("duck", height=1.0, fps=30.0, variation=0.0, rng=0).motion
+    label = next(iter(whole.labels))
+    first = clips_of(recipe, recipe.nodes[0].clips)[0].motion
+    assert len(first) == label.stop - label.start + 3 + 6 + 1
+    np.testing.assert_array_equal(first.rotations[0], whole.rotations[label.start - 6])
+    walks = read_recipe("everyday")
+    stop = next(node for node in walks.nodes if node.name == "stop")
+    lengths = [clip.motion.duration for clip in clips_of(replace(walks, fps=30.0), stop.clips[:1])]
+    assert 2.0 < min(lengths) <= max(lengths) < 4.5
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("samples =", "sampels =", "the recipe: unknown key 'sampels'; similar: 'samples'"),
+        ("parameters =", "paramters =", "node 'duck': expected either feature"),
+        ("height = [", "heigth = [", "node 'duck', clips 1: unknown key 'heigth'; similar: 'height'"),
+        ("good = 0.05", "good = 0.5", "'duck': good must not be above bad, got 0.5 and 0.08 m; exchange"),
+        ("good = 0.05", "good = -1", "good must be a number above 0, got -1"),
+        ('to = "duck"', 'to = "dcuk"', "edge 'duck' to 'dcuk': to: no node 'dcuk'; similar: 'duck'; nodes: 'duck'"),
+        ('kind = "parametric"', 'kind = "parmetric"', "kind must be one of 'gait', 'parametric', 'part'"),
+        ('sample = "duck"', 'sample = "dukc"', "sample: no sample is called 'dukc'; similar: 'duck'"),
+        ("height = [1.0,", "height = [0.1,", "height must lie between 0.85 and 1.65 m, got 0.1"),
+        ("variation = 0", "variation = {from = 0, to = 1, count = 1}", "count must be from 2 to 10000, got 1"),
+        ("fps = 30", "fps = true", "fps must be a number above 0, got True"),
+        ("fps = 30", "seed = 1.5", "seed must be a whole number from 0 on, got 1.5"),
+        ("samples = [4, 20]", "samples = [4]", "samples must be two whole numbers of at least 2"),
+        ('name = "ducker"', "", "the recipe: name is missing"),
+        ('variation = 0', 'from = "duck-0.2"', "from must be seconds, or a moment such as 'walk:start-0.3'"),
+        ("[[edges]]", "[edges]", "edges must be tables, written"),
+        ("bad = 0.08", 'part = "x"\nbad = 0.08\nrequest = 1', "unknown key 'request'"),
+        ('parameters = ["height"]', 'parameters = ["height"]\nrequest = "by nmae"', "request must be one of 'by name'"),
+        ('name = "ducker"', "name = ducker", "expected TOML, got something else"),
+    ],
+)  # fmt: skip
+def test_each_mistake_is_told_with_file_and_key(tmp_path, old, new, told):
+    assert old in DUCK
+    with pytest.raises(ParseError) as caught:
+        read_recipe(written(tmp_path, DUCK.replace(old, new, 1)))
+    assert told in str(caught.value)
+    assert "me.toml: " in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_mistakes_that_only_building_finds(tmp_path):
+    cases = {
+        ("variation = 0", 'from = "sit:start"'): "no label 'sit'; labels: 'duck'",
+        ("variation = 0", "from = 0.5\nto = 0.2"): "from and to must lie in the clip, one after the other",
+        ('["height"]', '["heigth"]'): "sample 'duck' has no number 'heigth'; it has height",
+        ('["height"]', '["height"]\nlow = [1.0, 2.0]\nhigh = 3.0'): "1 parameters need as many numbers",
+    }
+    for (old, new), told in cases.items():
+        with pytest.raises(ParseError, match=told) as caught:
+            build_recipe(read_recipe(written(tmp_path, DUCK.replace(old, new, 1))))
+        assert "node 'duck'" in str(caught.value)
+    with pytest.raises(NoResult, match=r"edge 'duck' to 'duck': no edge from 'duck' to 'duck'.*raise good"):
+        build_recipe(
+            read_recipe(written(tmp_path, DUCK.replace("variation = 0", "").replace("good = 0.05", "good = 1e-9")))
+        )
+
+
+def test_no_such_recipe():
+    with pytest.raises(UnreadableFile, match="neither a .toml file nor a recipe that comes with marey.*'boxing'"):
+        read_recipe("boxng")
+    with pytest.raises(UnreadableFile, match=r"nowhere.toml"):
+        read_recipe("nowhere.toml")
