@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 # No deadline, since a busy machine is no finding; the same examples in every run, since a check that fails by
 # chance teaches people to run it again.
 LAWS = settings(deadline=None, max_examples=40, derandomize=True)
+# For laws that are tried in each of a dozen cases already.
+LAWS_OF_MANY = settings(LAWS, max_examples=12)
 
 SHAPES = [(), (3,), (2, 5), (0,)]
 

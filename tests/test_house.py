@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,11 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 MOST_LINES = 500
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def short(path: Path) -> str:
@@ -69,12 +75,14 @@ def imports_of(tree: ast.Module, module: str, is_package: bool) -> list[Import]:
     return found
 
 
-def walk(node: ast.AST, inside: bool = False):
+def walk(tree: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
     """Every node, and whether it stands within a function, so that it runs only when that is called."""
-    yield node, inside
-    inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-    for child in ast.iter_child_nodes(node):
-        yield from walk(child, inside)
+    left = [(tree, False)]
+    while left:
+        node, inside = left.pop()
+        yield node, inside
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        left += [(child, inside) for child in ast.iter_child_nodes(node)]
 
 
 def absolute(node: ast.ImportFrom, module: str, is_package: bool) -> str:
@@ -121,8 +129,17 @@ def offences(room: str, imports: list[Import]) -> list[str]:
     return out
 
 
+@cache
 def imports_of_file(path: Path) -> list[Import]:
-    return imports_of(TREES[path], module_of(path), path.name == "__init__.py")
+    return imports_of(tree_of(path), module_of(path), path.name == "__init__.py")
+
+
+def offenders(paths: Iterable[Path], faults_of: Callable[[Path], Iterable[object]]) -> dict[str, list[object]]:
+    """The files in which a rule finds faults, with those: one test for each rule, not for each rule and file."""
+    paths = list(paths)
+    assert len(paths) > 100
+    found = {short(path): list(faults_of(path)) for path in paths}
+    return {name: faults for name, faults in found.items() if faults}
 
 
 # --- The order
@@ -134,9 +151,9 @@ def test_every_room_has_its_place_in_the_order():
     assert {"errors", "maths", "core", "io", "cli"} <= rooms
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if room_of(path)], ids=short)
-def test_nothing_imports_against_the_order(path):
-    assert offences(room_of(path), imports_of_file(path)) == []
+def test_nothing_imports_against_the_order():
+    paths = [path for path in FILES if room_of(path)]
+    assert offenders(paths, lambda path: offences(room_of(path), imports_of_file(path))) == {}
 
 
 @pytest.mark.parametrize(
@@ -179,27 +196,41 @@ def test_errors_imports_nothing_of_ours():
 # --- What the library never does
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
-def test_no_file_is_too_long(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+def test_no_file_is_too_long():
+    def too_many(path: Path) -> list[int]:
+        n_lines = len(path.read_text(encoding="utf-8").splitlines())
+        return [n_lines] if n_lines > MOST_LINES else []
+
+    assert offenders(FILES, too_many) == {}
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if room_of(path) != "cli"], ids=short)
-def test_the_library_never_prints(path):
-    calls = [node for node in ast.walk(TREES[path]) if isinstance(node, ast.Call)]
-    assert [node.lineno for node in calls if called(node) in ("print", "pprint")] == []
-    names = [node for node in ast.walk(TREES[path]) if isinstance(node, ast.Attribute)]
-    assert [node.lineno for node in names if ast.unparse(node) in ("sys.stdout", "sys.stderr")] == []
+def prints(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and called(node) in ("print", "pprint"):
+            yield f"line {node.lineno}: prints"
+        if isinstance(node, ast.Attribute) and node.attr in ("stdout", "stderr") and ast.unparse(node.value) == "sys":
+            yield f"line {node.lineno}: names a standard stream"
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
-def test_nothing_pickles(path):
-    picklers = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
-    assert [each for each in imports_of_file(path) if each.target.split(".")[0] in picklers] == []
-    for node in ast.walk(TREES[path]):
-        if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
-            assert isinstance(node.value, ast.Constant), f"line {node.value.lineno}: allow_pickle must be False"
-            assert node.value.value is False, f"line {node.value.lineno}: allow_pickle must be False"
+def test_the_library_never_prints():
+    paths = [path for path in FILES if room_of(path) != "cli"]
+    assert offenders(paths, lambda path: prints(tree_of(path))) == {}
+
+
+PICKLERS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
+
+
+def pickles(tree: ast.Module, imports: list[Import]) -> Iterator[str]:
+    for each in imports:
+        if each.target.split(".")[0] in PICKLERS:
+            yield f"line {each.line}: imports {each.target}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and ast.unparse(node.value) != "False":
+            yield f"line {node.value.lineno}: allow_pickle must be False"
+
+
+def test_nothing_pickles():
+    assert offenders(FILES, lambda path: pickles(tree_of(path), imports_of_file(path))) == {}
 
 
 # --- What is loaded when
@@ -209,17 +240,44 @@ def is_kernels(module: str) -> bool:
     return module.endswith("_kernels") and module != "_quat_kernels"  # those are plain NumPy
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
-def test_numba_comes_in_by_kernels_only_and_kernels_when_they_are_called(path):
-    """`kernel` of core/compiled.py compiles what stands in `*_kernels.py` files; others import those in functions."""
-    for each in imports_of_file(path):
-        if each.target.split(".")[0] == "numba":
-            assert not each.at_module_level, f"line {each.line}: numba is loaded when a kernel is made"
-        if is_kernels(path.stem):
+def numba_too_soon(stem: str, imports: list[Import]) -> Iterator[str]:
+    for each in imports:
+        if each.target.split(".")[0] == "numba" and each.at_module_level:
+            yield f"line {each.line}: numba is loaded when a kernel is made"
+        if is_kernels(stem):
             continue
-        assert each.target != "marey.core.compiled.kernel", f"line {each.line}: kernels stand in *_kernels.py files"
-        if any(is_kernels(part) for part in each.target.split(".")):
-            assert not each.at_module_level, f"line {each.line}: kernels are imported where they are called"
+        if each.target == "marey.core.compiled.kernel":
+            yield f"line {each.line}: kernels stand in *_kernels.py files"
+        if any(is_kernels(part) for part in each.target.split(".")) and each.at_module_level:
+            yield f"line {each.line}: kernels are imported where they are called"
+
+
+def test_numba_comes_in_by_kernels_only_and_kernels_when_they_are_called():
+    """`kernel` of core/compiled.py compiles what stands in `*_kernels.py` files; others import those in functions."""
+    assert offenders(FILES, lambda path: numba_too_soon(path.stem, imports_of_file(path))) == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "faults"),
+    [
+        ("print(1)", 1),
+        ("import sys\nsys.stderr.write('x')", 1),
+        ("import pickle", 1),
+        ("def f():\n    from joblib import dump", 1),
+        ("np.load(path, allow_pickle=True)", 1),
+        ("np.load(path, allow_pickle=trust)", 1),
+        ("np.load(path, allow_pickle=False)", 0),
+        ("import numba", 1),
+        ("def f():\n    import numba", 0),
+        ("from marey.core.compiled import kernel", 1),
+        ("from marey.core import _kernels", 1),
+        ("def f():\n    from marey.clean.root_kernels import shift", 0),
+    ],
+)
+def test_the_rules_see_what_they_forbid(source, faults):
+    tree = ast.parse(source)
+    imports = imports_of(tree, "marey.edit.join", is_package=False)
+    assert len([*prints(tree), *pickles(tree, imports), *numba_too_soon("join", imports)]) == faults
 
 
 def modules_after(statement: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -35,17 +36,21 @@ def edge_errors(found: Contacts, truth: Contacts, name: str):
 # Truth ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
+@cache
+def made(name: str, seed: int, fps: float) -> Motion:
+    return sample(name, rng=seed, fps=fps).motion
+
+
+@pytest.mark.parametrize(("fps", "seed"), [(30.0, 0), (30.0, 1), (60.0, 0), (120.0, 2)])
 @pytest.mark.parametrize("name", sample_names())
-def test_samples_agree_with_their_truth(name, fps):
-    for seed in range(3):
-        motion = sample(name, rng=seed, fps=fps).motion
-        found = detect_contacts(unmarked(motion)).contacts
-        errors = []
-        for k, point in enumerate(motion.contacts.names):
-            assert f1(found.mask[:, found.index(point)], motion.contacts.mask[:, k]) >= 0.97, (seed, point)
-            errors += edge_errors(found, motion.contacts, point)
-        assert np.mean(np.array(errors) <= 2) >= 0.95, seed
+def test_samples_agree_with_their_truth(name, fps, seed):
+    motion = made(name, seed, fps)
+    found = detect_contacts(unmarked(motion)).contacts
+    errors = []
+    for k, point in enumerate(motion.contacts.names):
+        assert f1(found.mask[:, found.index(point)], motion.contacts.mask[:, k]) >= 0.97, point
+        errors += edge_errors(found, motion.contacts, point)
+    assert np.mean(np.array(errors) <= 2) >= 0.95
 
 
 @pytest.mark.parametrize("seed", [17, 21, 22, 38])
@@ -58,15 +63,18 @@ def test_contacts_that_the_clip_cuts_are_neither_missed_nor_made_up(name, seed):
         assert f1(found.mask[:, found.index(point)], motion.contacts.mask[:, k]) >= 0.97, point
 
 
-@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
-@pytest.mark.parametrize("noisy", [shaken, jittered, wobbling], ids=["whole body", "each joint", "leg rotations"])
+@pytest.mark.parametrize(
+    ("noisy", "fps"),
+    [(shaken, 60.0), (jittered, 120.0), (wobbling, 30.0)],
+    ids=["whole body", "each joint", "leg rotations"],
+)
 def test_edges_stay_within_four_frames_in_noise(noisy, fps):
     """3 mm along each axis. Hardest are balls that come down softly, a few millimetres in a tenth of a second."""
     pooled = []
     for name in sample_names():
         errors = []
         for seed in range(2):
-            motion = sample(name, rng=seed, fps=fps).motion
+            motion = made(name, seed, fps)
             found = detect_contacts(noisy(unmarked(motion), 0.003, seed)).contacts
             for point in motion.contacts.names:
                 errors += edge_errors(found, motion.contacts, point)

@@ -45,10 +45,9 @@ def test_minima_without_the_grid(memory):
         assert values == pytest.approx(grid.values[tuple(cells.T)], abs=1e-12)
 
 
-@pytest.mark.parametrize("memory", [8 * MB, 24 * MB, 64 * MB])
-@pytest.mark.parametrize("align", [True, False])
+@pytest.mark.parametrize(("memory", "align"), [(8 * MB, True), (8 * MB, False), (24 * MB, True)])
 def test_the_stated_memory_is_not_exceeded(memory, align):
-    n_frames = 3000  # 69 MB as a whole
+    n_frames = 2000  # 31 MB as a whole
     a, b = wandering(n_frames, 36, seed=5), wandering(n_frames, 36, seed=6)
     list(grid_blocks(wandering(40), memory=memory, align=align))  # loads the kernels
     gc.collect()

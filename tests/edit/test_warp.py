@@ -333,10 +333,10 @@ def test_time_never_runs_back(steps):
     motion = walk()
     pairs = np.cumsum(np.array(steps), axis=0)
     pairs[:, 0] *= motion.duration / max(pairs[-1, 0], motion.duration)
-    made = timewarp(motion, [tuple(p) for p in pairs.tolist()])
     # Labels that follow one another frame by frame show the time.
     marked = replace(motion, labels=Labels(tuple(Label(f"{i:03d}", i, i + 1) for i in range(0, 181, 20))))
-    starts = [label.start for label in sorted(timewarp(marked, pairs.tolist()).labels, key=lambda x: x.name)]
+    made = timewarp(marked, [tuple(p) for p in pairs.tolist()])
+    starts = [label.start for label in sorted(made.labels, key=lambda x: x.name)]
     assert starts == sorted(starts)
     assert len(made.contacts) == len(made)
     assert np.isfinite(made.rotations).all()

@@ -62,6 +62,7 @@ def test_motions_of_transitions_are_no_clips(apart, joined):
 
 def test_thinning_leaves_out_motions_that_nothing_plays_any_more(joined):
     small, _ = joined.thinned(loss=0.5)
+    assert small.n_transitions < joined.n_transitions
     assert n_recorded(small) == 5
     assert set(range(5, len(small.clips))) <= set(small.edges.clips.ravel().tolist())
     small.random_walk(20.0, rng=0).motion(clean=False)

@@ -84,7 +84,7 @@ def check(graph, path, mean: float, end: float) -> None:
     assert seconds_in_place(found) <= 2.0
 
 
-@pytest.mark.parametrize("seed", range(40, 46))
+@pytest.mark.parametrize("seed", range(40, 43))
 def test_random_curves_are_followed(seed):
     check(turning(), random_curve(seed), 0.15, 0.25)
 
@@ -94,7 +94,7 @@ def test_corners_are_turned_and_a_word_is_written():
     check(turning(), word_path("Hello", 12.0), 0.35, 0.5)
 
 
-@pytest.mark.parametrize("seed", range(60, 64))
+@pytest.mark.parametrize("seed", range(60, 62))
 def test_recorded_walks_follow_random_curves(recorded, seed):
     check(recorded, random_curve(seed), 0.15, 0.25)
 

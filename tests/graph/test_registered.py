@@ -8,7 +8,6 @@ import pytest
 from marey.errors import InvalidValue, NoResult
 from marey.graph import MotionGraph
 from marey.graph.registered import with_registered_transitions
-from marey.graph.thin import thinned
 from marey.maths import quat, rigid2d
 from tests.graph.clips import sneaks, walks
 
@@ -92,7 +91,6 @@ def test_it_serves_like_any_other_graph(graph, tmp_path):
     graph.save(tmp_path / "g.npz")
     again = MotionGraph.load(tmp_path / "g.npz").random_walk(8.0, rng=1).motion()
     np.testing.assert_array_equal(again.rotations, graph.random_walk(8.0, rng=1).motion().rotations)
-    assert thinned(graph, loss=0.2)[0].n_transitions < graph.n_transitions
 
 
 def test_a_graph_that_has_them_is_not_given_more(graph):

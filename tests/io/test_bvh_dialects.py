@@ -143,7 +143,10 @@ def test_cut_off_anywhere_is_an_error_or_a_prefix_with_a_warning(layout: str) ->
     text = LAYOUTS[layout]
     whole, _ = load_quietly(text.encode())
     n_prefixes = 0
-    for size in range(len(text)):
+    # Before the first row is whole there can only be an error: there, every 11th place will do.
+    rows_begin = text.index("Frame Time: 0.0083333") + len("Frame Time: 0.0083333")
+    first_row = rows_begin + (len(text) - rows_begin) // len(whole) - 100
+    for size in (*range(0, first_row, 11), *range(first_row, len(text))):
         found = try_to_load(text[:size])
         if isinstance(found, MareyError):
             assert str(found).startswith("x.bvh")

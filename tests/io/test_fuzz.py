@@ -1,4 +1,4 @@
-"""Every reader on thousands of damaged files: a motion or a typed error, soon, and in little memory.
+"""Every reader on hundreds of damaged files: a motion or a typed error, soon, and in little memory.
 
 Damage: cut off at every kilobyte, bytes flipped, words swapped, doubled, lost, or replaced by extreme numbers. Seeded,
 so that a failure comes again. A case may take 2 s of processor time and 20 times the file's size plus 64 MB.
@@ -23,14 +23,14 @@ from tests.io.make_c3d import c3d_bytes
 from tests.io.test_asf_amc import AMC, ASF
 
 CPU_SECONDS = 2
-N_MUTATIONS = 300
+N_MUTATIONS = 200
 EXTREMES = [b"nan", b"-1", b"1e999", b"99999999999999999999", b"0", b"", b"\xff\xfe", b"{", b"}", b"1,5", b"-", b"\x00"]
 
 WALK = straight_walk(seconds=0.5)
 
 
 def a_bvh(folder: Path) -> Path:
-    marey.save(WALK[:12], folder / "walk.bvh")
+    marey.save(WALK[:6], folder / "walk.bvh")
     return folder / "walk.bvh"
 
 
@@ -61,7 +61,7 @@ def a_c3d(folder: Path) -> Path:
 
 
 def a_sidecar(folder: Path) -> Path:
-    marey.save(WALK, folder / "walk.bvh")
+    marey.save(WALK[:6], folder / "walk.bvh")
     return folder / "walk.marey.json"
 
 

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from marey.errors import InvalidValue
 from marey.maths import euler, quat
-from tests.strategies import LAWS, SHAPES, angles, batch_shapes, quaternions
+from tests.strategies import LAWS_OF_MANY, SHAPES, angles, batch_shapes, quaternions
 
 every_order = pytest.mark.parametrize("order", euler.ORDERS)
 
@@ -39,7 +39,7 @@ def test_the_orders_are_the_twelve():
 
 
 @every_order
-@LAWS
+@LAWS_OF_MANY
 @given(data=st.data())
 def test_from_euler_is_scipys_intrinsic_rotation(order, data):
     shape = data.draw(batch_shapes())
@@ -59,7 +59,7 @@ def test_order_zyx_is_the_product_of_matrices_in_listed_order():
 
 
 @every_order
-@LAWS
+@LAWS_OF_MANY
 @given(data=st.data())
 def test_to_euler_reproduces_the_rotation_in_its_range(order, data):
     q = data.draw(batch_shapes().flatmap(quaternions))
@@ -172,7 +172,7 @@ def test_continuous_has_no_jumps_after_to_euler(order):
 
 
 @every_order
-@LAWS
+@LAWS_OF_MANY
 @given(data=st.data())
 def test_continuous_is_its_slow_twin_on_any_angles(order, data):
     drawn = data.draw(hnp.arrays(np.float64, (12, 3), elements=st.floats(-20.0, 20.0)))

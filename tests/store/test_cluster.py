@@ -111,7 +111,7 @@ def test_a_graph_is_the_same_as_built_here(address):
 def test_a_match_web_is_the_same_as_built_here(address):
     here, there = (MatchWeb.build(walks()[:2], run=run) for run in (map, cluster(address)))
     for ours, theirs in zip(here.pairs, there.pairs, strict=True):
-        for name in ("row_runs", "run_first", "run_values", "values"):
+        for name in ("row_counts", "run_first", "run_lengths", "run_bases", "rises"):
             np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
 
 

@@ -161,14 +161,16 @@ def average_pose(
     free = _free_joints(skeleton)
     shape = (len(weights), *read[0].rotations.shape[1:])
     side = np.empty(shape)
-    _kernels.sample_rotations(read[anchor].rotations, rows[anchor], free, _column(alignments, anchor), side)
+    _kernels.sample_rotations(
+        settle(read[anchor].rotations.view()), rows[anchor], free, _column(alignments, anchor), side
+    )
     total, one = np.zeros(shape), np.empty(shape)
     for j, strip in enumerate(read):
         share = np.ascontiguousarray(weights[:, j])
         if j == anchor:
             _kernels.add_rotations(side, share, side, total)
         elif share.any():
-            _kernels.sample_rotations(strip.rotations, rows[j], free, _column(alignments, j), one)
+            _kernels.sample_rotations(settle(strip.rotations.view()), rows[j], free, _column(alignments, j), one)
             _kernels.add_rotations(one, share, side, total)
     shortest = _kernels.finish_rotations(total, free, np.ascontiguousarray(placed[:, 0]))
     if shortest < _SHORTEST:

@@ -84,7 +84,7 @@ def paths_in(world: World, points: Sequence[ContactPoint]) -> Floats:
     paths = np.empty((n_frames, len(points), 3))
     joints = np.array([point.joint for point in points], dtype=np.int64)
     offsets = np.array([point.offset for point in points], dtype=np.float64).reshape(-1, 3)
-    _kernels.place_points(world.positions, world.rotations, joints, offsets, paths)
+    _kernels.place_points(settle(world.positions.view()), settle(world.rotations.view()), joints, offsets, paths)
     return settle(paths)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.clean.points import checked_points, contact_points, joints_in_world, leg_length, side_of
-from marey.core._arrays import Floats
+from marey.core._arrays import Floats, settle
 from marey.core.contacts import ContactPoint
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
@@ -142,7 +142,8 @@ def _paths(motion: Motion, points: Sequence[ContactPoint], with_head: bool) -> t
     n = len(points)
     raw = np.empty((len(motion), n, 3))
     offsets = np.array([point.offset for point in points], dtype=np.float64)
-    _kernels.place_points(world.positions, world.rotations, np.array(slots[:n]), offsets, raw)
+    placed = settle(world.positions.view()), settle(world.rotations.view())
+    _kernels.place_points(*placed, np.array(slots[:n]), offsets, raw)
     hips = world.positions[:, slots[n]]
     return raw, hips, None if head is None else world.positions[:, slots[n + 1]]
 

@@ -42,7 +42,9 @@ def minima(grid: Any, limit: float, min_lag: int, inner: Any, place: Any) -> Any
             if _is_minimum(grid, i, j):
                 if n == len(found):
                     more = np.empty((2 * n, 2), dtype=np.int64)
-                    more[:n] = found
+                    # By numbers: for `more[:n] = found`, a check of shapes takes longer to compile than all the rest.
+                    for k in range(n):
+                        more[k, 0], more[k, 1] = found[k, 0], found[k, 1]
                     found = more
                 found[n, 0], found[n, 1] = i + place[0], j + place[1]
                 n += 1

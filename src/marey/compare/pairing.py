@@ -46,6 +46,10 @@ class Pairing:
     align: bool = True
     penalty: float | None = None
 
+    def __post_init__(self) -> None:
+        # Arrays that were sent elsewhere come back writable, for which kernels would be compiled once more.
+        object.__setattr__(self, "frame_weights", settle(self.frame_weights.view()))
+
     @property
     def half(self) -> int:
         """L: the frames that a window reaches to either side."""

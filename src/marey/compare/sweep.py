@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from marey.compare.pairing import Pairing, Side, Span
-from marey.core._arrays import Floats, Ints
+from marey.core._arrays import Floats, Ints, settle
 
 # Cells of a tile, and rows whose products are taken together.
 TILE_ROWS, TILE_COLUMNS = 256, 512
@@ -51,7 +51,7 @@ def _filled(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int
     values = np.empty((rows[1] - rows[0], columns[1] - columns[0]))
     pairing.fill(values, (*rows, *columns), 1)
     inside = (own[0] - rows[0], own[1] - rows[0], own[2] - columns[0], own[3] - columns[0])
-    cells = minima_kernels.minima(values, limit, 0, inside, (rows[0], columns[0]))
+    cells = minima_kernels.minima(settle(values), limit, 0, inside, (rows[0], columns[0]))
     return np.asarray(cells[cells[:, 1] - cells[:, 0] >= min_lag])
 
 

@@ -141,7 +141,7 @@ def at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> Floats
         last = cells.max(axis=0) + half + 1
         sides = [centred(clouds, int(i), int(j)) for clouds, i, j in zip((a, b), first, last, strict=True)]
         found = np.empty((len(cells), 4))
-        alike_kernels.moves(*sides, cells - first, frame_weights, found)
+        alike_kernels.moves(*sides, cells - first, settle(frame_weights.view()), found)
         out[:, :2], out[:, 2:] = cells, found
     return settle(out)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -13,9 +12,7 @@ from marey.compare import frame_weights, point_clouds
 from marey.core._arrays import Bools, Floats, Ints
 from marey.core.motion import Motion
 from marey.core.protocols import Cache, Clips
-from marey.edit import resample
-from marey.edit._figure import check_same_body, rooted
-from marey.edit._replant import with_contacts
+from marey.edit._gather import gathered
 from marey.errors import InvalidValue, NoResult
 from marey.graph.alike import find_alike
 from marey.graph.coarse import find_alike_coarsely
@@ -93,27 +90,8 @@ def _pose_key(cache: Cache, motion: Motion, markers: str | Sequence[str]) -> str
 
 def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
     """The clips at one rate, carried by joint 0, with contacts and different names."""
-    # Functions with a compiled form take it once Numba is loaded, and round otherwise than without it. A graph has to
-    # be the same whether its clips were read just now or lay in a cache.
-    import numba  # noqa: F401
-
     given = [clips.motion(i) for i in range(len(clips.names))] if isinstance(clips, Clips) else _listed(clips)
-    if not given:
-        raise InvalidValue("a graph needs at least one clip, got none")
-    body = given[0].skeleton
-    for motion in given[1:]:
-        check_same_body(body, motion.skeleton, f"a graph ({given[0].name!r} and {motion.name!r})")
-    rate = min(motion.fps for motion in given) if fps is None else float(fps)
-    out: list[Motion] = []
-    seen: dict[str, int] = {}
-    for motion in given:
-        # Contacts are found at the clip's own rate, where there is more to see.
-        at_rate = with_contacts(motion)
-        at_rate = at_rate if motion.fps == rate else resample(at_rate, rate)
-        number = seen[motion.name] = seen.get(motion.name, 0) + 1
-        name = motion.name if number == 1 else f"{motion.name}#{number}"
-        out.append(replace(rooted(at_rate, body), name=name))
-    return tuple(out)
+    return gathered(given, fps, "a graph")
 
 
 def _listed(clips: Any) -> list[Motion]:

@@ -158,9 +158,11 @@ def _minima_in(
     Pairing(a.few, b.few, few_weights).fill(few, (*spans[0], *spans[1]), 1)
     corner = tuple(side.offset + span[0] * coarse for side, span in zip((a, b), spans, strict=True))
     min_lag = 2 * half + 1 if block.a == block.b else -(2**40)
-    data = [(side.markers, side.centres, side.means, side.spreads) for side in (a, b)]
+    # Arrays that were sent elsewhere come back writable, for which the kernel would be compiled once more.
+    data = [tuple(settle(x.view()) for x in (side.markers, side.centres, side.means, side.spreads)) for side in (a, b)]
+    slack = (settle(a.slack.view()), settle(b.slack.view()))
     cells = refined(
-        data[0], data[1], few, corner, coarse, (a.slack, b.slack), limit, weights, block.rows,
+        data[0], data[1], few, corner, coarse, slack, limit, settle(weights.view()), block.rows,
         block.columns, sizes, min_lag,
     )  # fmt: skip
     return at_cells(clouds[block.a], clouds[block.b], weights, cells)

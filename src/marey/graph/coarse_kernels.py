@@ -232,7 +232,8 @@ def refined(
                         continue
                     if n == len(found):
                         more = np.empty((2 * n, 2), dtype=np.int64)
-                        more[:n] = found
+                        for k in range(n):
+                            more[k, 0], more[k, 1] = found[k, 0], found[k, 1]
                         found = more
                     found[n, 0], found[n, 1] = place[0] + i, place[1] + j
                     n += 1

@@ -373,6 +373,9 @@ def _thin(numbers: Array, marks: Array, n: int, keep: int) -> int:
     order = np.argsort(numbers[:n, 5] + numbers[:n, 4])[:keep]
     kept_numbers = numbers[order].copy()
     kept_marks = marks[order].copy()
-    numbers[:keep] = kept_numbers
-    marks[:keep] = kept_marks
+    for k in range(keep):
+        for c in range(numbers.shape[1]):
+            numbers[k, c] = kept_numbers[k, c]
+        for c in range(marks.shape[1]):
+            marks[k, c] = kept_marks[k, c]
     return keep

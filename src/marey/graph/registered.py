@@ -61,7 +61,7 @@ def with_registered_transitions(
         raise InvalidValue("lengths must hold at least one, got none")
     if most < 1:
         raise InvalidValue(f"most must be at least 1, got {most}")
-    # As in `marey.graph.build.prepared`: compiled forms round otherwise.
+    # As in `marey.edit._gather.gathered`: compiled forms round otherwise.
     import numba  # noqa: F401
 
     plain = plain_transitions(graph)

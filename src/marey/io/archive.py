@@ -213,7 +213,8 @@ def _check_format(archive: zipfile.ZipFile, heads: dict[str, Head], form: str, v
         raise UnknownVersion(f"expected format {form!r}, got {marks[0][:40]!r}", path=path)
     if marks[1] != version:
         raise UnknownVersion(
-            f"the file is of version {marks[1]}, and this marey reads version {version}; update marey",
+            f"the file is of version {marks[1]}, and this marey reads version {version}; "
+            f"{'update marey' if marks[1] > version else 'make it anew'}",
             path=path,
         )
 

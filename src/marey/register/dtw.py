@@ -225,7 +225,7 @@ def _path(grid: Floats, first: Cell, last: Cell, free: bool, limit: int) -> Time
 
     codes = np.empty(grid.shape, dtype=np.int8)
     rim, lengths = np.empty((2, max(grid.shape))), np.empty((2, max(grid.shape)))
-    _kernels.fill_codes(grid, *first, *last, int(free), limit, codes, rim, lengths)
+    _kernels.fill_codes(settle(grid.view()), *first, *last, int(free), limit, codes, rim, lengths)
     if free:
         with np.errstate(invalid="ignore"):
             mean = np.where(np.isfinite(rim), rim / lengths, np.inf)

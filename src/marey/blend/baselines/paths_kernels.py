@@ -106,7 +106,8 @@ def search(
         if ended:
             best[0] = cost
             carry[1] = depth + 1
-            found[: depth + 1] = stack[: depth + 1, :2]
+            for k in range(depth + 1):
+                found[k, 0], found[k, 1] = stack[k, 0], stack[k, 1]
         else:
             depth += 1
     carry[0], carry[2] = depth, visited
