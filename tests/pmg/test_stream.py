@@ -61,7 +61,7 @@ def test_feet_stand_once_they_are_cleaned_and_nearly_before():
     raw, clean = (char.stream(RandomWalk(3), clean=flag).record(60.0) for flag in (False, True))
     assert measure(raw)["slide_contact"].value < 0.004
     assert measure(clean)["slide_contact"].value < 1e-6
-    # At 30 Hz feet that lift off count for more here than in the sources: 1.08 times as much, over four seeds.
+    # At 30 Hz feet that lift off count for more here than in the sources: 1.05 to 1.10 times as much, by the seed.
     sources = np.mean([measure(each)["skate_ratio"].value for each in walks()])
     assert measure(clean)["skate_ratio"].value <= 1.12 * sources
 

@@ -18,8 +18,10 @@ _WHERE = {
     "FollowDirection": "direction",
     "FootLock": "inertia_lock",
     "GaitFigures": "trials_gait",
+    "GazeLayer": "layered_gaze",
     "GoTo": "go_to",
     "Layer": "blend_tree_nodes",
+    "LayeredStream": "layered",
     "LockedStream": "inertia_lock",
     "MatchingData": "motion_matching",
     "Mix": "blend_tree_nodes",
@@ -28,6 +30,7 @@ _WHERE = {
     "MoveTreeStream": "move_tree",
     "Press": "keys",
     "RandomWalk": "random_walk",
+    "SpliceLayer": "layered_splice",
     "StreamFigures": "trials",
     "Succession": "move_tree",
     "arc_and_straight": "turning",
@@ -58,6 +61,9 @@ if TYPE_CHECKING:
     from marey.control.keys import Press as Press
     from marey.control.keys import parse_keys as parse_keys
     from marey.control.keys import play_keys as play_keys
+    from marey.control.layered import LayeredStream as LayeredStream
+    from marey.control.layered_gaze import GazeLayer as GazeLayer
+    from marey.control.layered_splice import SpliceLayer as SpliceLayer
     from marey.control.lengths import ClipLengths as ClipLengths
     from marey.control.lengths import clip_lengths as clip_lengths
     from marey.control.motion_matching import MatchingData as MatchingData

@@ -31,8 +31,9 @@ _WIDER, _ROOMY = 1.05, 1.75
 _DOUBT = 2.0
 # Metres that a clip counts at the least: what is done on the spot takes time too.
 _LEAST = 0.5
-# Clips that are looked at further, of all that could follow those before.
-_BEAM = 24
+# Clips that are looked at further, of all that could follow those before: where several nodes can follow each, fewer of
+# them, so that a choice takes no longer.
+_BEAM, _FEWEST = 24, 12
 _MOST_AHEAD = 8
 
 
@@ -165,7 +166,9 @@ class GoTo:
         """What can follow the most hopeful clips of a level, as far as they can still be better than the best."""
         hopes = [clips.gone + worth.onward for clips, worth in zip(level, weighed, strict=True)]
         every = np.concatenate(hopes)
-        limit = np.partition(every, _BEAM)[_BEAM] if len(every) > _BEAM else np.inf
+        beam = max(_FEWEST, round(_BEAM * len(outlook.graph.nodes) / len(outlook.graph.edges)))
+        beam = min(beam, _BEAM)
+        limit = np.partition(every, beam)[beam] if len(every) > beam else np.inf
         out: list[_Clips] = []
         for clips, worth, hope in zip(level, weighed, hopes, strict=True):
             keep = np.flatnonzero((hope <= limit) & (hope < best))

@@ -7,6 +7,7 @@ from marey.pmg.connect import Compared
 from marey.pmg.costs import Seams
 from marey.pmg.edge import Edge, Onward
 from marey.pmg.gait_space import GaitSpace
+from marey.pmg.layered_space import LayeredSpace
 from marey.pmg.node import Node, Request, by_name
 from marey.pmg.recipe import Recipe, read_recipe, shipped_recipes
 from marey.pmg.recipe_build import build_recipe
@@ -25,6 +26,7 @@ __all__ = [
     "Edge",
     "FunctionSpace",
     "GaitSpace",
+    "LayeredSpace",
     "Moment",
     "Node",
     "Onward",

@@ -88,7 +88,8 @@ class GaitSpace:
         if not (self.bandwidth > 0.0).all():
             raise InvalidValue(f"bandwidth must be above 0, got {self.bandwidth.tolist()}")
         parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts)
-        put(self, "_values", settle(np.concatenate(parts, axis=2)))
+        # In single precision, as files have it: a blend reads some fifty clips, and waits for memory most of the time.
+        put(self, "_values", settle(np.concatenate(parts, axis=2).astype(np.float32)))
         extra = (g - 1 - PER_CYCLE) // 2
         turn, _, way, time = np.moveaxis(self.steps[:, extra : extra + PER_CYCLE].sum(axis=1), 1, 0)
         put(self, "_sums", (turn, way, time))

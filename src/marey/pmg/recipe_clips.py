@@ -79,7 +79,7 @@ def _loaded(recipe: Recipe, clips: Clips) -> Iterator[Motion]:
                 f"{clips.where}, files: no file {pattern!r} beside it, in {str(folder)!r}", path=recipe.path
             )
         for path in found:
-            motion = load_motion(path)
+            motion = load_motion(path, trim_rest=True)
             if motion.fps != recipe.fps:
                 motion = resample(motion, recipe.fps)
             yield motion if motion.contacts is not None else detect_contacts(motion)

@@ -1,67 +1,48 @@
-"""A walking character from generated samples: one node, which can follow itself."""
+"""The shipped walking character in any size: with fewer curves and speeds, or at another rate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from marey.core.motion import Motion
 from marey.pmg.character import ParametricMotionGraph
-from marey.pmg.gait_space import GaitSpace
-from marey.samples import sample
+from marey.pmg.recipe import Recipe, read_recipe
+from marey.pmg.recipe_build import build_recipe
+from marey.pmg.recipe_clips import clips_of
 
 __all__ = ["sample_walks", "walker"]
-
-SPEEDS = (0.6, 0.85, 1.1, 1.35)
-# Radians per second: as far as samples of walking go.
-_MOST_TURN = np.radians(70.0)
-# Seconds of each walk: some cycles of it, with their margins.
-_SECONDS = 5.0
-# Metres; T_GOOD and T_BAD of the walk's own edge. Half of the way from one lean to the other is the planted foot's.
-_GOOD, _BAD = 0.10, 0.15
 
 
 def sample_walks(
     *,
-    n_turns: int = 11,
-    speeds: Sequence[float] = SPEEDS,
+    n_turns: int | None = None,
+    speeds: Sequence[float] | None = None,
     fps: float = 60.0,
     variation: float = 0.5,
     rng: int = 0,
 ) -> list[Motion]:
-    """Walks on curves from right to left, at some speeds.
+    """Walks on curves from right to left, at some speeds, as the recipe ``walking`` has them.
 
     Parameters
     ----------
-    n_turns : how many curves, evenly spread.
-    speeds : m/s.
+    n_turns : how many curves, evenly spread; the recipe's by default.
+    speeds : m/s; the recipe's by default.
     variation : how much the seeds change; see `marey.samples.sample`.
     rng : seed of the first walk; the others count on from it.
     """
-    rates = np.linspace(-_MOST_TURN, _MOST_TURN, n_turns)
-    return [
-        sample(
-            "walk",
-            rng=rng + k,
-            fps=fps,
-            seconds=_SECONDS,
-            speed=float(speed),
-            turn_rate=float(rate),
-            variation=variation,
-        ).motion
-        for k, (speed, rate) in enumerate((speed, rate) for speed in speeds for rate in rates)
-    ]
+    recipe = _sized(n_turns, speeds, fps, variation, rng)
+    return [clip.motion for clip in clips_of(recipe, recipe.nodes[0].clips)]
 
 
 def walker(
     *,
-    speeds: Sequence[float] = SPEEDS,
-    n_turns: int = 11,
+    speeds: Sequence[float] | None = None,
+    n_turns: int | None = None,
     fps: float = 60.0,
     variation: float = 0.5,
-    good: float | None = _GOOD,
-    bad: float | None = _BAD,
     n_source: int = 120,
     n_target: int = 400,
     rng: int = 0,
@@ -72,15 +53,28 @@ def walker(
 
     Parameters
     ----------
-    speeds : m/s of the walks that it is made of.
-    n_turns, fps, variation : as for `sample_walks`.
-    good, bad : metres, T_GOOD and T_BAD; None to choose them from the distribution.
+    speeds, n_turns, fps, variation : as for `sample_walks`.
     n_source, n_target : samples of the edge.
     rng : seed.
     """
-    walks = sample_walks(n_turns=n_turns, speeds=speeds, fps=fps, variation=variation, rng=rng)
-    names = ("turn",) if len(speeds) == 1 else ("turn", "speed")
-    char = ParametricMotionGraph("walker")
-    char.add("walk", GaitSpace.build(walks, names, mirror=True))
-    char.connect("walk", "walk", good=good, bad=bad, n_source=n_source, n_target=n_target, rng=rng)
-    return char
+    recipe = _sized(n_turns, speeds, fps, variation, rng)
+    edges = tuple(replace(edge, samples=(n_source, n_target)) for edge in recipe.edges)
+    return build_recipe(replace(recipe, edges=edges))
+
+
+def _sized(
+    n_turns: int | None, speeds: Sequence[float] | None, fps: float, variation: float, rng: int
+) -> Recipe:  # fmt: skip
+    recipe = read_recipe("walking")
+    (node,) = recipe.nodes
+    (clips,) = node.clips
+    values = dict(clips.values)
+    rates = values["turn_rate"]
+    if n_turns is not None:
+        values["turn_rate"] = tuple(np.linspace(rates[0], rates[-1], n_turns).tolist())
+    if speeds is not None:
+        values["speed"] = tuple(float(speed) for speed in speeds)
+    values["variation"] = (float(variation),)
+    parameters = node.parameters if len(values["speed"]) > 1 else node.parameters[:1]
+    node = replace(node, clips=(replace(clips, values=values),), parameters=parameters)
+    return replace(recipe, nodes=(node,), fps=float(fps), seed=int(rng))
