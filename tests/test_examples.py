@@ -76,3 +76,16 @@ def test_carry_on_a_curve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert spliced < 2.0
     assert copied > 2.0 * spliced
     assert len(marey.load(tmp_path / "c.bvh")) == 361
+
+
+def test_steer_a_character(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = (
+        'name = "walker"\nfps = 30\nsamples = [6, 30]\n[[nodes]]\nname = "walk"\nkind = "gait"\nmirror = true\n'
+        '[[nodes.clips]]\nsample = "walk"\nspeed = 1.1\nturn_rate = [0, 30, 60]\nseconds = 4\nvariation = 0\n'
+        '[[edges]]\nfrom = "walk"\nto = "walk"\ngood = 0.15\nbad = 0.2\n'
+    )
+    (tmp_path / "w.toml").write_text(recipe)
+    assert run("steer_a_character.py", str(tmp_path / "s.bvh"), str(tmp_path / "w.toml"), monkeypatch=monkeypatch) == 0
+    assert capsys.readouterr().out.count("\nat (") + 1 == 2
+    end = marey.load(tmp_path / "s.bvh").travel[-1, [0, 2]]
+    assert np.linalg.norm(end - [3.0, 5.0]) < 0.3

@@ -9,22 +9,24 @@ import numpy as np
 import pytest
 
 from marey.errors import InvalidValue
-from marey.find.cells import STEP, TOO_FAR, Cells, join_columns, join_rows
+from marey.find.cells import COARSE, STEP, TOO_FAR, Cells, join_columns, join_rows
 from marey.find.tiles import packed, unpacked
 
 
 def some(seed: int, shape: tuple[int, int] = (23, 31), share: float = 0.4) -> tuple[Cells, np.ndarray]:
-    """Cells, and the grid with `TOO_FAR` where there is none."""
+    """Cells, smooth in part, and the grid to 0.1 mm with `TOO_FAR` where there is none."""
     rng = np.random.default_rng(seed)
-    values = rng.integers(0, TOO_FAR, shape).astype(np.uint16)
+    smooth = 20_000 + np.cumsum(rng.integers(-300, 300, shape), axis=1)
+    values = np.where(rng.random(shape) < 0.1, rng.integers(0, TOO_FAR, shape), smooth).astype(np.uint16)
     kept = rng.random(shape) < share
     kept[3] = True
     kept[5] = False
-    return Cells.of(values, kept), np.where(kept, values, np.uint16(TOO_FAR))
+    rounded = (values.astype(int) + COARSE // 2) // COARSE * COARSE
+    return Cells.of(values, kept), np.where(kept, rounded, TOO_FAR).astype(np.uint16)
 
 
 def arrays(cells: Cells) -> list[np.ndarray]:
-    return [cells.row_runs, cells.run_first, cells.run_values, cells.values]
+    return [*cells.saved, cells.row_runs, cells.row_rises]
 
 
 def same(a: Cells, b: Cells) -> bool:
@@ -39,9 +41,23 @@ def test_what_is_kept_is_given_back():
     part = cells.dense(slice(2, 9), slice(4, 20))
     wanted = np.where(grid == TOO_FAR, np.inf, (grid * STEP) ** 2)[2:9, 4:20]
     assert np.array_equal(part, wanted)
-    assert np.array_equal(grid[grid != TOO_FAR], cells.values)
+    starts, columns, units = cells.listed()
+    assert np.array_equal(grid[grid != TOO_FAR], units)
+    assert np.array_equal(np.nonzero(grid != TOO_FAR)[1], columns)
+    assert np.array_equal(np.diff(starts), (grid != TOO_FAR).sum(axis=1))
     assert len(cells) == (grid != TOO_FAR).sum()
-    assert cells.nbytes == sum(each.nbytes for each in arrays(cells))
+    assert cells.nbytes == 2 * 23 + 5 * len(cells.run_first) + len(cells.rises)
+
+
+def test_runs_end_where_a_byte_does():
+    values = np.full((1, 600), 30_000, np.uint16)
+    values[0, 300:] += 1270
+    values[0, 400:] += 1280
+    cells = Cells.of(values, np.ones((1, 600), bool))
+    assert cells.run_first.tolist() == [0, 255, 400]
+    assert cells.run_lengths.tolist() == [255, 145, 200]
+    assert cells.run_bases.tolist() == [3000, 3000, 3255]
+    assert np.array_equal(cells.units(), values)
 
 
 def test_arrays_cannot_be_written_to_even_after_a_journey():
@@ -91,16 +107,21 @@ def test_wide_grids_have_wide_columns():
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"row_runs": [0, 2, 1]}, "row_runs must rise from 0 to the number of runs, 2"),
-        ({"run_values": [0, 3, 3]}, "run_values must rise from 0 to the number of values, 5, with no empty run"),
-        ({"run_first": [0, 9]}, "runs of cells must lie within the 8 columns"),
+        ({"row_counts": [1, 0]}, "row_counts must add up to the number of runs, 2, got 1"),
+        ({"row_counts": [2]}, r"row_counts must have shape \(2,\)"),
+        ({"run_lengths": [3, 1]}, "run_lengths must be above 0 and add up to the number of runs and rises, 5, got 4"),
+        ({"run_lengths": [5, 0]}, "run_lengths must be above 0"),
+        ({"run_lengths": [300, 2]}, "run_lengths must be from 0 to 255, got 2 to 300"),
+        ({"run_first": [-1, 5]}, "run_first must be from 0 to 65535, got -1 to 5"),
         ({"run_first": [0, 7]}, "runs of cells must lie within the 8 columns"),
-        ({"run_first": [3, 0]}, "the runs of a row must be in order"),
-        ({"run_first": [0, 3]}, "the runs of a row must be in order"),
+        ({"run_first": [3, 0]}, "the runs of a row must be in order and not overlap"),
+        ({"run_first": [0, 2]}, "the runs of a row must be in order and not overlap"),
+        ({"run_bases": [1, 6600]}, "values of cells must be from 0 to 6553, got 0 to 6601"),
+        ({"rises": [1, -3, 1]}, "values of cells must be from 0 to 6553, got -1 to 10"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(change, told):
-    good = {"row_runs": [0, 2, 2], "run_first": [0, 5], "run_values": [0, 3, 5], "values": [1, 2, 3, 4, 5]}
+    good = {"row_counts": [2, 0], "run_first": [0, 5], "run_lengths": [3, 2], "run_bases": [1, 9], "rises": [1, 1, 1]}
     assert len(Cells((2, 8), **good)) == 5
     with pytest.raises(InvalidValue, match=told):
         Cells((2, 8), **(good | change))

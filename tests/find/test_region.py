@@ -8,10 +8,10 @@ import pytest
 from marey.errors import InvalidValue
 from marey.find.cells import TOO_FAR
 from marey.find.region import Rules, kept_cells, quantise, region_marks, valid_region
-from marey.find.region_kernels import CHAIN, HORIZONTAL, VERTICAL
+from marey.find.region_kernels import CHAIN, HORIZONTAL, LEVEL, VERTICAL
 from tests.twins import web as twin
 
-RULES = Rules(cap=40_000, near=25_000, ratio=1.3, reach=4, chain=8, bridge=6)
+RULES = Rules(cap=40_000, near=25_000, ratio=1.3, reach=4, chain=8, bridge=6, level=40)
 
 
 def hilly(seed: int, shape: tuple[int, int] = (70, 60)) -> np.ndarray:
@@ -28,7 +28,9 @@ def hilly(seed: int, shape: tuple[int, int] = (70, 60)) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("rules", [RULES, Rules(65_000, 65_000, 1.07, 30, 5, 20), Rules(30_000, 9_500, 2.0, 1, 14, 3)])
+@pytest.mark.parametrize(
+    "rules", [RULES, Rules(65_000, 65_000, 1.07, 30, 5, 20, 90), Rules(30_000, 9_500, 2.0, 1, 14, 3, 12)]
+)
 def test_all_marks_are_the_twins(seed, rules):
     values = hilly(seed)
     marks = region_marks(values, rules)
@@ -37,7 +39,10 @@ def test_all_marks_are_the_twins(seed, rules):
     assert np.array_equal(marks & VERTICAL != 0, vertical)
     assert np.array_equal(valid_region(values, rules), twin.valid(values, rules.cap, rules.ratio, rules.reach))
     assert np.array_equal(marks & CHAIN != 0, twin.on_chains(values, rules.cap, rules.near, rules.chain))
+    level = twin.on_paths(valid_region(values, rules) & (values < rules.near), rules.level)
+    assert np.array_equal(marks & LEVEL != 0, level)
     kept = kept_cells(values, rules)
+    assert level.any()
     assert np.array_equal(kept, twin.kept(values, rules))
     assert 0 < kept.sum() < kept.size
 
@@ -67,9 +72,13 @@ def test_roots_are_rounded_to_units_and_capped():
     ("name", "value", "told"),
     [("alpha", -1.0, "alpha must be a share"), ("limit", 0.7, "limit must be metres from 1e-05 to 0.65535, got 0.7"),
      ("bridge", "x", "bridge must be seconds from 0 to 60, got 'x'"), ("near", float("nan"), "near must be metres"),
+     ("level", 2.5, "a level path of 2.5 s has 300 cells at 60 Hz, at most 250 will do"),
+     ("level", -1.0, "level must be seconds from 0 to 60, got -1"),
      ("chain", 3.0, "a chain of 3 s has 360 cells at 60 Hz, at most 250 will do")],
 )  # fmt: skip
 def test_rules_that_cannot_be_are_refused(name, value, told):
-    given = {"alpha": 0.15, "reach": 0.15, "chain": 0.25, "near": 0.15, "bridge": 2.0, "limit": 0.4} | {name: value}
+    given = {"alpha": 0.15, "reach": 0.15, "chain": 0.25, "near": 0.15, "bridge": 2.0, "limit": 0.4, "level": 0.6} | {
+        name: value
+    }
     with pytest.raises(InvalidValue, match=told):
         Rules.of(60.0, **given)

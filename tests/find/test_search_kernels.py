@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from marey.find import search_kernels
-from marey.find.cells import STEP, Cells
+from marey.find.cells import COARSE, STEP, Cells
 from marey.find.reference import best_ends
 from tests.twins.timewarp import paths_from
 
 
 def some_cells(rng, shape, share):
     """Units (R, C), which of them are kept, and the cells; kept ones come in runs and leave paths open."""
-    units = rng.integers(1, 30_000, shape).astype(np.uint16)
+    units = 10 * rng.integers(1, 3_000, shape).astype(np.uint16)
     kept = rng.random(shape) < share
     return units, kept, Cells.of(units, kept)
 
@@ -21,9 +21,9 @@ def some_cells(rng, shape, share):
 def by_kernel(cells, start, stop, extra=1e-4, cap=np.inf, is_row=True):
     n = cells.shape[1] if is_row else cells.shape[0]
     totals, counts, firsts = np.empty(n), np.zeros(n, np.int32), np.zeros(n, np.int32)
-    look = search_kernels.along_rows if is_row else search_kernels.along_columns
-    arrays = (cells.row_runs, cells.run_first, cells.run_values, cells.values)
-    looked_at = look(*arrays, STEP, start, stop, extra, cap, totals, counts, firsts)
+    arrays = (cells.row_runs, cells.row_rises, *cells.saved[1:])
+    how = (COARSE * STEP, start, stop, is_row, extra, cap)
+    looked_at = search_kernels.best_paths(*arrays, *how, totals, counts, firsts)
     return totals, counts, firsts, looked_at
 
 

@@ -244,3 +244,15 @@ def test_two_examples_are_a_line():
     told = made.error(middle, refine=True)
     # The middle of two places lies off the bow on which the blends' hands are.
     assert np.linalg.norm(told.reached - told.aimed) < 0.05
+
+
+def test_a_motion_and_what_it_reaches_come_together():
+    made = space("reach", SIZES["reach"])
+    target = made.samples[20]
+    motion, reached = made.made(target, refine=True)
+    alone = made(target, refine=True)
+    np.testing.assert_array_equal(motion.rotations, alone.rotations)
+    assert (motion.name, motion.source.provenance) == (alone.name, alone.source.provenance)
+    np.testing.assert_array_equal(reached.reached, made.error(target, refine=True).reached)
+    with pytest.raises(InvalidValue, match=r"made\(\) needs parameters that can be measured"):
+        ParametricMotion.build(takes("reach", 3), values=[0.0, 0.4, 1.0], names=["mood"]).made([0.5])

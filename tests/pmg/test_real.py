@@ -1,6 +1,8 @@
-"""A character of recorded walks: twelve seconds of capture, and it can be steered."""
+"""Characters of recorded motion: twelve seconds of walks, or twelve kicks of one take, and they can be steered."""
 
 from __future__ import annotations
+
+import csv
 
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ from marey.control import GoTo, RandomWalk
 from marey.edit import resample
 from marey.io import load
 from marey.measure import measure
-from marey.pmg import GaitSpace, ParametricMotionGraph
+from marey.parametric import position
+from marey.pmg import GaitSpace, ParametricMotionGraph, build_recipe, read_recipe
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +53,47 @@ def test_a_random_walk_keeps_to_its_threshold_and_slides_no_more_than_its_source
 def test_points_are_reached(character, point):
     played = character.stream(GoTo(point), clean=False).record(25.0)
     assert np.linalg.norm(played.travel[:, [0, 2]] - point, axis=1).min() < 0.3
+
+
+@pytest.fixture(scope="module")
+def kicker(data_folder, tmp_path_factory):
+    """From a recipe: each kick from before its apex until the stance before the next, by height and side."""
+    name = "cmu/144/144_05.bvh"
+    with open(data_folder / "annotations.csv", encoding="utf-8") as lines:
+        apexes = [int(row["apex_frame"]) / 120.0 for row in csv.DictReader(lines) if row["file"] == name]
+    clips = "".join(
+        f'[[nodes.clips]]\nfiles = ["{(data_folder / name).resolve()}"]\nfrom = {at - 0.75}\nto = {at + 1.3}\n'
+        for at in apexes[:-1]
+    )
+    text = f"""
+name = "kicker"
+fps = 60
+samples = [16, 80]
+[[nodes]]
+name = "kick"
+kind = "parametric"
+feature = "position:right_foot:xy@highest"
+names = ["x", "y"]
+max_distance = 0.5
+request = "at a point"
+{clips}
+[[edges]]
+from = "kick"
+to = "kick"
+"""
+    path = tmp_path_factory.mktemp("kicker") / "kicker.toml"
+    path.write_text(text)
+    return build_recipe(read_recipe(path))
+
+
+def test_kicks_go_where_they_are_asked_to_and_follow_one_another(kicker):
+    node = kicker.node("kick")
+    assert node.high[1] - node.low[1] > 0.4
+    feature = position("right_foot", "highest", axes="xy")
+    chance = np.random.default_rng(0)
+    off = [np.linalg.norm(feature(node.motion(each)) - each) for each in chance.uniform(node.low, node.high, (20, 2))]
+    assert np.quantile(off, 0.95) < 0.02
+    stream = kicker.stream(RandomWalk(0), clean=False)
+    stream.record(30.0)
+    assert all(each.cost <= each.bad for each in stream.transitions)
+    assert kicker.edges["kick", "kick"].worst < 0.12

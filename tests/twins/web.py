@@ -53,24 +53,29 @@ def longest(cells, cell, way, after_straight, known):
     return known[key]
 
 
-def on_chains(values, cap, near, least):
-    """(R, C) minima below `near` through which a path of such minima of at least that Manhattan length goes."""
-    found = minima(values, cap).any(axis=0) & (values < near)
+def on_paths(found, least):
+    """(R, C) cells of `found` (R, C) through which a path of such cells of at least that Manhattan length goes."""
     cells = {(int(i), int(j)) for i, j in np.argwhere(found)}
     known = {}
-    out = np.zeros(values.shape, dtype=bool)
-    for i, j in cells:
+    out = np.zeros(found.shape, dtype=bool)
+    for i, j in sorted(cells):
         through = [longest(cells, (i, j), -1, False, known) + longest(cells, (i, j), 1, True, known)]
         through.append(longest(cells, (i, j), -1, True, known) + longest(cells, (i, j), 1, False, known))
         out[i, j] = max(through) >= least
     return out
 
 
+def on_chains(values, cap, near, least):
+    """(R, C) minima below `near` through which a path of such minima of at least that Manhattan length goes."""
+    return on_paths(minima(values, cap).any(axis=0) & (values < near), least)
+
+
 def kept(values, rules):
-    """(R, C) valid cells to which a path of few steps inside the valid region leads from a chain, or the other way."""
+    """(R, C) valid cells to which a path of few steps inside the valid region leads from a chain, or the other way, and
+    those on long paths below `near`."""
     region = valid(values, rules.cap, rules.ratio, rules.reach)
     chains = on_chains(values, rules.cap, rules.near, rules.chain)
-    out = np.zeros(values.shape, dtype=bool)
+    out = on_paths(region & (values < rules.near), rules.level)
     for way in (-1, 1):
         front = {(int(i), int(j), False) for i, j in np.argwhere(chains)}
         seen = set(front)

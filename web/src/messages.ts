@@ -339,6 +339,149 @@ export interface AlignMotions {
   to_frame: number;
 }
 
+/**
+ * The distances between frames of A (rows) and B (columns).
+ *
+ * `pixels` is base64 of `rows` x `columns` bytes: the least distance of the frames that a pixel stands for, from 0 to
+ * `largest` metres. `frames` are counted at `rate`, to which both motions were brought. `minima` are frame of A, frame
+ * of B, metres; the nearest first, and not all where there are very many.
+ */
+export interface GridImage {
+  rows: number;
+  columns: number;
+  pixels: string;
+  largest: number;
+  rate: number;
+  frames: [number, number];
+  minima: [number, number, number][];
+}
+
+/** Which frames belong together by one method: frame of A, frame of B, as the grid counts them. */
+export interface WarpPath {
+  method: "ours" | "linear" | "discrete" | "cubic";
+  points: [number, number][];
+}
+
+/**
+ * How motions go together. `refused` says why they cannot be brought in step, "" where they can.
+ *
+ * `distance` is in metres, root mean square along the path. `crops` are the frames taken of each motion, half-open.
+ */
+export interface BlendStudy {
+  grid: GridImage;
+  paths: WarpPath[];
+  refused: string;
+  distance: number | null;
+  matches: number;
+  crops: [number, number][];
+  notes: string[];
+}
+
+/**
+ * Bring motions in step, and compare all frames of the first with all of `other`, the place of one in `motions`.
+ *
+ * `window` is in seconds. `whole` takes the motions whole instead of what they have in common; `force` takes motions
+ * that are too far apart all the same.
+ */
+export interface StudyBlend {
+  motions: string[];
+  other?: number;
+  window?: number;
+  whole?: boolean;
+  force?: boolean;
+}
+
+/** A floor-plane transform, theta in radians, x and z in metres; `distance` in metres is what is left. */
+export interface FramesPlaced {
+  theta: number;
+  x: number;
+  z: number;
+  distance: number;
+}
+
+/** Where on the floor `motion` at `seconds` lies best over `to` at `to_seconds`; their rates may differ. */
+export interface PlaceFrames {
+  motion: string;
+  seconds: number;
+  to: string;
+  to_seconds: number;
+  window?: number;
+}
+
+/** What was made. `at` are the seconds in both motions where a transition is half over; null for blends. */
+export interface Blended {
+  motion: MotionInfo;
+  at: [number, number] | null;
+  notes: string[];
+}
+
+/**
+ * Blend motions. `result` is the motion that an earlier blend made, which then becomes this one.
+ *
+ * `weights` has one number for each motion; or `curves` has for each motion points of time and weight, both from 0 to
+ * 1, time being the share of the blend that has passed.
+ */
+export interface BlendMotions {
+  motions: string[];
+  method?: "ours" | "linear" | "discrete" | "cubic";
+  weights?: number[];
+  curves?: [number, number][][];
+  clean?: boolean;
+  whole?: boolean;
+  force?: boolean;
+  result?: string | null;
+}
+
+/**
+ * Go over from the first of two motions into the second: `at` are the seconds in both that coincide.
+ *
+ * Without `at` it is done where they are most alike. `length` is in seconds.
+ */
+export interface JoinMotions {
+  motions: string[];
+  method?: "ours" | "linear" | "discrete" | "cubic";
+  at?: [number, number] | null;
+  length?: number;
+  clean?: boolean;
+  force?: boolean;
+  result?: string | null;
+}
+
+/** One way to find the path. `distance` in metres, `accuracy` in percent of the best; null where there is none. */
+export interface PathFigures {
+  method: string;
+  cost: number | null;
+  distance: number | null;
+  accuracy: number | null;
+  milliseconds: number;
+  note: string;
+}
+
+/** One way to blend, or a motion that is blended; `figures` go with the names of the table. */
+export interface BlendFigures {
+  method: string;
+  milliseconds: number | null;
+  figures: (number | null)[];
+  note: string;
+}
+
+/** All methods beside each other. */
+export interface BlendTable {
+  paths: PathFigures[];
+  proven: boolean;
+  names: string[];
+  units: string[];
+  blends: BlendFigures[];
+  notes: string[];
+}
+
+/** Find the path and blend two motions by every method there is, and measure all; `limit` in seconds per search. */
+export interface CompareBlends {
+  motions: string[];
+  weights?: number[];
+  limit?: number;
+}
+
 /** A live stream has ended by itself; `error` is "" where all was well. */
 export interface LiveEnded {
   event: "live_ended";
@@ -410,8 +553,13 @@ export interface Commands {
   "clean": { fields: CleanMotion; reply: CleanDone };
   "measure": { fields: MeasureMotion; reply: Measured };
   "align": { fields: AlignMotions; reply: Placed };
+  "blend_study": { fields: StudyBlend; reply: BlendStudy };
+  "blend_place": { fields: PlaceFrames; reply: FramesPlaced };
+  "blend": { fields: BlendMotions; reply: Blended };
+  "blend_transition": { fields: JoinMotions; reply: Blended };
+  "blend_statistics": { fields: CompareBlends; reply: BlendTable };
 }
 
 export type StudioEvent = LiveEnded | MotionChanged;
 
-export const PANELS = ["look", "compare"] as const;
+export const PANELS = ["look", "compare", "blend"] as const;

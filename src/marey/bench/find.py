@@ -1,8 +1,8 @@
-"""Benches of match webs: building one beside the matrix products that it needs, and its size."""
+"""Benches of match webs: building one beside the matrix products that it needs, its size, and searching it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +11,15 @@ from marey.bench.figures import Figure, against_floor, at_most
 from marey.bench.timing import best_of
 from marey.core._arrays import Floats
 from marey.core.motion import Motion
-from marey.find import MatchWeb
+from marey.errors import NoResult
+from marey.find import Found, MatchWeb
 from marey.find.build import web_clouds
 from marey.samples import sample
 
 # The set that Kovar 6.2.4 reports on, whose web had this many times the size of its motion at most.
 FRAMES, MOST_SIZE = 37_000, 3.0
+# The query: seconds, metres, and the milliseconds that it took Kovar, about.
+SECONDS, THRESHOLD, MOST_MS = 1.5, 0.1, 25.0
 TILE = 512
 
 
@@ -37,12 +40,39 @@ def bench_find(path: str) -> Iterator[Figure]:
     yield against_floor("find", told, "s", "the matrix products of the same grids", (ours, floor), 12.0)
     told = f"its size beside the motion's, if there were {FRAMES:,} frames of such clips"
     yield at_most("find", told, _size_ratio(built), "x", MOST_SIZE)
+    yield from _searches(built)
+
+
+def _searches(web: MatchWeb) -> Iterator[Figure]:
+    """What is like the busiest stretch of the first clip, in that clip alone and in all of them."""
+    alone = MatchWeb(web.clips[:1], web.options, web.pairs[:1])
+    n_frames = round(SECONDS * web.fps)
+    starts = range(0, len(web.clips[0]) - n_frames, n_frames // 3)
+    start = max(starts, key=lambda at: _matches(alone, at, at + n_frames))
+
+    def search(among: MatchWeb) -> Callable[[], Found]:
+        return lambda: among.search(0, start, start + n_frames, THRESHOLD, tiers=1)
+
+    few, all_of_it = best_of([search(alone), search(web)], rounds=60)
+    sizes = [sum(len(clip) for clip in each.clips) for each in (alone, web)]
+    n_found = _matches(web, start, start + n_frames)
+    told = f"a {SECONDS:g} s query with {n_found} matches among {sizes[1]:,} frames, if there were {FRAMES:,}"
+    yield at_most("find", told, 1e3 * all_of_it * FRAMES / sizes[1], "ms", MOST_MS)
+    told = f"its time for each frame among {sizes[1]:,}, beside that among {sizes[0]:,}"
+    yield at_most("find", told, all_of_it / few * sizes[0] / sizes[1], "x", 1.2)
+
+
+def _matches(web: MatchWeb, start: int, stop: int) -> int:
+    try:
+        return len(web.search(0, start, stop, THRESHOLD, tiers=1)) - 1
+    except NoResult:
+        return 0
 
 
 def _size_ratio(web: MatchWeb) -> float:
     """Bytes of the web beside those of the motion for `FRAMES` frames: pairs of clips grow with the square of these."""
     n = len(web)
-    own = [web.cells(p, p) for p in range(n)]
+    own = [web.cells(p, p).upper() for p in range(n)]
     others = [web.cells(p, q) for p in range(n) for q in range(p + 1, n)]
     each, between = (
         sum(cells.nbytes for cells in part) / sum(cells.shape[0] * cells.shape[1] for cells in part)

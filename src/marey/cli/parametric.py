@@ -163,12 +163,14 @@ def make(
         check_picture(picture, [file, output])
     space = ParametricMotion.load(file)
     numbers = _target(space, target)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MareyWarning)  # told below
-        motion = space(numbers, clean=not no_cleanup, refine=refine, name=Path(output).stem)
+    options: dict[str, Any] = {"clean": not no_cleanup, "refine": refine, "name": Path(output).stem}
     reached = None
-    if not any(feature.kind == "given" for feature in space.features):
-        reached = space.error(numbers, clean=not no_cleanup, refine=refine)
+    if any(feature.kind == "given" for feature in space.features):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MareyWarning)  # told below
+            motion = space(numbers, **options)
+    else:
+        motion, reached = space.made(numbers, **options)
     aim, projected = space.aim(numbers)
     save(motion, output, rigid=rigid)
     written = [output]

@@ -181,7 +181,7 @@ def _motion(path: Path, fps: float) -> Motion:
     from marey.edit import resample
     from marey.io import load_motion
 
-    motion = load_motion(path)
+    motion = load_motion(path, trim_rest=True)
     if motion.fps != fps:
         motion = resample(motion, fps)
     return motion if motion.contacts is not None else detect_contacts(motion)

@@ -9,6 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 _WHERE = {
+    "Action": "sequence",
+    "ActionSequence": "sequence",
     "BlendTree": "blend_tree",
     "BlendTreeStream": "blend_tree",
     "Clip": "blend_tree_nodes",
@@ -30,12 +32,14 @@ _WHERE = {
     "MoveTreeStream": "move_tree",
     "Press": "keys",
     "RandomWalk": "random_walk",
+    "Reach": "reach",
     "SpliceLayer": "layered_splice",
     "StreamFigures": "trials",
     "Succession": "move_tree",
     "arc_and_straight": "turning",
     "clip_figures": "trials",
     "clip_lengths": "lengths",
+    "dubins_way": "dubins",
     "gait_figures": "trials_gait",
     "parse_keys": "keys",
     "play_keys": "keys",
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
     from marey.control.blend_tree_nodes import Layer as Layer
     from marey.control.blend_tree_nodes import Mix as Mix
     from marey.control.direction import FollowDirection as FollowDirection
+    from marey.control.dubins import dubins_way as dubins_way
     from marey.control.fat_graph import FatGraph as FatGraph
     from marey.control.fat_graph import FatGraphStream as FatGraphStream
     from marey.control.go_to import GoTo as GoTo
@@ -72,6 +77,9 @@ if TYPE_CHECKING:
     from marey.control.move_tree import MoveTreeStream as MoveTreeStream
     from marey.control.move_tree import Succession as Succession
     from marey.control.random_walk import RandomWalk as RandomWalk
+    from marey.control.reach import Reach as Reach
+    from marey.control.sequence import Action as Action
+    from marey.control.sequence import ActionSequence as ActionSequence
     from marey.control.trials import StreamFigures as StreamFigures
     from marey.control.trials import clip_figures as clip_figures
     from marey.control.trials import record as record

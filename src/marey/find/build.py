@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from marey.compare import Clouds, frame_weights, point_clouds
-from marey.core._arrays import Bools, checked_fps, checked_index, settle
+from marey.core._arrays import Bools, checked_index, settle
 from marey.core.motion import Motion
 from marey.core.protocols import Cache, Clips
-from marey.edit import resample
-from marey.edit._figure import check_same_body, rooted
-from marey.edit._replant import with_contacts
+from marey.edit._gather import gathered
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.find.cells import Cells
 from marey.find.coarse import Coarse
@@ -39,6 +37,7 @@ def build_web(
     near: float,
     bridge: float,
     limit: float,
+    level: float,
     coarse: int | None,
     labels: str | Sequence[str] | None,
     run: Callable[..., Any],
@@ -57,6 +56,7 @@ def build_web(
         float(near),
         float(bridge),
         float(limit),
+        float(level),
         _checked_coarse(coarse),
         None if labels is None else (labels,) if isinstance(labels, str) else tuple(labels),
     )
@@ -92,7 +92,8 @@ def work_of(motions: Sequence[Motion], options: WebOptions) -> Work:
 
 def rules_of(options: WebOptions, fps: float) -> Rules:
     """The rules of a web for grids at `fps` frames a second."""
-    return Rules.of(fps, options.alpha, options.reach, options.chain, options.near, options.bridge, options.limit)
+    names = ("alpha", "reach", "chain", "near", "bridge", "limit", "level")
+    return Rules.of(fps, *(getattr(options, name) for name in names))
 
 
 def web_clouds(motion: Motion, options: WebOptions) -> Clouds:
@@ -128,25 +129,10 @@ def masks_of(motions: Sequence[Motion], labels: Sequence[str] | None) -> list[Bo
 def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
     """The clips at one rate, carried by joint 0, with contacts and different names."""
     given = [clips.motion(i) for i in range(len(clips.names))] if isinstance(clips, Clips) else list(clips)
-    if not given:
-        raise InvalidValue("a match web needs at least one clip, got none")
     for motion in given:
         if not isinstance(motion, Motion):
             raise InvalidValue(f"a match web is built of motions, got {type(motion).__name__}")
-    body = given[0].skeleton
-    for motion in given[1:]:
-        check_same_body(body, motion.skeleton, f"a match web ({given[0].name!r} and {motion.name!r})")
-    rate = min(motion.fps for motion in given) if fps is None else checked_fps(fps)
-    out: list[Motion] = []
-    seen: dict[str, int] = {}
-    for motion in given:
-        # Contacts are found at the clip's own rate, where there is more to see.
-        at_rate = with_contacts(motion)
-        at_rate = at_rate if motion.fps == rate else resample(at_rate, rate)
-        number = seen[motion.name] = seen.get(motion.name, 0) + 1
-        name = motion.name if number == 1 else f"{motion.name}#{number}"
-        out.append(replace(rooted(at_rate, body), name=name))
-    return tuple(out)
+    return gathered(given, fps, "a match web")
 
 
 def _checked_coarse(coarse: int | None) -> int:
@@ -179,8 +165,8 @@ def _pairs(
 def _keys(cache: Cache, motions: Sequence[Motion], options: WebOptions, work: Work, tiles: Sequence[Tile]) -> list[str]:
     """What the cells of each tile go by; the number changes with how they are found."""
     how = cache.key(
-        "web", 1, options.remove_height, work.frame_weights, options.alpha, options.reach, options.chain, options.near,
-        options.bridge, options.limit, options.coarse,
+        "web", 2, options.remove_height, work.frame_weights, options.alpha, options.reach, options.chain, options.near,
+        options.bridge, options.limit, options.level, options.coarse,
     )  # fmt: skip
     what = options.markers if isinstance(options.markers, str) else list(options.markers)
     clips = []

@@ -1,7 +1,7 @@
 """The kept cells of one pair's grid, row by row in runs: what a match web holds instead of the grid.
 
-A value is the root of D in units of `STEP`; a row's runs are in order and never touch one another, so that the same
-cells always give the same arrays.
+A value is the root of D, in grids in units of `STEP`, in cells to the nearest `COARSE` units: 0.1 mm, which is what a
+search tells of a distance. A run has its first value, and the rise from each of its cells to the next in one byte.
 """
 
 from __future__ import annotations
@@ -17,11 +17,16 @@ from marey.core._arrays import Bools, Floats, Ints, as_type, frozen, rebuilt, se
 from marey.errors import InvalidValue
 
 STEP = 1e-5
-"""Metres to one unit of a value."""
+"""Metres to one unit of a grid's values."""
+
+COARSE = 10
+"""Units to which values of cells are rounded."""
 
 TOO_FAR = 65535
 """The value of cells that nothing looks at: 0.65535 m and beyond."""
 
+# Cells of a run, and steps of `COARSE` units from one to the next, at most: what a byte holds.
+_LONGEST, _STEEPEST = 255, 127
 # Offsets are of 32 bits, as there are many.
 _MOST = 2**31 - 1
 
@@ -35,39 +40,69 @@ class Cells:
     Parameters
     ----------
     shape : R and C.
-    row_runs : (R + 1,) int32; row r has the runs ``row_runs[r]`` to ``row_runs[r + 1]``, half-open.
-    run_first : (N,) first column of each run, uint16 where C allows it, else int32.
-    run_values : (N + 1,) int32; run n has the values ``run_values[n]`` to ``run_values[n + 1]``.
-    values : (M,) uint16 roots of D in units of `STEP`.
+    row_counts : (R,) runs of each row, uint16 where C allows it, else int32.
+    run_first : (N,) first column of each run, likewise.
+    run_lengths : (N,) uint8 cells of each run. Runs of a row are in order; they touch where one is full, or where
+        values rise or fall too steeply.
+    run_bases : (N,) uint16 each run's first value, the root of D in `COARSE` units.
+    rises : (M - N,) int8 from each cell of a run to the next.
+
+    Attributes
+    ----------
+    row_runs, row_rises : (R + 1,) int32 where each row's runs and rises begin. They follow from the rest.
     """
 
     shape: tuple[int, int]
-    row_runs: NDArray[np.int32] = field(repr=False)
+    row_counts: NDArray[np.uint16] | NDArray[np.int32] = field(repr=False)
     run_first: NDArray[np.uint16] | NDArray[np.int32] = field(repr=False)
-    run_values: NDArray[np.int32] = field(repr=False)
-    values: Units = field(repr=False)
+    run_lengths: NDArray[np.uint8] = field(repr=False)
+    run_bases: NDArray[np.uint16] = field(repr=False)
+    rises: NDArray[np.int8] = field(repr=False)
+    row_runs: NDArray[np.int32] = field(init=False, repr=False)
+    row_rises: NDArray[np.int32] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         n_rows, n_columns = (int(n) for n in self.shape)
-        values = frozen(self.values, "values", (None,), np.uint16)
-        if len(values) > _MOST:
-            raise InvalidValue(
-                f"one pair of clips may keep {_MOST} cells of its grid, got {len(values)}; cut clips, or lower limit="
-            )
-        row_runs = frozen(self.row_runs, "row_runs", (n_rows + 1,), np.int32)
-        run_first = as_type(self.run_first, "run_first", np.int32)
-        if run_first.size and (run_first.min() < 0 or run_first.max() >= n_columns):
-            raise InvalidValue(f"runs of cells must lie within the {n_columns} columns of the grid")
-        narrow = np.uint16 if n_columns <= 2**16 else np.int32
-        run_first = frozen(run_first.astype(narrow), "run_first", (None,), narrow)
-        run_values = frozen(self.run_values, "run_values", (len(run_first) + 1,), np.int32)
-        _check(row_runs, run_first, run_values, values, n_columns)
         put = object.__setattr__
         put(self, "shape", (n_rows, n_columns))
-        put(self, "row_runs", row_runs)
-        put(self, "run_first", run_first)
-        put(self, "run_values", run_values)
-        put(self, "values", values)
+        narrow = np.uint16 if n_columns < 2**16 else np.int32
+        put(self, "row_counts", _narrowed(self.row_counts, "row_counts", (n_rows,), narrow))
+        put(self, "run_first", _narrowed(self.run_first, "run_first", (None,), narrow))
+        n_runs = len(self.run_first)
+        put(self, "run_lengths", _narrowed(self.run_lengths, "run_lengths", (n_runs,), np.uint8))
+        put(self, "run_bases", _narrowed(self.run_bases, "run_bases", (n_runs,), np.uint16))
+        put(self, "rises", _narrowed(self.rises, "rises", (None,), np.int8))
+        if len(self) > _MOST:
+            raise InvalidValue(
+                f"one pair of clips may keep {_MOST} cells of its grid, got {len(self)}; cut clips, or lower limit="
+            )
+        runs = np.concatenate([[0], np.cumsum(self.row_counts, dtype=np.int64)])
+        cells = np.concatenate([[0], np.cumsum(self.run_lengths, dtype=np.int64)])
+        if runs[-1] != n_runs:
+            raise InvalidValue(f"row_counts must add up to the number of runs, {n_runs}, got {runs[-1]}")
+        if (self.run_lengths == 0).any() or cells[-1] != len(self):
+            raise InvalidValue(
+                f"run_lengths must be above 0 and add up to the number of runs and rises, {len(self)}, got {cells[-1]}"
+            )
+        put(self, "row_runs", settle(runs.astype(np.int32)))
+        put(self, "row_rises", settle((cells[runs] - runs).astype(np.int32)))
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse runs that lie wrongly, before any loop relies on them."""
+        from marey.find import cells_kernels
+
+        ends = self.run_first.astype(np.int64) + self.run_lengths
+        if ends.max(initial=0) > self.shape[1]:
+            raise InvalidValue(f"runs of cells must lie within the {self.shape[1]} columns of the grid")
+        overlapping = np.asarray(self.run_first[1:] < ends[:-1])
+        begins = self.row_runs[(self.row_runs > 0) & (self.row_runs < len(self.run_first))]
+        overlapping[begins - 1] = False
+        if overlapping.any():
+            raise InvalidValue("the runs of a row must be in order and not overlap")
+        least, most = cells_kernels.least_and_most(self.run_lengths, self.run_bases, self.rises)
+        if least < 0 or most * COARSE >= TOO_FAR:
+            raise InvalidValue(f"values of cells must be from 0 to {TOO_FAR // COARSE}, got {least} to {most}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return rebuilt(self)
@@ -76,21 +111,25 @@ class Cells:
         return f"<Cells: {len(self)} of {self.shape[0]} x {self.shape[1]}>"
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.run_first) + len(self.rises)
 
     @classmethod
     def of(cls, values: Units, kept: Bools) -> Cells:
         """The cells of a dense grid (R, C), in units of `STEP`, where `kept` is set."""
         from marey.find import cells_kernels
 
-        shape = (values.shape[0], values.shape[1])
         mask = np.ascontiguousarray(kept, dtype=bool).view(np.uint8)
-        return cls(shape, *map(settle, cells_kernels.runs_of(mask, np.ascontiguousarray(values))))
+        return _encoded(values.shape, *cells_kernels.list_of(mask, np.ascontiguousarray(values)))
+
+    @property
+    def saved(self) -> tuple[NDArray[Any], ...]:
+        """What the cells are made of: row_counts, run_first, run_lengths, run_bases and rises."""
+        return self.row_counts, self.run_first, self.run_lengths, self.run_bases, self.rises
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        return self.row_runs.nbytes + self.run_first.nbytes + self.run_values.nbytes + self.values.nbytes
+        """Bytes of `saved`."""
+        return sum(array.nbytes for array in self.saved)
 
     def units(self, rows: slice = slice(None), columns: slice = slice(None)) -> Units:
         """Values of a part of the grid, `TOO_FAR` where no cell is kept."""
@@ -98,7 +137,7 @@ class Cells:
 
         (top, bottom, _), (left, right, _) = rows.indices(self.shape[0]), columns.indices(self.shape[1])
         out = np.full((max(bottom - top, 0), max(right - left, 0)), TOO_FAR, dtype=np.uint16)
-        cells_kernels.unpacked(*self._arrays(), top, left, out)
+        cells_kernels.unpacked(self.row_runs, self.row_rises, *self.saved[1:], COARSE, top, left, out)
         return out
 
     def dense(self, rows: slice = slice(None), columns: slice = slice(None)) -> Floats:
@@ -110,84 +149,72 @@ class Cells:
         """The same cells with rows for columns."""
         from marey.find import cells_kernels
 
-        n_rows, n_columns = self.shape
-        return _listed((n_columns, n_rows), *cells_kernels.flipped(*self._arrays(), n_columns, -n_rows))
+        return _encoded(self.shape[::-1], *cells_kernels.flipped(*self.listed(), self.shape[1]))
 
     def upper(self) -> Cells:
         """The cells on the diagonal and right of it."""
         from marey.find import cells_kernels
 
-        none = np.zeros(self.shape[0] + 1, dtype=np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16)
-        return _listed(self.shape, *cells_kernels.beside(*none, *self._arrays(), 0))
+        return _encoded(self.shape, *cells_kernels.right_of(*self.listed(), 0))
 
     def mirrored(self) -> Cells:
         """Of a clip's own grid, the cells on the diagonal and right of it, and their mirror images."""
         from marey.find import cells_kernels
 
-        left = cells_kernels.flipped(*self._arrays(), self.shape[1], 1)
-        return _listed(self.shape, *cells_kernels.beside(*left, *self._arrays(), 0))
+        right = cells_kernels.right_of(*self.listed(), 0)
+        left = cells_kernels.flipped(*cells_kernels.right_of(*right, 1), self.shape[1])
+        return _side_by_side([left, right], self.shape)
 
-    def _arrays(self) -> tuple[Any, Any, Any, Any]:
-        return self.row_runs, self.run_first, self.run_values, self.values
+    def listed(self) -> tuple[Any, Any, Any]:
+        """The cells one by one: where each row begins (R + 1,), columns (M,), units (M,)."""
+        from marey.find import cells_kernels
+
+        starts, columns, units = cells_kernels.listed(self.row_runs, *self.saved[1:], COARSE)
+        return starts, columns, units
 
 
 def join_columns(parts: Sequence[Cells], firsts: Sequence[int], n_columns: int) -> Cells:
     """Cells of tiles that stand side by side, from column `firsts` on each, as those of one grid."""
-    from marey.find import cells_kernels
-
     if len(parts) == 1 and firsts[0] == 0 and parts[0].shape[1] == n_columns:
         return parts[0]
-    run_first = [part.run_first.astype(np.int32) + np.int32(first) for part, first in zip(parts, firsts, strict=True)]
-    tile_runs = np.stack([part.row_runs for part in parts])
-    tile_runs += _before([len(part.run_first) for part in parts])[:, None]
-    run_values = _chained([part.run_values for part in parts])
-    arrays = (np.concatenate(run_first), run_values, np.concatenate([part.values for part in parts]))
-    return Cells((parts[0].shape[0], n_columns), *map(settle, cells_kernels.joined(tile_runs, *arrays)))
+    lists = []
+    for part, first in zip(parts, firsts, strict=True):
+        starts, columns, units = part.listed()
+        lists.append((starts, columns + np.int32(first), units))
+    return _side_by_side(lists, (parts[0].shape[0], n_columns))
 
 
 def join_rows(parts: Sequence[Cells]) -> Cells:
-    """Cells of parts of a grid that stand below one another."""
+    """Cells of tiles below one another as those of one grid."""
     if len(parts) == 1:
         return parts[0]
-    arrays = (
-        _chained([part.row_runs for part in parts]),
-        np.concatenate([part.run_first for part in parts]),
-        _chained([part.run_values for part in parts]),
-        np.concatenate([part.values for part in parts]),
-    )
-    return Cells((sum(part.shape[0] for part in parts), parts[0].shape[1]), *map(settle, arrays))
+    columns = zip(*(part.saved for part in parts), strict=True)
+    shape = (sum(part.shape[0] for part in parts), parts[0].shape[1])
+    return Cells(shape, *(settle(np.concatenate(column)) for column in columns))
 
 
-def _chained(rising: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Arrays that each rise from 0, one behind the other, the last of one the first of the next."""
-    before = _before([int(part[-1]) for part in rising])
-    parts = [part[:-1] + part.dtype.type(n) for part, n in zip(rising, before, strict=True)]
-    return np.concatenate([*parts, (rising[-1][-1:] + rising[-1].dtype.type(before[-1]))])
-
-
-def _before(counts: Sequence[int]) -> Ints:
-    """Of each, how many come before it."""
-    return np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
-
-
-def _listed(shape: tuple[int, int], starts: Any, columns: Any, values: Any) -> Cells:
+def _side_by_side(lists: Sequence[tuple[Any, Any, Any]], shape: tuple[int, int]) -> Cells:
     from marey.find import cells_kernels
 
-    row_runs, run_first, run_values = map(settle, cells_kernels.runs_of_list(starts, columns))
-    return Cells(shape, row_runs, run_first, run_values, settle(values))
+    before: Ints = np.concatenate([[0], np.cumsum([len(columns) for _, columns, _ in lists])])[:-1].astype(np.int64)
+    starts = np.stack([starts for starts, _, _ in lists]) + before[:, None]
+    columns, units = (np.concatenate([each[k] for each in lists]) for k in (1, 2))
+    return _encoded(shape, *cells_kernels.joined(starts, columns, units))
 
 
-def _check(row_runs: Any, run_first: Any, run_values: Any, values: Any, n_columns: int) -> None:
-    """Refuse arrays that do not fit together, before any loop relies on them."""
-    lengths = np.diff(run_values)
-    if (np.diff(row_runs) < 0).any() or row_runs[0] != 0 or row_runs[-1] != len(run_first):
-        raise InvalidValue(f"row_runs must rise from 0 to the number of runs, {len(run_first)}")
-    if (lengths < 1).any() or run_values[0] != 0 or run_values[-1] != len(values):
-        raise InvalidValue(f"run_values must rise from 0 to the number of values, {len(values)}, with no empty run")
-    if len(run_first) and (run_first + lengths).max() > n_columns:
-        raise InvalidValue(f"runs of cells must lie within the {n_columns} columns of the grid")
-    touching = np.asarray(run_first[1:] <= run_first[:-1] + lengths[:-1])
-    begins = row_runs[(row_runs > 0) & (row_runs < len(run_first))]
-    touching[begins - 1] = False
-    if touching.any():
-        raise InvalidValue("the runs of a row must be in order, with at least one column between them")
+def _encoded(shape: tuple[int, ...], starts: Any, columns: Any, units: Any) -> Cells:
+    from marey.find import cells_kernels
+
+    arrays = cells_kernels.encoded(starts, columns, units, COARSE, _LONGEST, _STEEPEST)
+    return Cells((shape[0], shape[1]), *map(settle, arrays))
+
+
+def _narrowed(value: Any, name: str, shape: tuple[int | None, ...], dtype: Any) -> NDArray[Any]:
+    """As `frozen`, of integers that `dtype` can hold."""
+    given = np.asarray(value)
+    if given.dtype != dtype:
+        wide, room = as_type(given, name, np.int64), np.iinfo(dtype)
+        if wide.size and (wide.min() < room.min or wide.max() > room.max):
+            raise InvalidValue(f"{name} must be from {room.min} to {room.max}, got {wide.min()} to {wide.max()}")
+        given = settle(wide.astype(dtype))
+    return frozen(given, name, shape, dtype)

@@ -1,9 +1,10 @@
 """Looking at every n-th frame first: closely only where the web of those frames is, and a little around it.
 
 Kovar 6.2.2 refines chains and bridges of a coarse web one by one. Here the cells around the coarse web are compared at
-full rate, block by block, and the rules are applied to these. The coarse rules are laxer: with every third frame of
-60 Hz, 98 to 100 of 100 kept cells are found again, and hardly any others. Comparing frames is so quick that this pays
-only where most clips of a set have nothing in common; pairs of these cost a fifth.
+full rate, block by block, and the rules are applied to these. The coarse rules are laxer: with every second to fourth
+frame of 60 Hz at least 99 of 100 kept cells are found again, hardly any others, and of the matches of random stretches
+at 5 and 10 cm at least 995 of 1,000. Comparing frames is so quick, and so much of capture is a little like the rest of
+it, that this saves no time on any set tried: it takes 1.0 to 1.4 times as long as looking everywhere.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Coarse:
             min(_NEAR * options.near, TOO_FAR * STEP),
             options.bridge,
             options.limit,
+            _CHAIN * options.level,
         )
         return cls(step, rules)
 

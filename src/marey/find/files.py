@@ -15,12 +15,13 @@ from marey.io import archive, clip_arrays
 from marey.io.files import read_bytes, write_bytes
 
 FORMAT = "marey.web"
-VERSION = 1
+VERSION = 2
 
-_NUMBERS = ("window", "alpha", "reach", "chain", "near", "bridge", "limit")
+_NUMBERS = ("window", "alpha", "reach", "chain", "near", "bridge", "limit", "level")
+_CELLS = ("row_counts", "run_first", "run_lengths", "run_bases", "rises")
 _OWN = (
-    "markers", "is_marker_set", "remove_height", "numbers", "coarse", "web_labels", "has_labels", "row_counts",
-    "run_first", "run_lengths", "values",
+    "markers", "is_marker_set", "remove_height", "numbers", "coarse", "web_labels", "has_labels",
+    *_CELLS,
 )  # fmt: skip
 
 
@@ -39,10 +40,7 @@ def save_web(web: MatchWeb, path: str | os.PathLike[str]) -> None:
         "coarse": np.array(options.coarse),
         "web_labels": archive.text_array(list(options.labels or ()), "labels"),
         "has_labels": np.array(options.labels is not None),
-        "row_counts": np.concatenate([np.diff(cells.row_runs).astype(np.int32) for cells in halves]),
-        "run_first": np.concatenate([cells.run_first for cells in halves]),
-        "run_lengths": np.concatenate([np.diff(cells.run_values).astype(np.int32) for cells in halves]),
-        "values": np.concatenate([cells.values for cells in halves]),
+        **{name: np.concatenate([cells.saved[k] for cells in halves]) for k, name in enumerate(_CELLS)},
     }
     write_bytes(path, [archive.pack(FORMAT, VERSION, clip_arrays.clip_arrays(web.clips) | arrays)])
 
@@ -73,33 +71,20 @@ def _options(arrays: dict[str, NDArray[Any]]) -> WebOptions:
 
 def _pairs(arrays: dict[str, NDArray[Any]], lengths: list[int]) -> tuple[Cells, ...]:
     """The cells of each pair, cut from the arrays of all."""
-    counts, first, run_lengths, values = (arrays[name] for name in _OWN[-4:])
-    if (counts < 0).any() or (run_lengths < 1).any():
-        raise ValueError("runs of cells have lengths below 1")
-    row = run = value = 0
+    counts, first, run_lengths, bases, rises = (arrays[name] for name in _CELLS)
+    row = run = rise = 0
     out = []
     for p, n_rows in enumerate(lengths):
         for q in range(p, len(lengths)):
-            row_runs = _from_counts(counts[row : row + n_rows], n_rows, np.int64)
-            n_runs = int(row_runs[-1])
-            run_values = _from_counts(run_lengths[run : run + n_runs], n_runs, np.int64)
-            n_values = int(run_values[-1])
+            ours = counts[row : row + n_rows]
+            n_runs = int(ours.sum(dtype=np.int64))
+            runs = slice(run, run + n_runs)
+            n_rises = int(run_lengths[runs].sum(dtype=np.int64)) - n_runs
             cells = Cells(
-                (n_rows, lengths[q]),
-                row_runs,
-                first[run : run + n_runs],
-                run_values,
-                values[value : value + n_values],
+                (n_rows, lengths[q]), ours, first[runs], run_lengths[runs], bases[runs], rises[rise : rise + n_rises]
             )
             out.append(cells.mirrored() if p == q else cells)
-            row, run, value = row + n_rows, run + n_runs, value + n_values
-    if (row, run, value) != (len(counts), len(first), len(values)):
-        raise ValueError(f"{len(counts)} rows, {len(first)} runs and {len(values)} values for {(row, run, value)}")
+            row, run, rise = row + n_rows, run + n_runs, rise + n_rises
+    if (row, run, rise) != (len(counts), len(first), len(rises)):
+        raise ValueError(f"{len(counts)} rows, {len(first)} runs and {len(rises)} rises for {(row, run, rise)}")
     return tuple(out)
-
-
-def _from_counts(counts: NDArray[Any], n: int, dtype: Any) -> NDArray[Any]:
-    """(n + 1,) rising from 0 by the counts."""
-    out = np.zeros(n + 1, dtype=dtype)
-    out[1:] = np.cumsum(counts, dtype=dtype)
-    return out

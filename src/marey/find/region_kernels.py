@@ -1,6 +1,9 @@
 """Compiled loops of the rules that decide which cells of a grid are kept; see `region` for the rules.
 
-All take values (R, C) in uint16, roots of D in units of `cells.STEP`, and write uint8 arrays of the same shape.
+All take values (R, C) in uint16, roots of D in units of `cells.STEP`, and write uint8 arrays of the same shape. Paths
+never take two straight steps in succession, so that what has come to a cell straight depends on what has come to its
+neighbours diagonally alone: a row follows from the one before it all at once. Numbers of steps are float32, of which a
+processor compares eight at a time.
 """
 
 from __future__ import annotations
@@ -15,9 +18,10 @@ from marey.core.compiled import kernel
 Array = Any
 
 # Bits of a cell's mark.
-HORIZONTAL, VERTICAL, VALID, CHAIN = 1, 2, 4, 8
-# A cost that no path has; costs are capped below it.
+HORIZONTAL, VERTICAL, VALID, CHAIN, LEVEL = 1, 2, 4, 8, 16
+# A length that no path has; lengths are capped below it.
 NEVER = 255
+_NONE, _ZERO, _ONE, _TWO, _FAR = np.float32(-1000.0), np.float32(0.0), np.float32(1.0), np.float32(2.0), np.float32(1e6)
 
 
 @kernel
@@ -89,95 +93,114 @@ def mark_valid(values: Array, cap: int, ratio: float, reach: int, marks: Array) 
 
 
 @kernel
-def _longest_before(values: Array, near: int, marks: Array, most: int, free: Array, bound: Array) -> None:
-    """Manhattan length, at most `most`, of the longest chain of minima below `near` that ends at each of them.
-
-    free : of those that begin here or came by a diagonal step. bound : by a straight one, behind a diagonal one only;
-    NEVER where there is none.
-    """
-    n_rows, n_columns = marks.shape
-    for i in range(n_rows):
-        for j in range(n_columns):
-            free[i, j], bound[i, j] = NEVER, NEVER
-            if marks[i, j] & (HORIZONTAL | VERTICAL) == 0 or values[i, j] >= near:
-                continue
-            free[i, j] = 0
-            if i > 0 and j > 0 and free[i - 1, j - 1] != NEVER:
-                length = int(free[i - 1, j - 1])
-                if bound[i - 1, j - 1] != NEVER:
-                    length = max(length, int(bound[i - 1, j - 1]))
-                free[i, j] = min(length + 2, most)
-            length = -1
-            if i > 0 and free[i - 1, j] != NEVER:
-                length = int(free[i - 1, j])
-            if j > 0 and free[i, j - 1] != NEVER:
-                length = max(length, int(free[i, j - 1]))
-            if length >= 0:
-                bound[i, j] = min(length + 1, most)
+def members(values: Array, near: int, marks: Array, bits: int, out: Array) -> None:
+    """Set out to 1 on cells below `near` with any of the bits, else to 0."""
+    for i in range(values.shape[0]):
+        here, mark, to = values[i], marks[i], out[i]
+        for j in range(values.shape[1]):
+            to[j] = 1 if (here[j] < near) & ((mark[j] & bits) != 0) else 0
 
 
 @kernel
-def mark_chains(values: Array, near: int, marks: Array, least: int, free: Array, bound: Array) -> None:
-    """Set CHAIN on minima through which a chain of minima below `near`, of Manhattan length `least` or more, goes.
+def _next_lengths(
+    is_in: Array, most: Any, side: int, free: Array, bound: Array, free_now: Array, bound_now: Array
+) -> None:
+    """Lengths of a row, from those of the row before it: both with one column of margin at either end.
+
+    free : of the longest path that begins at a cell, or comes to it diagonally. bound : that comes straight. Negative
+    where there is none.
+    side : -1 where paths come from the left, 1 from the right.
+    """
+    n = len(is_in)
+    ours, before, straight = free_now[1 : n + 1], free[1 + side : n + 1 + side], bound[1 + side : n + 1 + side]
+    for j in range(n):
+        x = before[j] if before[j] > straight[j] else straight[j]
+        x = x + _TWO
+        x = x if x > _ZERO else _ZERO
+        x = x if x < most else most
+        ours[j] = x if is_in[j] else _NONE
+    ours, beside, before = bound_now[1 : n + 1], free_now[1 + side : n + 1 + side], free[1 : n + 1]
+    for j in range(n):
+        x = before[j] if before[j] > beside[j] else beside[j]
+        x = x + _ONE
+        x = x if x < most else most
+        ours[j] = x if is_in[j] else _NONE
+
+
+@kernel
+def _to_bytes(lengths: Array, out: Array) -> None:
+    """Lengths as bytes, `NEVER` for none."""
+    for j in range(len(out)):
+        x = lengths[j + 1]
+        out[j] = np.uint8(np.int32(x if x >= _ZERO else np.float32(NEVER)))
+
+
+@kernel
+def mark_paths(member: Array, least: int, bit: int, marks: Array, free: Array, bound: Array) -> None:
+    """Set a bit on cells of `member` through which a path of such cells, of Manhattan length `least` or more, goes.
 
     free, bound : room for two numbers for each cell.
     """
-    n_rows, n_columns = marks.shape
-    _longest_before(values, near, marks, least, free, bound)
-    # Lengths behind a cell, of the row below and of this one; after a diagonal step any may follow, else diagonals.
-    diagonal, straight = np.full((2, n_columns + 1), -1), np.full((2, n_columns + 1), -1)
+    n_rows, n_columns = member.shape
+    most, size = np.float32(least), n_columns + 2
+    free_a, free_b = np.full(size, _NONE, np.float32), np.full(size, _NONE, np.float32)
+    bound_a, bound_b = np.full(size, _NONE, np.float32), np.full(size, _NONE, np.float32)
+    for i in range(n_rows):
+        _next_lengths(member[i], most, -1, free_a, bound_a, free_b, bound_b)
+        _to_bytes(free_b, free[i])
+        _to_bytes(bound_b, bound[i])
+        free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a
+    free_a[:], free_b[:], bound_a[:], bound_b[:] = _NONE, _NONE, _NONE, _NONE
     for i in range(n_rows - 1, -1, -1):
-        now, below = i % 2, 1 - i % 2
-        diagonal[now, :], straight[now, :] = -1, -1
-        for j in range(n_columns - 1, -1, -1):
-            if free[i, j] == NEVER:
-                continue
-            diagonal[now, j] = 0
-            if diagonal[below, j + 1] >= 0:
-                diagonal[now, j] = min(max(diagonal[below, j + 1], straight[below, j + 1]) + 2, least)
-            after = max(diagonal[below, j], diagonal[now, j + 1])
-            if after >= 0:
-                straight[now, j] = min(after + 1, least)
-            length = int(free[i, j]) + max(diagonal[now, j], straight[now, j])
-            if bound[i, j] != NEVER:
-                length = max(length, int(bound[i, j]) + diagonal[now, j])
-            if length >= least:
-                marks[i, j] |= CHAIN
+        _next_lengths(member[i], most, 1, free_a, bound_a, free_b, bound_b)
+        mark, came, came_straight = marks[i], free[i], bound[i]
+        diagonal, straight = free_b[1 : n_columns + 1], bound_b[1 : n_columns + 1]
+        for j in range(n_columns):
+            x = diagonal[j] if diagonal[j] > straight[j] else straight[j]
+            x = x + np.float32(came[j]) if came[j] != NEVER else _NONE
+            y = diagonal[j] + np.float32(came_straight[j]) if came_straight[j] != NEVER else _NONE
+            mark[j] |= bit if (x >= most) | (y >= most) else 0
+        free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a
+
+
+@kernel
+def _next_steps(mark: Array, side: int, free: Array, bound: Array, free_now: Array, bound_now: Array) -> None:
+    """Steps since a chain, of a row, from those of the row before it; margins and `side` as for `_next_lengths`."""
+    n = len(mark)
+    ours, before, straight = free_now[1 : n + 1], free[1 + side : n + 1 + side], bound[1 + side : n + 1 + side]
+    for j in range(n):
+        x = (before[j] if before[j] < straight[j] else straight[j]) + _ONE
+        x = x if mark[j] & VALID else _FAR
+        ours[j] = _ZERO if mark[j] & CHAIN else x
+    ours, beside, before = bound_now[1 : n + 1], free_now[1 + side : n + 1 + side], free[1 : n + 1]
+    for j in range(n):
+        x = (before[j] if before[j] < beside[j] else beside[j]) + _ONE
+        x = x if mark[j] & VALID else _FAR
+        ours[j] = _FAR if mark[j] & CHAIN else x
 
 
 @kernel
 def mark_kept(marks: Array, most: int, kept: Array) -> None:
-    """Set kept on valid cells from which a path of `most` steps at most, inside the valid region, leads to or comes
-    from a chain; no two steps of it in succession are straight.
-    """
+    """Set kept on LEVEL cells, and on valid cells from which a path of `most` steps at most, inside the valid region,
+    leads to or comes from a chain."""
     n_rows, n_columns = marks.shape
-    never = 1 << 20
-    free, bound = np.full((2, n_columns + 2), never), np.full((2, n_columns + 2), never)
+    top, size = np.float32(most), n_columns + 2
+    free_a, free_b = np.full(size, _FAR, np.float32), np.full(size, _FAR, np.float32)
+    bound_a, bound_b = np.full(size, _FAR, np.float32), np.full(size, _FAR, np.float32)
     for i in range(n_rows):
-        now, before = i % 2, 1 - i % 2
-        free[now, :], bound[now, :] = never, never
+        mark, keep = marks[i], kept[i]
+        _next_steps(mark, -1, free_a, bound_a, free_b, bound_b)
+        diagonal, straight = free_b[1 : n_columns + 1], bound_b[1 : n_columns + 1]
         for j in range(n_columns):
-            kept[i, j] = 0
-            if marks[i, j] & VALID == 0:
-                continue
-            if marks[i, j] & CHAIN:
-                free[now, j + 1] = 0
-            else:
-                free[now, j + 1] = min(free[before, j], bound[before, j]) + 1
-                bound[now, j + 1] = min(free[before, j + 1], free[now, j]) + 1
-            if min(free[now, j + 1], bound[now, j + 1]) <= most:
-                kept[i, j] = 1
-    free[:, :], bound[:, :] = never, never
+            x = diagonal[j] if diagonal[j] < straight[j] else straight[j]
+            keep[j] = 1 if (x <= top) | ((mark[j] & LEVEL) != 0) else 0
+        free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a
+    free_a[:], free_b[:], bound_a[:], bound_b[:] = _FAR, _FAR, _FAR, _FAR
     for i in range(n_rows - 1, -1, -1):
-        now, before = i % 2, 1 - i % 2
-        free[now, :], bound[now, :] = never, never
-        for j in range(n_columns - 1, -1, -1):
-            if marks[i, j] & VALID == 0:
-                continue
-            if marks[i, j] & CHAIN:
-                free[now, j] = 0
-            else:
-                free[now, j] = min(free[before, j + 1], bound[before, j + 1]) + 1
-                bound[now, j] = min(free[before, j], free[now, j + 1]) + 1
-            if min(free[now, j], bound[now, j]) <= most:
-                kept[i, j] = 1
+        keep = kept[i]
+        _next_steps(marks[i], 1, free_a, bound_a, free_b, bound_b)
+        diagonal, straight = free_b[1 : n_columns + 1], bound_b[1 : n_columns + 1]
+        for j in range(n_columns):
+            x = diagonal[j] if diagonal[j] < straight[j] else straight[j]
+            keep[j] |= 1 if x <= top else 0
+        free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a

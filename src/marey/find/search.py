@@ -19,8 +19,7 @@ from marey.core._arrays import Bools, checked_index
 from marey.core.motion import Motion
 from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, NoResult, NoTimewarp, UnknownName, similar
-from marey.find.build import web_clouds
-from marey.find.cells import STEP, Cells
+from marey.find.cells import COARSE, STEP, Cells
 from marey.find.found import Found, Match, assembled
 from marey.find.stillness import stillness_of
 from marey.find.tiers import NOWHERE, Candidates, Find, Growth, Place, grow
@@ -185,10 +184,9 @@ def candidates(pairs: Any, start: int, stop: int, limit: float) -> Candidates:
         n_frames = cells.shape[1] if is_row else cells.shape[0]
         totals = np.empty(n_frames)
         counts, firsts = np.empty(n_frames, dtype=np.int32), np.empty(n_frames, dtype=np.int32)
-        look = search_kernels.along_rows if is_row else search_kernels.along_columns
         cap = most * (2 * (stop - start) - 1) + STRAIGHT * (stop - start - 1)
-        look(
-            cells.row_runs, cells.run_first, cells.run_values, cells.values, STEP, start, stop, STRAIGHT, cap,
+        search_kernels.best_paths(
+            cells.row_runs, cells.row_rises, *cells.saved[1:], COARSE * STEP, start, stop, is_row, STRAIGHT, cap,
             totals, counts, firsts,
         )  # fmt: skip
         ends = np.flatnonzero(totals < np.inf)
@@ -292,14 +290,11 @@ def _refuse(query: Query, limit: float, overlap: tuple[float, float]) -> NoRetur
 
 def _aligner(web: MatchWeb, outside: Any) -> Callable[[Match, Match], TimeAlignment]:
     """The time alignment of two matches: the best over the whole of their grid, from corner to corner."""
-    known: dict[str, Any] = {}
 
     def clouds(match: Match) -> Any:
         if outside is not None and match.tier == 0:
             return outside.clouds
-        if match.clip not in known:
-            known[match.clip] = web_clouds(web.clips[web.names.index(match.clip)], web.options)
-        return known[match.clip]
+        return web.clouds(web.names.index(match.clip))
 
     weights = frame_weights(web.options.window, web.fps, "triangle")
 

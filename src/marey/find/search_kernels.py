@@ -1,18 +1,16 @@
 """Compiled loops of the search: timewarping with free ends over the kept cells of a grid, in time linear in these.
 
-A query is a run of rows of a grid (`along_rows`) or a run of its columns (`along_columns`); the other clip's frames are
-the other axis. With v the cost of the best path to a cell whose query frame is k and whose other frame is j, and D the
-cost of a cell (slope limit 2 as in `marey.register.dtw`: a step in both, and at most one straight step behind it, which
-costs `extra` more):
+A query is a run of rows of a grid, or a run of its columns; the other clip's frames are the other axis. With v the cost
+of the best path to a cell whose query frame is k and whose other frame is j, and D the cost of a cell (slope limit 2 as
+in `marey.register.dtw`: a step in both, and at most one straight step behind it, which costs `extra` more):
 
     v[0, j] = D[0, j]
     v[k, j] = min of  v[k-1, j-1] + D[k, j]
                       v[k-2, j-1] + D[k-1, j] + D[k, j] + extra
                       v[k-1, j-2] + D[k, j-1] + D[k, j] + extra
 
-Cells are stored by rows, as runs of neighbours: those of row i are `row_runs[i]` to `row_runs[i + 1]`; run r starts at
-column `run_first[r]` and has the values `run_values[r]` to `run_values[r + 1]`, roots of D in units of `step`. Only
-three rows are held at a time, and only kept cells of them are ever touched.
+Cells are stored by rows as `cells.Cells` has them, and gone through as they are stored, whichever way round the query
+is. Only three rows are held at a time, and only kept cells of them are ever touched.
 
 Paths that cost more than `cap` are given up. With n query frames a path has at most 2 n - 1 cells and n - 1 straight
 steps, so one with a mean of at most T cannot cost more than T (2 n - 1) + extra (n - 1): with that cap the paths that
@@ -29,187 +27,121 @@ from marey.core.compiled import kernel
 
 Array = Any
 
+# One cell of a path, in a number whose lower half is a frame.
+_CELL = 1 << 32
+
 
 @kernel
-def along_rows(
+def best_paths(
     row_runs: Array,
+    row_rises: Array,
     run_first: Array,
-    run_values: Array,
-    values: Array,
+    run_lengths: Array,
+    run_bases: Array,
+    rises: Array,
     step: float,
     start: int,
     stop: int,
+    is_row: bool,
     extra: float,
     cap: float,
     totals: Array,
     counts: Array,
     firsts: Array,
 ) -> int:
-    """For each column, the best path from row `start` that ends there in row ``stop - 1``.
+    """For each frame of the other clip, the best path from query frame `start` that ends there in ``stop - 1``.
 
     Parameters
     ----------
-    totals : (C,) written: the sum of D in m^2, inf where no path ends.
-    counts, firsts : (C,) written there: how many cells it has, and the column where it begins.
+    step : metres to one unit of run_bases and rises.
+    is_row : whether the query's frames are rows; else they are columns.
+    totals : (C,), or (R,), written: the sum of D in m^2, inf where no path ends.
+    counts, firsts : the same, written there: how many cells it has, and the frame where it begins.
 
     Returns
     -------
     How many cells were looked at.
     """
-    n_columns = totals.shape[0]
     totals[:] = np.inf
+    if is_row:
+        top, bottom, left, right = start, stop, 0, len(totals)
+    else:
+        top, bottom, left, right = 0, len(totals), start, stop
     # Two columns of margin on the left are never reached; three rows take turns.
-    best = np.full((3, n_columns + 2), np.inf)
-    cost = np.full((3, n_columns + 2), np.inf)
-    many = np.zeros((3, n_columns + 2), np.int32)
-    begun = np.zeros((3, n_columns + 2), np.int32)
-    unit = step * step
-    looked_at = 0
-    for i in range(start, stop):
-        now, before, last = i % 3, (i + 2) % 3, (i + 1) % 3
-        if i >= start + 3:
-            for run in range(row_runs[i - 3], row_runs[i - 2]):
-                left = run_first[run] + 2
-                right = left + run_values[run + 1] - run_values[run]
-                best[now, left:right] = np.inf
-                cost[now, left:right] = np.inf
-        alive = False
-        for run in range(row_runs[i], row_runs[i + 1]):
-            shift = run_first[run] + 2 - run_values[run]
-            for k in range(run_values[run], run_values[run + 1]):
-                at = k + shift
-                root = float(values[k])
-                here = root * root * unit
-                cost[now, at] = here
-                looked_at += 1
-                if i == start:
-                    if here <= cap:
-                        best[now, at] = here
-                        many[now, at] = 1
-                        begun[now, at] = at - 2
-                        alive = True
-                    continue
-                total = best[before, at - 1]
-                come, side, steps = before, at - 1, 1
-                other = best[last, at - 1] + cost[before, at] + extra
-                if other < total:
-                    total = other
-                    come, steps = last, 2
-                other = best[before, at - 2] + cost[now, at - 1] + extra
-                if other < total:
-                    total = other
-                    come, side, steps = before, at - 2, 2
-                total += here
+    width = right - left + 2
+    best, cost = np.full((3, width), np.inf), np.full((3, width), np.inf)
+    # How many cells a path has, times 2^32, and the frame where it begins.
+    told = np.zeros((3, width), np.int64)
+    lows, highs = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    unit, looked_at, was_alive = step * step, 0, True
+    for i in range(top, bottom):
+        now = i % 3
+        for run in range(lows[now], highs[now]):
+            clear_from, clear_to = max(run_first[run] - left, 0) + 2, run_first[run] - left + 2 + run_lengths[run]
+            best[now, clear_from:clear_to] = np.inf
+            cost[now, clear_from:clear_to] = np.inf
+        low, at_rise = _first_run(row_runs, row_rises, run_first, run_lengths, i, left)
+        run, alive = low, False
+        here, here_cost, here_told = best[now], cost[now], told[now]
+        before, before_cost, before_told = best[now - 1], cost[now - 1], told[now - 1]
+        last, last_told = best[now - 2], told[now - 2]
+        is_first, is_last = is_row and i == start, is_row and i == stop - 1
+        while run < row_runs[i + 1] and run_first[run] < right:
+            shift, n_cells = run_first[run] - left, int(run_lengths[run])
+            value = int(run_bases[run])
+            for k in range(1, -shift + 1):
+                value += rises[at_rise + k - 1]
+            begin, end = max(-shift, 0), min(n_cells, right - left - shift)
+            looked_at += end - begin
+            for k in range(begin, end):
+                if k > begin:
+                    value += rises[at_rise + k - 1]
+                at = k + shift + 2
+                own = float(value * value) * unit
+                here_cost[at] = own
+                if is_first or (at == 2 and not is_row):
+                    total, path = own, _CELL + (at - 2 if is_row else i)
+                else:
+                    total, path = before[at - 1], before_told[at - 1] + _CELL
+                    down, across = last[at - 1] + before_cost[at] + extra, before[at - 2] + here_cost[at - 1] + extra
+                    # Of equal paths the one that is straight along the query, whichever way round.
+                    if down < across or (is_row and down == across):
+                        if down < total:
+                            total, path = down, last_told[at - 1] + 2 * _CELL
+                    elif across < total:
+                        total, path = across, before_told[at - 2] + 2 * _CELL
+                    total += own
                 if total <= cap:
-                    best[now, at] = total
-                    many[now, at] = many[come, side] + steps
-                    begun[now, at] = begun[come, side]
+                    here[at], here_told[at] = total, path
                     alive = True
-        if i == stop - 1:
-            for run in range(row_runs[i], row_runs[i + 1]):
-                left = run_first[run]
-                for at in range(left, left + run_values[run + 1] - run_values[run]):
-                    totals[at] = best[now, at + 2]
-                    counts[at] = many[now, at + 2]
-                    firsts[at] = begun[now, at + 2]
-        elif not alive and not (i > start and _any(row_runs, run_first, run_values, best, before, i - 1)):
+                    if is_last or (at == width - 1 and not is_row):
+                        frame = at - 2 if is_row else i
+                        totals[frame], counts[frame], firsts[frame] = total, path // _CELL, path % _CELL
+            at_rise += n_cells - 1
+            run += 1
+        lows[now], highs[now] = low, run
+        if is_row and not alive and not was_alive:
             return looked_at
+        was_alive = alive
     return looked_at
 
 
 @kernel
-def _any(row_runs: Array, run_first: Array, run_values: Array, best: Array, slot: int, i: int) -> bool:
-    """Whether any path reached row i, which is held in `slot`."""
-    for run in range(row_runs[i], row_runs[i + 1]):
-        left = run_first[run] + 2
-        for at in range(left, left + run_values[run + 1] - run_values[run]):
-            if best[slot, at] < np.inf:
-                return True
-    return False
-
-
-@kernel
-def along_columns(
-    row_runs: Array,
-    run_first: Array,
-    run_values: Array,
-    values: Array,
-    step: float,
-    start: int,
-    stop: int,
-    extra: float,
-    cap: float,
-    totals: Array,
-    counts: Array,
-    firsts: Array,
-) -> int:
-    """As `along_rows` with rows and columns exchanged: the query is columns `start` to `stop`, results are by row (R,).
-
-    Rows are still gone through from first to last; each finds its runs within the query by halving.
-    """
-    n_rows, width = totals.shape[0], stop - start
-    totals[:] = np.inf
-    best = np.full((3, width + 2), np.inf)
-    cost = np.full((3, width + 2), np.inf)
-    many = np.zeros((3, width + 2), np.int32)
-    begun = np.zeros((3, width + 2), np.int32)
-    touched = np.zeros(3, np.bool_)
-    unit = step * step
-    looked_at = 0
-    for i in range(n_rows):
-        now, before, last = i % 3, (i + 2) % 3, (i + 1) % 3
-        if touched[now]:
-            best[now, :] = np.inf
-            cost[now, :] = np.inf
-            touched[now] = False
-        # The first run that ends beyond `start`.
-        low, high = row_runs[i], row_runs[i + 1]
-        while low < high:
-            middle = (low + high) // 2
-            if run_first[middle] + run_values[middle + 1] - run_values[middle] <= start:
-                low = middle + 1
-            else:
-                high = middle
-        for run in range(low, row_runs[i + 1]):
-            if run_first[run] >= stop:
-                break
-            touched[now] = True
-            shift = run_first[run] - run_values[run] - start + 2
-            left = max(run_values[run], 2 - shift)
-            right = min(run_values[run + 1], width + 2 - shift)
-            for k in range(left, right):
-                at = k + shift
-                root = float(values[k])
-                here = root * root * unit
-                cost[now, at] = here
-                looked_at += 1
-                if at == 2:
-                    if here <= cap:
-                        best[now, 2] = here
-                        many[now, 2] = 1
-                        begun[now, 2] = i
-                    continue
-                total = best[before, at - 1]
-                come, side, steps = before, at - 1, 1
-                # In the order of `along_rows`, so that equal paths are told apart alike.
-                other = best[before, at - 2] + cost[now, at - 1] + extra
-                if other < total:
-                    total = other
-                    side, steps = at - 2, 2
-                other = best[last, at - 1] + cost[before, at] + extra
-                if other < total:
-                    total = other
-                    come, side, steps = last, at - 1, 2
-                total += here
-                if total <= cap:
-                    best[now, at] = total
-                    many[now, at] = many[come, side] + steps
-                    begun[now, at] = begun[come, side]
-        if best[now, width + 1] < np.inf:
-            totals[i] = best[now, width + 1]
-            counts[i] = many[now, width + 1]
-            firsts[i] = begun[now, width + 1]
-    return looked_at
+def _first_run(row_runs: Array, row_rises: Array, run_first: Array, run_lengths: Array, i: int, left: int) -> Any:
+    """The first run of row i that ends beyond column `left`, and where its rises begin."""
+    low, high = row_runs[i], row_runs[i + 1]
+    if left == 0:
+        return low, row_rises[i]
+    while low < high:
+        middle = (low + high) // 2
+        if run_first[middle] + run_lengths[middle] <= left:
+            low = middle + 1
+        else:
+            high = middle
+    at = row_rises[i]
+    for run in range(row_runs[i], low):
+        at += run_lengths[run] - 1
+    return low, at
 
 
 @kernel

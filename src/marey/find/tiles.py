@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +54,7 @@ class Work:
     masks: Sequence[Bools | None]
     coarse: Coarse | None = None
 
-    def __call__(self, tile: Tile) -> NDArray[np.uint16]:
+    def __call__(self, tile: Tile) -> NDArray[np.uint8]:
         """The tile's kept cells, packed; of a clip's own grid those on the diagonal and right of it."""
         start, stop, first, last = tile.span
         shape = (stop - start, last - first)
@@ -137,30 +136,24 @@ def assembled(tiles: Sequence[Tile], parts: Sequence[Cells], shape: tuple[int, i
     return whole.mirrored() if tiles[0].a == tiles[0].b else whole
 
 
-def packed(cells: Cells) -> NDArray[np.uint16]:
-    """A tile's cells as one array: rows, columns, runs of each row, first columns, lengths, values."""
-    counts, lengths = np.diff(cells.row_runs), np.diff(cells.run_values)
-    parts: tuple[Any, ...] = (cells.shape, counts, cells.run_first, lengths)
-    return np.concatenate([*(np.asarray(part, dtype=np.uint16) for part in parts), cells.values])
+def packed(cells: Cells) -> NDArray[np.uint8]:
+    """A tile's cells as one array of bytes: rows, columns, runs and rises in 32 bits each, then `Cells.saved`, what
+    takes two bytes before what takes one."""
+    counts, first, lengths, bases, rises = cells.saved
+    head = np.array([*cells.shape, len(first), len(rises)], dtype=np.int32)
+    wide = (head, counts.astype(np.uint16), first.astype(np.uint16), bases)
+    return np.concatenate([part.view(np.uint8) for part in (*wide, lengths, rises)])
 
 
-def _nothing(shape: tuple[int, int]) -> NDArray[np.uint16]:
+def _nothing(shape: tuple[int, int]) -> NDArray[np.uint8]:
     """A tile without cells, packed."""
-    return np.concatenate([np.array(shape, dtype=np.uint16), np.zeros(shape[0], dtype=np.uint16)])
+    return packed(Cells.of(np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=bool)))
 
 
-def unpacked(array: NDArray[np.uint16]) -> Cells:
+def unpacked(array: NDArray[np.uint8]) -> Cells:
     """The cells that `packed` packed."""
-    n_rows, n_columns = int(array[0]), int(array[1])
-    row_runs = np.zeros(n_rows + 1, dtype=np.int32)
-    np.cumsum(array[2 : 2 + n_rows], out=row_runs[1:])
-    n_runs, begin = int(row_runs[-1]), 2 + n_rows
-    run_values = np.zeros(n_runs + 1, dtype=np.int32)
-    np.cumsum(array[begin + n_runs : begin + 2 * n_runs], out=run_values[1:])
-    return Cells(
-        (n_rows, n_columns),
-        row_runs,
-        array[begin : begin + n_runs].astype(np.int32),
-        run_values,
-        array[begin + 2 * n_runs :],
-    )
+    n_rows, n_columns, n_runs, n_rises = array[:16].view(np.int32).tolist()
+    ends = np.cumsum([16, 2 * n_rows, 2 * n_runs, 2 * n_runs, n_runs, n_rises]).tolist()
+    counts, first, bases = (array[a:b].view(np.uint16) for a, b in pairwise(ends[:4]))
+    lengths, rises = array[ends[3] : ends[4]], array[ends[4] : ends[5]].view(np.int8)
+    return Cells((n_rows, n_columns), counts, first, lengths, bases, rises)

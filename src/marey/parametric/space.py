@@ -104,6 +104,18 @@ class Reached:
         }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """A target, what is aimed at for it, the weights (n,) that were found, the motion, and u of its frames."""
+
+    target: Floats
+    aimed: Floats
+    is_projected: bool
+    weights: Floats
+    motion: Motion
+    u: Floats
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ParametricMotion:
     """A space of motions that is told by a few numbers, such as where a kick hits.
@@ -249,38 +261,60 @@ class ParametricMotion:
         start : rigid2d (theta, x, z) of the first frame, as for `marey.blend`.
         name : of the motion.
         """
-        given = self._checked(target)
-        which, share, (aimed, projected) = self._solved(given, refine, clean)
-        if projected:
-            warnings.warn(self._told_projected(given, aimed), MareyWarning, stacklevel=2)
-        made, _ = self._made(which, share, clean, start)
-        step = {
-            "op": "parametric",
-            "parameters": list(self.names),
-            "target": given.tolist(),
-            "aimed": aimed.tolist(),
-            "refine": int(_checked_steps(refine)),
-        }
-        called = name if name is not None else _name(self.features, given)
-        return replace(made, name=called, source=made.source.with_step(**step))
+        asked = self._asked(target, refine, clean, start)
+        if asked.is_projected:
+            warnings.warn(self._told_projected(asked.target, asked.aimed), MareyWarning, stacklevel=2)
+        return self._told(asked, refine, name)
+
+    def made(
+        self,
+        target: ArrayLike,
+        *,
+        clean: bool = True,
+        refine: bool | int = False,
+        start: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> tuple[Motion, Reached]:
+        """A motion as of a call, and what it really reaches as of `error`, which says too whether it is projected."""
+        self._check_measurable("made()")
+        asked = self._asked(target, refine, clean, start)
+        return self._told(asked, refine, name), self._reached(asked)
 
     def error(self, target: ArrayLike, *, clean: bool = True, refine: bool | int = False) -> Reached:
         """What is really reached when a target is asked for, measured on the motion as it is made."""
-        given = self._checked(target)
         self._check_measurable("error()")
+        return self._reached(self._asked(target, refine, clean, None))
+
+    def _asked(self, target: ArrayLike, refine: bool | int, clean: bool, start: ArrayLike | None) -> _Asked:
+        given = self._checked(target)
         which, share, (aimed, projected) = self._solved(given, refine, clean)
-        made, u = self._made(which, share, clean, None)
+        made, u = self._made(which, share, clean, start)
         weights = np.zeros(self.registration.n_motions)
         weights[which] = share
+        return _Asked(given, aimed, projected, weights, made, u)
+
+    def _told(self, asked: _Asked, refine: bool | int, name: str | None) -> Motion:
+        """The motion with a name, and with what it was asked for in its provenance."""
+        step = {
+            "op": "parametric",
+            "parameters": list(self.names),
+            "target": asked.target.tolist(),
+            "aimed": asked.aimed.tolist(),
+            "refine": int(_checked_steps(refine)),
+        }
+        called = name if name is not None else _name(self.features, asked.target)
+        return replace(asked.motion, name=called, source=asked.motion.source.with_step(**step))
+
+    def _reached(self, asked: _Asked) -> Reached:
         measured = self._measured()
         return Reached(
-            given,
-            settle(aimed),
-            settle(measured.of_motion(made, u)),
-            settle(measured.at_own_moments(made)),
+            asked.target,
+            settle(asked.aimed),
+            settle(measured.of_motion(asked.motion, asked.u)),
+            settle(measured.at_own_moments(asked.motion)),
             self.units,
-            settle(weights),
-            projected,
+            settle(asked.weights),
+            asked.is_projected,
         )
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -50,8 +50,8 @@ def draw_reach(found: Reach, *, seconds: float | None = None) -> Figure:
     if not reached.any():
         raise NoResult(f"nothing is reached within {limit:g} s; give it more time")
     figure = new_figure(4.9)
-    solid: Any = figure.add_axes((0.0, 0.02, 0.44, 0.9), projection="3d")
-    plan = figure.add_axes((0.52, 0.12, 0.38, 0.76))
+    solid: Any = figure.add_axes((0.0, 0.02, 0.42, 0.9), projection="3d")
+    plan = figure.add_axes((0.54, 0.12, 0.36, 0.76))
     bar = figure.add_axes((0.915, 0.12, 0.015, 0.76))
     extent = _extent(found, reached)
     _draw_solid(solid, found, reached, limit, extent)
@@ -87,7 +87,7 @@ def _draw_solid(axes: Any, found: Reach, reached: Any, limit: float, extent: flo
     axes.set_ylabel("x, m")
     axes.set_zlabel("heading, degrees to the left")
     axes.view_init(elev=24.0, azim=-62.0)
-    axes.set_box_aspect((1.0, 1.0, 0.9), zoom=0.95)
+    axes.set_box_aspect((1.0, 1.0, 0.9), zoom=0.9)
 
 
 def _draw_plan(axes: Axes, found: Reach, reached: Any, limit: float, extent: float) -> Any:

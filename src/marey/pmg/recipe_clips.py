@@ -28,8 +28,8 @@ class Clip(NamedTuple):
     parameters: dict[str, Any]
 
 
-Made = dict[tuple[Any, ...], Sample]
-"""Samples that were made already: nodes often use different parts of the same ones."""
+Made = dict[tuple[Any, ...], Any]
+"""Samples that were made and files that were read already: nodes often use different parts of the same ones."""
 
 
 def clips_of(recipe: Recipe, given: tuple[Clips, ...], made: Made | None = None) -> list[Clip]:
@@ -44,7 +44,7 @@ def clips_of(recipe: Recipe, given: tuple[Clips, ...], made: Made | None = None)
                 out += _generated(recipe, each, values, recipe.seed + tried, known)
                 tried += 1
         else:
-            out += [Clip(_cut(motion, each, recipe), {}) for motion in _loaded(recipe, each)]
+            out += [Clip(_cut(motion, each, recipe), {}) for motion in _loaded(recipe, each, known)]
     return out
 
 
@@ -55,7 +55,7 @@ def _generated(recipe: Recipe, clips: Clips, values: dict[str, Any], seed: int, 
     try:
         if key not in before:
             before[key] = sample(clips.sample, rng=seed, fps=recipe.fps, **given)
-        made = before[key]
+        made: Sample = before[key]
     except InvalidValue as error:
         if clips.where_possible:
             return []
@@ -65,11 +65,7 @@ def _generated(recipe: Recipe, clips: Clips, values: dict[str, Any], seed: int, 
     return [Clip(_cut(motion, clips, recipe), dict(made.parameters))]
 
 
-def _loaded(recipe: Recipe, clips: Clips) -> Iterator[Motion]:
-    from marey.clean import detect_contacts
-    from marey.edit import resample
-    from marey.io import load_motion
-
+def _loaded(recipe: Recipe, clips: Clips, before: Made) -> Iterator[Motion]:
     folder = Path(recipe.path).parent
     for pattern in clips.files:
         found = sorted(folder.glob(pattern)) if not Path(pattern).is_absolute() else [Path(pattern)]
@@ -79,10 +75,20 @@ def _loaded(recipe: Recipe, clips: Clips) -> Iterator[Motion]:
                 f"{clips.where}, files: no file {pattern!r} beside it, in {str(folder)!r}", path=recipe.path
             )
         for path in found:
-            motion = load_motion(path, trim_rest=True)
-            if motion.fps != recipe.fps:
-                motion = resample(motion, recipe.fps)
-            yield motion if motion.contacts is not None else detect_contacts(motion)
+            if (path,) not in before:
+                before[path,] = _read(path, recipe.fps)
+            yield before[path,]
+
+
+def _read(path: Path, fps: float) -> Motion:
+    from marey.clean import detect_contacts
+    from marey.edit import resample
+    from marey.io import load_motion
+
+    motion = load_motion(path, trim_rest=True)
+    if motion.fps != fps:
+        motion = resample(motion, fps)
+    return motion if motion.contacts is not None else detect_contacts(motion)
 
 
 def _cut(motion: Motion, clips: Clips, recipe: Recipe) -> Motion:

@@ -139,9 +139,12 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Motion]:
 
 def _kept(session: Session, names: tuple[str, ...], whole: bool, force: bool) -> str:
     """The file for the registration of these motions as they stand; those not used for long are removed."""
-    revisions = [session.motions.opened(name).now.revision for name in names]
-    contacts = [id(session.motions.figure(name)) for name in names]  # edited contacts leave the revision as it is
-    key = hashlib.sha256(repr((revisions, contacts, whole, force)).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(repr((whole, force)).encode())
+    for name in names:
+        digest.update(f"{name} {session.motions.opened(name).now.revision} ".encode())
+        contacts = session.motions.motion(name).contacts  # when they are edited, the revision stays as it is
+        digest.update(b"" if contacts is None else contacts.mask.tobytes())
+    key = digest.hexdigest()[:16]
     folder = session.places.own / "blend"
     folder.mkdir(exist_ok=True)
     kept: dict[str, None] = session.kept.setdefault("blend", {})

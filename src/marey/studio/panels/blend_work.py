@@ -8,6 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+# Functions with a compiled form take it once Numba is loaded, and round otherwise than without it. A blend has to be
+# the same whatever the worker did before.
+import numba  # noqa: F401
 import numpy as np
 
 from marey.blend.weights import WeightFunction
@@ -111,9 +114,10 @@ def joined(
     where = None if at is None else (at[0], at[1])
     name = f"{motions[0].name} to {motions[1].name}"
     if method == "ours":
-        made = transition(*motions, where, length, enforce=clean, force=force)
+        made = transition(motions[0], motions[1], where, length, enforce=clean, force=force)
     elif method == "linear":
-        made = linear_transition(*prepared(motions)[0], where, length, name=f"{name} (linear)")
+        one, two = prepared(motions)[0]
+        made = linear_transition(one, two, where, length, name=f"{name} (linear)")
     else:
         raise InvalidValue(f"a transition is made by our method or linearly, not by {method!r}; choose one of these")
     record = next(step for step in made.source.provenance if step["op"].endswith("transition"))
@@ -128,7 +132,8 @@ def statistics(progress: Progress, motions: list[Motion], weights: list[float], 
     if len(motions) != 2:
         raise InvalidValue(f"the methods are compared on two motions, got {len(motions)}; choose two")
     progress(0.1, "comparing the methods")
-    found = compare(*at_one_rate(motions)[0], weights, time_limit=limit)
+    one, two = at_one_rate(motions)[0]
+    found = compare(one, two, weights, time_limit=limit)
     names = list(found.units)
     rows = [*found.inputs, *found.blends]
     return {
@@ -183,7 +188,8 @@ def _maker(motions: list[Motion], method: str, whole: bool, force: bool, kept: s
     if method == "linear":
         return lambda weights, clean: baselines.linear_blend(clips, weights), notes
     along = baselines.discrete_blend if method == "discrete" else baselines.cubic_blend
-    return lambda weights, clean: along(*clips, weights), notes
+    one, two = clips
+    return lambda weights, clean: along(one, two, weights), notes
 
 
 def _along_curves(make: Maker, curves: list[list[Pair]], n: int, clean: bool) -> Motion:
