@@ -104,9 +104,10 @@ class Work:
 
 def fill_units(pairing: Pairing, span: Span, out: Units) -> None:
     """Roots of D of the cells of `span` into `out`, in units, a band of rows at a time."""
+    band = np.empty((min(_BAND, span[1] - span[0]), span[3] - span[2]))
     for start in range(span[0], span[1], _BAND):
         stop = min(start + _BAND, span[1])
-        distances = np.empty((stop - start, span[3] - span[2]))
+        distances = band[: stop - start]
         # One thread, as others may be at work on other tiles; the last digits depend on it.
         pairing.fill(distances, (start, stop, span[2], span[3]), 1)
         out[start - span[0] : stop - span[0]] = quantise(distances)

@@ -1,0 +1,81 @@
+"""Compiled: how far a stretch of motion is from a figure that stands still, straight from its markers.
+
+Key: w = weight of a frame of the window; a sums over windows about the stretch's frames, b about the still frame
+(Kovar 4.8); all loops run along the stretch, so that a processor takes several frames at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from marey.core.compiled import kernel
+
+Array = Any
+
+
+@kernel
+def stillness(points: Array, marker_weights: Array, frame_weights: Array, start: int, stop: int) -> float:
+    """The root of the mean D, in metres, between frames start .. stop and the first of them, or the last, if less.
+
+    points : (F, M, 3) of the whole clip, whose ends cut the windows.
+    """
+    half = len(frame_weights) // 2
+    begin, end = max(start - half, 0), min(stop + half, len(points))
+    n_markers = points.shape[1]
+    flat, sums = np.empty((3, n_markers, end - begin)), np.zeros((3, end - begin))
+    for m in range(n_markers):
+        root = math.sqrt(marker_weights[m])
+        for f in range(end - begin):
+            # About a marker of the stretch, so that nothing is lost far from the origin.
+            x = (points[begin + f, m, 0] - points[start, 0, 0]) * root
+            y = (points[begin + f, m, 1] - points[start, 0, 1]) * root
+            z = (points[begin + f, m, 2] - points[start, 0, 2]) * root
+            flat[0, m, f], flat[1, m, f], flat[2, m, f] = x, y, z
+            sums[0, f] += root * x
+            sums[1, f] += root * z
+            sums[2, f] += x * x + y * y + z * z
+    nearest = np.inf
+    for still in (start, stop - 1):
+        nearest = min(nearest, _mean_distance(flat, sums, frame_weights, still - begin, start - begin, stop - begin))
+    return math.sqrt(nearest)
+
+
+@kernel
+def _mean_distance(flat: Array, sums: Array, frame_weights: Array, still: int, start: int, stop: int) -> float:
+    """The mean of D over frames start .. stop against the frame `still`."""
+    half, (n_markers, n_frames) = len(frame_weights) // 2, flat.shape[1:]
+    # dot, cross and heights; of a and b mean x, mean z and mean square; the weights of the frames that there are
+    total = np.zeros((10, stop - start))
+    for r in range(-half, half + 1):
+        g = still + r
+        if g < 0 or g >= n_frames:
+            continue
+        w, first, last = frame_weights[half + r], max(start + r, 0), min(stop + r, n_frames)
+        part = total[:, first - r - start : last - r - start]
+        dot, cross, up = part[0], part[1], part[2]
+        for m in range(n_markers):
+            x, y, z = flat[0, m, first:last], flat[1, m, first:last], flat[2, m, first:last]
+            wx, wy, wz = w * flat[0, m, g], w * flat[1, m, g], w * flat[2, m, g]
+            for k in range(last - first):
+                dot[k] += x[k] * wx + z[k] * wz
+                cross[k] += x[k] * wz - z[k] * wx
+                up[k] += y[k] * wy
+        for c in range(3):
+            ours, theirs, given, fixed = part[3 + c], part[6 + c], sums[c, first:last], w * sums[c, g]
+            for k in range(last - first):
+                ours[k] += w * given[k]
+                theirs[k] += fixed
+        part[9] += w
+    mean = 0.0
+    for k in range(stop - start):
+        unit = 1.0 / total[9, k]
+        ax, az, aa = total[3, k] * unit, total[4, k] * unit, total[5, k] * unit
+        bx, bz, bb = total[6, k] * unit, total[7, k] * unit, total[8, k] * unit
+        p = total[0, k] * unit - (ax * bx + az * bz)
+        q = total[1, k] * unit - (ax * bz - az * bx)
+        spread = aa - ax * ax - az * az + bb - bx * bx - bz * bz
+        mean += max(spread - 2.0 * (total[2, k] * unit + math.sqrt(p * p + q * q)), 0.0)
+    return mean / (stop - start)
