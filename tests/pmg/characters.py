@@ -34,6 +34,12 @@ def two_speed_walker():
     return walker(n_turns=7, speeds=(0.8, 1.2), fps=30.0, n_source=30, n_target=100)
 
 
+@cache
+def small_stepper():
+    """Clips of one step, of one speed, at 30 Hz. Tests must not add to it."""
+    return walker(n_turns=7, speeds=(1.2,), fps=30.0, n_source=12, n_target=40, steps=1)
+
+
 def fresh_walker():
     """A graph of its own with the same node, not yet connected."""
     char = ParametricMotionGraph("fresh")

@@ -63,7 +63,7 @@ def kicker(data_folder, tmp_path_factory):
         apexes = [int(row["apex_frame"]) / 120.0 for row in csv.DictReader(lines) if row["file"] == name]
     clips = "".join(
         f'[[nodes.clips]]\nfiles = ["{(data_folder / name).resolve()}"]\nfrom = {at - 0.75}\nto = {at + 1.3}\n'
-        for at in apexes[:-1]
+        for at in apexes
     )
     text = f"""
 name = "kicker"

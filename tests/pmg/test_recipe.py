@@ -42,7 +42,7 @@ def written(folder, text, name="me.toml"):
 
 def test_what_is_shipped_is_sound_and_tells_what_it_is_about():
     shipped = shipped_recipes()
-    assert set(shipped) == {"walking", "right-turner", "running", "walk-run", "boxing", "everyday"}
+    assert set(shipped) == {"walking", "right-turner", "running", "walk-run", "boxing", "everyday", "stepping"}
     assert all(shipped.values())
     for name in shipped:
         recipe = read_recipe(name)
@@ -99,6 +99,8 @@ def test_a_node_from_a_saved_space(tmp_path):
     char = build_recipe(read_recipe(written(tmp_path, text)))
     assert isinstance(char.node("duck").space, ActionSpace)
     assert char.node("duck").names == ("height",)
+    with pytest.raises(UnreadableFile, match=r"me.toml: node 'duck', space: no file 'duk.npz' beside it"):
+        build_recipe(read_recipe(written(tmp_path, text.replace("duck.npz", "duk.npz"))))
 
 
 def test_a_part_shares_the_space_and_has_its_own_ranges(tmp_path):
@@ -108,6 +110,32 @@ def test_a_part_shares_the_space_and_has_its_own_ranges(tmp_path):
     char = build_recipe(read_recipe(written(tmp_path, text)))
     assert char.node("low").space is char.node("duck").space
     assert char.node("low").high[0] == 1.2
+
+
+def test_clips_of_one_step_for_faster_answers(tmp_path):
+    node = """
+[[nodes]]
+name = "SIDE"
+kind = "gait"
+steps = 1
+side = "SIDE"
+mirror = true
+[[nodes.clips]]
+sample = "walk"
+speed = 1.1
+turn_rate = [0, 40]
+seconds = 4
+variation = 0
+"""
+    text = 'name = "stepper"\nfps = 30\nsamples = [4, 20]\n[seams]\nlength = 0.2\n'
+    text += node.replace("SIDE", "left") + node.replace("SIDE", "right")
+    for a, b in (("left", "right"), ("right", "left")):
+        text += f'[[edges]]\nfrom = "{a}"\nto = "{b}"\n'
+    char = build_recipe(read_recipe(written(tmp_path, text)))
+    assert set(char.edges) == {("left", "right"), ("right", "left")}
+    assert char.node("left").motion([0.0]).duration < 1.2
+    with pytest.raises(ParseError, match="node 'left': steps must be 1, of one side, or 2, a whole cycle, got 3"):
+        read_recipe(written(tmp_path, text.replace("steps = 1", "steps = 3", 1)))
 
 
 def test_clips_are_cut_by_labels_and_by_passings_of_the_feet(tmp_path):

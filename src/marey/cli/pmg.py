@@ -299,7 +299,7 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
     """Build a whole character from a recipe: a .toml file, or one that comes with marey.
 
     \b
-    There are walking, right-turner, running, walk-run, boxing and everyday.
+    There are walking, stepping, right-turner, running, walk-run, boxing and everyday.
     \b
     Example:
       marey pmg build boxing -o boxer.json

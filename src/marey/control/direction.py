@@ -8,7 +8,7 @@ import numpy as np
 
 from marey.control.outlook import Outlook, outlook_of
 from marey.control.routes import next_option, steps_to
-from marey.control.turning_plan import TurnPlan
+from marey.control.turning_plan import TurnPlan, turning_ring
 from marey.errors import InvalidValue
 from marey.pmg import Choice, Moment, Option, ParametricMotionGraph
 
@@ -18,8 +18,8 @@ __all__ = ["FollowDirection"]
 class FollowDirection:
     """Follows wishes, each node turning them into its own parameters; what is out of reach comes as near as it can.
 
-    A node that has a parameter ``turn`` and can follow itself turns by a plan of several clips (see `TurnPlan`): what a
-    wish is turned into would be best for one clip only.
+    A node that has a parameter ``turn`` and can follow itself, or in turns with another, turns by a plan of several
+    clips (see `TurnPlan`): what a wish is turned into would be best for one clip only.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ class FollowDirection:
         """Make the plans of a character now, so that no choice waits for them."""
         outlook = outlook_of(graph)
         if outlook is not self._outlook:
-            turning = [name for name, node in graph.nodes.items() if "turn" in node.names]
-            self._plans = {name: TurnPlan(outlook, name) for name in turning if (name, name) in graph.edges}
+            rings = {name: turning_ring(graph, name) for name in graph.nodes}
+            self._plans = {name: TurnPlan(outlook, ring) for name, ring in rings.items() if ring}
             for source, target in graph.edges:
                 if target in self._plans:
                     outlook.join(source, target)

@@ -1,17 +1,17 @@
-"""Turning to a heading clip by clip: the turns that together end soonest there, known beforehand for a whole node."""
+"""Turning to a heading clip by clip: the turns that together end soonest there, known beforehand for whole nodes."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from marey.control.outlook import Outlook, even_shares
-from marey.core._arrays import Floats
+from marey.core._arrays import Floats, Ints
 from marey.maths import rigid2d
-from marey.pmg import Moment, Option
+from marey.pmg import Moment, Option, ParametricMotionGraph
 
-__all__ = ["TurnPlan"]
+__all__ = ["TurnPlan", "turning_ring"]
 
-# Directions that a heading may be off, over the full circle, and clips that are looked ahead.
+# Directions that a heading may be off, over the full circle, and times round a plan's nodes that are looked ahead.
 _HEADINGS = 48
 _AHEAD = 5
 # Radians within which a heading counts as taken; a little less than is asked for, as tables are not exact.
@@ -20,34 +20,58 @@ _WITHIN = np.radians(12.0)
 _TRIED, _CHOSEN = 13, 41
 
 
+def turning_ring(graph: ParametricMotionGraph, node: str) -> tuple[str, ...]:
+    """Nodes with a turn that follow one another, from `node` back to it: itself, or it and another; else none.
+
+    A node of left steps and one of right steps lead to one another, and not to themselves.
+    """
+    turning = [name for name, each in graph.nodes.items() if "turn" in each.names]
+    if node not in turning:
+        return ()
+    if (node, node) in graph.edges:
+        return (node,)
+    both = [name for name in turning if (node, name) in graph.edges and (name, node) in graph.edges]
+    return (node, both[0]) if both else ()
+
+
 class TurnPlan:
-    """What it costs to turn by any angle after any clip of a node that can follow itself.
+    """What it costs to turn by any angle after any clip of nodes that follow one another, round and round.
 
     A clip costs what its end is off the heading, and more if that is too far. The best sum over the next clips is
     found for all clips and angles at once, backwards from the last one. A sharp turn that cannot be left at once is
     then not begun too late, and who cannot turn left goes round by the right.
+
+    Parameters
+    ----------
+    ring : names as of `turning_ring`.
     """
 
-    def __init__(self, outlook: Outlook, node: str) -> None:
+    def __init__(self, outlook: Outlook, ring: tuple[str, ...]) -> None:
         from marey.control.turning_kernels import sweep
 
-        self._outlook, self.node = outlook, node
-        about = outlook.graph.node(node)
-        self._turn = about.names.index("turn")
-        counts = tuple(_TRIED if k == self._turn else 2 for k in range(about.n_dims))
-        grid = outlook.table(node).grid
-        chosen, enter, parent = outlook.choices(node, node, grid, even_shares(counts))
-        here = outlook.join(node, node).entered(grid[parent], chosen, np.zeros((len(chosen), 3)))
-        ways = outlook.ways(node, chosen, here, enter)
-        index, share = outlook.corners(node, chosen)
-        shape = (len(grid), -1)
-        turns = ways[:, -1, 0].reshape(shape)
-        index, share = index.reshape(*turns.shape, -1), share.reshape(*turns.shape, -1)
-        values = np.zeros((len(grid), _HEADINGS))
-        for _ in range(_AHEAD):
-            before, values = values, np.empty_like(values)
+        self._outlook = outlook
+        onward = [self._onward(node, ring[(k + 1) % len(ring)]) for k, node in enumerate(ring)]
+        values = np.zeros((len(outlook.table(ring[0]).grid), _HEADINGS))
+        self._values: dict[str, Floats] = {}
+        for k in reversed(range(_AHEAD * len(ring))):
+            turns, index, share = onward[k % len(ring)]
+            before, values = values, np.empty((len(turns), _HEADINGS))
             sweep(turns, index, share, _WITHIN, before, values)
-        self._values = values
+            self._values[ring[k % len(ring)]] = values
+
+    def _onward(self, node: str, after: str) -> tuple[Floats, Ints, Floats]:
+        """Of what can follow each row of a node's table: turns (G, K), rows (G, K, C) of the next table, and shares."""
+        outlook = self._outlook
+        about = outlook.graph.node(after)
+        turn = about.names.index("turn")
+        counts = tuple(_TRIED if k == turn else 2 for k in range(about.n_dims))
+        grid = outlook.table(node).grid
+        chosen, enter, parent = outlook.choices(node, after, grid, even_shares(counts))
+        here = outlook.join(node, after).entered(grid[parent], chosen, np.zeros((len(chosen), 3)))
+        ways = outlook.ways(after, chosen, here, enter)
+        index, share = outlook.corners(after, chosen)
+        turns = ways[:, -1, 0].reshape(len(grid), -1)
+        return turns, index.reshape(*turns.shape, -1), share.reshape(*turns.shape, -1)
 
     def best(self, moment: Moment, option: Option, direction: float, parameters: Floats) -> Floats:
         """Parameters (d,) of the clip of a moment's option that turns best to a direction of the world.
@@ -58,15 +82,16 @@ class TurnPlan:
         """
         from marey.control.turning_kernels import cost_after
 
-        box, k = option.onward, self._turn
+        box, name = option.onward, option.node.name
+        k = option.node.names.index("turn")
         kept = np.clip(parameters, box.low, box.high)
         tried = np.tile(kept, (_CHOSEN + 1, 1))
         # What was wished for comes first, and stays where nothing else is better.
         tried[1:, k] = np.linspace(box.low[k], box.high[k], _CHOSEN)
         here = self._outlook.begun(moment, option, tried)
-        ways = self._outlook.ways(self.node, tried, here, np.full(len(tried), box.enter))
+        ways = self._outlook.ways(name, tried, here, np.full(len(tried), box.enter))
         off = rigid2d.wrap_angle(direction - ways[:, -1, 0])
-        index, share = self._outlook.corners(self.node, tried)
+        index, share = self._outlook.corners(name, tried)
         costs = np.empty(len(tried))
-        cost_after(self._values, index, share, _WITHIN, off, costs)
+        cost_after(self._values[name], index, share, _WITHIN, off, costs)
         return np.asarray(tried[int(np.argmin(costs))])

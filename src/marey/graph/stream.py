@@ -79,6 +79,11 @@ class GraphStream:
         """The edges taken so far."""
         return tuple(self._edges)
 
+    @property
+    def upcoming(self) -> tuple[int, Floats]:
+        """The node at which the next edge is chosen, and the rigid2d that carries its clip into the world."""
+        return self._node, self._place.copy()
+
     def request(self, **wish: Any) -> None:
         """Change what is wanted from the next edge on; what is not named stays.
 

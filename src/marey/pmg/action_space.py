@@ -329,22 +329,29 @@ def _ranges(space: ActionSpace, low: ArrayLike | None, high: ArrayLike | None) -
     most = given.max(axis=0) if high is None else frozen(np.atleast_1d(high), "high", (d,))
     if low is not None and high is not None:
         return least, most
-    middle, half = 0.5 * (least + most), 0.5 * (most - least)
-    corners = np.array(list(itertools.product((-1.0, 1.0), repeat=d))) * half
-    inside, outside = 0.0, 1.0
-    for size in (1.0, *(None,) * 10):
-        size = 0.5 * (inside + outside) if size is None else size
+    found = [_largest(space, least, most, middle) for middle in (0.5 * (least + most), given.mean(axis=0))]
+    low_end, high_end = max(found, key=lambda box: float((box[1] - box[0]).prod()))
+    if not (high_end > low_end).all():
+        raise NoResult("no box of parameters can be met by these examples; give more of them, or low and high")
+    return settle(low_end), settle(high_end)
+
+
+def _largest(space: ActionSpace, least: Floats, most: Floats, middle: Floats) -> tuple[Floats, Floats]:
+    """The largest box about `middle`, in proportion to that from `least` to `most`, whose corners can be met."""
+    which = np.array(list(itertools.product((False, True), repeat=len(middle))))
+    corners = np.where(which, most - middle, least - middle)
+    inside, outside, size = 0.0, 1.0, 1.0
+    for _ in range(11):
         wanted = middle + size * corners
-        got = np.stack([space._tilted(each) @ given for each in wanted])
+        got = np.stack([space._tilted(each) @ space.parameters for each in wanted])
         if np.abs((got - wanted) / space.bandwidth).max() < _MET:
             inside = size
         else:
             outside = size
-        if inside == 1.0:
+        if inside == outside:
             break
-    if inside == 0.0:
-        raise NoResult("no box of parameters can be met by these examples; give more of them, or low and high")
-    return settle(middle - inside * half), settle(middle + inside * half)
+        size = 0.5 * (inside + outside)
+    return middle + inside * (least - middle), middle + inside * (most - middle)
 
 
 def _aimed(space: ActionSpace, measure: Measure | None) -> ActionSpace:

@@ -21,6 +21,8 @@ __all__ = ["Seams", "Windows", "best_pairs", "half_window", "seam_range", "windo
 
 # Frames closer than this are as good as one for finding where to cross over; a stream looks closer.
 _FINEST = 1.0 / 30.0
+# Windows at one end of a motion: in long ones they are further apart.
+_MOST_WINDOWS = 12
 # Motions whose joints are worked out together.
 _AT_ONCE = 256
 
@@ -111,7 +113,8 @@ def windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float
         begin = 0
         for motion, piece, (low, high) in zip(part, cut, ranges, strict=True):
             # From the middle of the clip's end inwards, and likewise from its beginning.
-            centres = np.arange(half, half + high - low + 1, stride) + (high - low) % stride * int(end)
+            step = stride * int(np.ceil((high - low + 1) / (stride * _MOST_WINDOWS)))
+            centres = np.arange(half, half + high - low + 1, step) + (high - low) % step * int(end)
             frames = centres[:, None] + inner
             x, y, z = np.moveaxis(points[begin + frames], -1, 0)
             middle = [(each * share).sum(axis=(1, 2), keepdims=True) for each in (x, z)]

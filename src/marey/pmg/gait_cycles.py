@@ -1,4 +1,4 @@
-"""One-cycle clips of locomotion, cut where the feet pass one another and told by the gait's phase.
+"""Clips of one gait cycle or of one step, cut where the feet pass one another and told by the gait's phase.
 
 Cut so, with some margin at both ends, any two clips are in step where one leads into the other, and the turns that
 they make add up.
@@ -19,7 +19,7 @@ from marey.layer.gait import gait_of
 from marey.maths import quat
 from marey.pmg.gait_events import event_phases, usual_phases, warped_phases
 
-__all__ = ["PER_CYCLE", "Cycle", "cut", "cycles_of", "grid_phases", "phase_of", "usual_events"]
+__all__ = ["PER_CYCLE", "Cycle", "Part", "cut", "cycles_of", "grid_phases", "phase_of", "usual_events"]
 
 # Points of phase in a cycle at which clips are kept: some 120 Hz for a walk. Where a foot leaves the floor its way has
 # a corner, and the further points are apart the more it slides along the floor before it rises.
@@ -42,10 +42,23 @@ class Cycle(NamedTuple):
     contacts: Floats
 
 
-def grid_phases(margin: float) -> Floats:
-    """Phases of a clip's points, from -margin to 1 + margin, with 0 and 1 among them."""
+class Part(NamedTuple):
+    """What a clip has of a cycle: where it begins, in cycles after the left foot passes the right, and how many it has.
+
+    A whole cycle by default; a step has half of one, and begins at 0 or at 0.5.
+    """
+
+    begin: float = 0.0
+    span: float = 1.0
+
+
+_WHOLE = Part()
+
+
+def grid_phases(margin: float, span: float = 1.0) -> Floats:
+    """Phases of a clip's points from its beginning, from -margin to span + margin, with 0 and the span among them."""
     extra = max(1, round(margin * PER_CYCLE))
-    return np.arange(-extra, PER_CYCLE + extra + 1) / PER_CYCLE
+    return np.arange(-extra, round(span * PER_CYCLE) + extra + 1) / PER_CYCLE
 
 
 def phase_of(motion: Motion) -> tuple[Floats, int, int]:
@@ -53,15 +66,16 @@ def phase_of(motion: Motion) -> tuple[Floats, int, int]:
     return gait_of(motion, "clip").run_phase()
 
 
-def cycles_of(motion: Motion, margin: float) -> Ints:
-    """The whole phases at which a cycle with its margins begins in the motion."""
+def cycles_of(motion: Motion, margin: float, part: Part = _WHOLE) -> Ints:
+    """The whole phases of the cycles of which the motion has a part with its margins."""
     phase, first, last = phase_of(motion)
-    low, high = np.ceil(phase[first] + margin), np.floor(phase[last] - 1.0 - margin)
+    low = np.ceil(phase[first] + margin - part.begin)
+    high = np.floor(phase[last] - part.begin - part.span - margin)
     return np.arange(low, high + 1).astype(np.int64)
 
 
-def cut(motion: Motion, margin: float, usual: Floats | None = None) -> list[Cycle]:
-    """All cycles of a motion with their margins, perhaps none.
+def cut(motion: Motion, margin: float, usual: Floats | None = None, part: Part = _WHOLE) -> list[Cycle]:
+    """All cycles of a motion, or parts of them, with their margins, perhaps none.
 
     Parameters
     ----------
@@ -73,7 +87,7 @@ def cut(motion: Motion, margin: float, usual: Floats | None = None) -> list[Cycl
 
     carried = _hips_first(rooted(motion))
     phase, first, last = phase_of(motion)
-    starts = cycles_of(motion, margin)
+    starts = cycles_of(motion, margin, part) + part.begin
     if not len(starts):
         return []
     frames = np.arange(first, last + 1)
@@ -93,13 +107,13 @@ def cut(motion: Motion, margin: float, usual: Floats | None = None) -> list[Cycl
     spline = CubicSpline(frames, flat, axis=0)
     known = phase[first : last + 1]
     mask = None if motion.contacts is None else motion.contacts.mask[first : last + 1].astype(np.float64)
-    grid = grid_phases(margin)
+    grid = grid_phases(margin, part.span)
     events = None if usual is None else event_phases(carried, phase, first, last)
     out = []
     for start in starts:
         wanted = start + grid
         if events is not None and usual is not None:
-            wanted = warped_phases(grid, float(start), events, usual)
+            wanted = warped_phases(grid, float(start), events, usual, part.span)
         at = np.interp(wanted, known, frames)
         out.append(_cycle(spline(at), at / motion.fps, _flags(mask, at - first, len(grid))))
     return out

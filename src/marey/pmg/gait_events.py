@@ -69,24 +69,27 @@ def usual_phases(found: Sequence[Sequence[Floats]]) -> Floats:
     return out
 
 
-def warped_phases(grid: Floats, start: float, events: Sequence[Floats], usual: Floats) -> Floats:
-    """A motion's phases at the points of a cycle that begins at phase `start`, with its events where they usually are.
+def warped_phases(
+    grid: Floats, start: float, events: Sequence[Floats], usual: Floats, span: float = 1.0
+) -> Floats:  # fmt: skip
+    """A motion's phases at the points of a clip that begins at phase `start`, with its events where they usually are.
 
     Parameters
     ----------
-    grid : (G,) phases of the points, from under 0 to over 1.
-    events : as of `event_phases`. usual : as of `usual_phases`.
+    grid : (G,) phases of the points after `start`, from under 0 to over the span.
+    events : as of `event_phases`. usual : as of `usual_phases`. span : cycles of the clip, without its margins.
 
-    Nothing is moved where the cycle begins and ends, nor at the ends of its margins.
+    Nothing is moved where the clip begins and ends, nor at the ends of its margins.
     """
     from scipy.interpolate import PchipInterpolator
 
-    fixed = [float(grid[0]), 0.0, 1.0, float(grid[-1])]
+    fixed = [float(grid[0]), 0.0, span, float(grid[-1])]
     pairs = [(phase, phase) for phase in fixed]
     for phases, about in zip(events, usual, strict=True):
         if not len(phases) or not np.isfinite(about):
             continue
-        for wanted in (about - 1.0, about, about + 1.0):
+        first = (about - start) % 1.0
+        for wanted in (first - 1.0, first, first + 1.0):
             if grid[0] < wanted < grid[-1] and min(abs(wanted - phase) for phase in fixed) >= _APART:
                 own = float(phases[int(np.argmin(np.abs(phases - start - wanted)))] - start)
                 if abs(own - wanted) <= _FURTHEST:

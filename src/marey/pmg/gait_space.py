@@ -23,33 +23,49 @@ from marey.core.source import Source
 from marey.edit._figure import check_same_body, rooted
 from marey.errors import InvalidValue, NoResult
 from marey.maths import quat
-from marey.pmg.gait_cycles import PER_CYCLE, Cycle, cut, grid_phases, usual_events
+from marey.pmg.gait_cycles import PER_CYCLE, Cycle, Part, cut, grid_phases, usual_events
 from marey.pmg.stance import soles_of
 
 __all__ = ["GaitSpace"]
 
 _UNITS = {"turn": "rad", "speed": "m/s"}
-# What counts as near in each parameter: more smooths away what is particular to the clips, less is less even.
+# What counts as near in each parameter of cycles: more smooths away what is particular to clips, less is less even.
 _BANDWIDTH = {"turn": np.radians(7.0), "speed": 0.1}
 _SOLVED = 1e-9
 _MOST_TILTS = 60
-_GIVEN = ("base", "names", "margin", "turns", "heights", "steps", "contacts", "bandwidth", "low", "high", "sources")
+_GIVEN = (
+    "base",
+    "names",
+    "margin",
+    "turns",
+    "heights",
+    "steps",
+    "contacts",
+    "bandwidth",
+    "low",
+    "high",
+    "sources",
+    "span",
+)
+# Where in a cycle the step of each foot begins that comes down in it: where that foot passes the other.
+_STEPS_BEGIN = {"left": 0.0, "right": 0.5}
 # Shares of the weight under this are left out.
 _LEAST_SHARE = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GaitSpace:
-    """Locomotion by turn in a cycle, or by turn and speed; made by `build`.
+    """Locomotion by turn in a cycle or in a step, or by turn and speed; made by `build`.
 
     base : a motion that lends skeleton, rate, contact points, labels and floor.
-    names : the parameters: ``turn``, radians from one passing of the left foot to the next, and ``speed``, metres
+    names : the parameters: ``turn``, radians from the beginning of a clip to that of the next, and ``speed``, metres
         forward in a second.
     margin : cycles that a clip goes on before and after its own.
     turns : (n, G, J, 4), heights : (n, G), steps : (n, G - 1, 4), contacts : (n, G, K), of the n clips; see `Cycle`.
     bandwidth : (d,) what counts as near.
     low, high : (d,) what can be asked for.
     sources : names of the motions that the clips were cut from.
+    span : cycles of a clip without its margins: 1, or 0.5 for steps.
     """
 
     base: Motion
@@ -63,6 +79,7 @@ class GaitSpace:
     low: Floats
     high: Floats
     sources: tuple[str, ...] = ()
+    span: float = 1.0
     # Turns, heights and contacts in one array, and (n,) turn, way forward and time of each clip's own cycle.
     _values: Floats = field(init=False)
     _sums: tuple[Floats, Floats, Floats] = field(init=False)
@@ -75,10 +92,11 @@ class GaitSpace:
         put(self, "names", _checked_names(self.names))
         n, g = np.shape(self.heights)
         d = len(self.names)
-        if g != len(grid_phases(self.margin)):
-            raise InvalidValue(
-                f"a margin of {self.margin:g} cycles has {len(grid_phases(self.margin))} points, got {g}"
-            )
+        if self.span not in (0.5, 1.0):
+            raise InvalidValue(f"clips of a gait space have 1 or 0.5 cycles, got {self.span:g}")
+        points = len(grid_phases(self.margin, self.span))
+        if g != points:
+            raise InvalidValue(f"{self.span:g} cycles with margins of {self.margin:g} have {points} points, got {g}")
         put(self, "turns", frozen(self.turns, "turns", (n, g, len(self.base.skeleton), 4)))
         put(self, "heights", frozen(self.heights, "heights", (n, g)))
         put(self, "steps", frozen(self.steps, "steps", (n, g - 1, 4)))
@@ -90,8 +108,9 @@ class GaitSpace:
         parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts)
         # In single precision, as files have it: a blend reads some fifty clips, and waits for memory most of the time.
         put(self, "_values", settle(np.concatenate(parts, axis=2).astype(np.float32)))
-        extra = (g - 1 - PER_CYCLE) // 2
-        turn, _, way, time = np.moveaxis(self.steps[:, extra : extra + PER_CYCLE].sum(axis=1), 1, 0)
+        own = round(self.span * PER_CYCLE)
+        extra = (g - 1 - own) // 2
+        turn, _, way, time = np.moveaxis(self.steps[:, extra : extra + own].sum(axis=1), 1, 0)
         put(self, "_sums", (turn, way, time))
         put(self, "_feet", self._own_feet())
         bare: dict[str, Any] = {
@@ -110,7 +129,7 @@ class GaitSpace:
         ranges = ", ".join(
             f"{name} {a:.2f} to {b:.2f}" for name, a, b in zip(self.names, self.low, self.high, strict=True)
         )
-        return f"<GaitSpace: {len(self.heights)} cycles, {ranges}>"
+        return f"<GaitSpace: {len(self.heights)} {'cycles' if self.span == 1.0 else 'steps'}, {ranges}>"
 
     @classmethod
     def build(
@@ -121,8 +140,10 @@ class GaitSpace:
         margin: float = 0.2,
         mirror: bool = False,
         bandwidth: Sequence[float] | None = None,
+        steps: int = 2,
+        side: str = "left",
     ) -> GaitSpace:
-        """A space of all gait cycles in some motions of one figure.
+        """A space of all gait cycles in some motions of one figure, or of all steps of one side.
 
         Parameters
         ----------
@@ -130,9 +151,13 @@ class GaitSpace:
         parameters : ``turn``, or ``turn`` and ``speed``. In a space of turns alone the motions should be of one speed.
         margin : cycles that each clip goes on at both ends, where it can be blended with the next.
         mirror : take each motion's mirror image too, so that left and right are alike.
-        bandwidth : what counts as near in each parameter; 7 degrees and 0.1 m/s by default.
+        bandwidth : what counts as near in each parameter; 7 degrees in a cycle and 0.1 m/s by default.
+        steps : in a clip: 2, or 1 for answers in half of the time. Steps of the left and of the right foot are spaces
+            of their own, and nodes of a graph that lead to one another.
+        side : of which foot the clip begins where it passes the other: the one that comes down first.
         """
         names = _checked_names(parameters)
+        part = _checked_part(steps, side)
         given = list(motions)
         if not given:
             raise InvalidValue("a gait space needs motions, got none")
@@ -146,12 +171,13 @@ class GaitSpace:
             if motion.fps != base.fps:
                 raise InvalidValue(f"a gait space needs one rate, got {base.fps:g} and {motion.fps:g} Hz; resample one")
             usual = usual_events(taken) if usual is None else usual
-            cycles = cut(motion, margin, usual)
+            cycles = cut(motion, margin, usual, part)
             found += cycles
             sources += [motion.name] * len(cycles)
         if len(found) < 2:
             raise NoResult(
-                f"a gait space needs at least 2 gait cycles with margins of {margin:g} cycles, found {len(found)} in "
+                f"a gait space needs at least 2 {'gait cycles' if part.span == 1.0 else 'steps'} with margins of "
+                f"{margin:g} cycles, found {len(found)} in "
                 f"{len(given)} motions; give longer ones, or take a smaller margin"
             )
         n_points = {cycle.contacts.shape[1] for cycle in found}
@@ -159,11 +185,12 @@ class GaitSpace:
             raise InvalidValue("either all motions of a gait space have the same contact points, or none has any")
         turns = np.stack([cycle.turns for cycle in found])
         sides = np.where((turns * turns[:1]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
-        scale = [_BANDWIDTH[name] for name in names] if bandwidth is None else list(bandwidth)
+        usually = {**_BANDWIDTH, "turn": part.span * _BANDWIDTH["turn"]}
+        scale = [usually[name] for name in names] if bandwidth is None else list(bandwidth)
         space = cls(
             base, names, margin, settle(turns * sides), settle(np.stack([cycle.heights for cycle in found])),
             settle(np.stack([cycle.steps for cycle in found])), settle(np.stack([cycle.contacts for cycle in found])),
-            np.array(scale), np.zeros(len(names)), np.zeros(len(names)), tuple(sources),
+            np.array(scale), np.zeros(len(names)), np.zeros(len(names)), tuple(sources), part.span,
         )  # fmt: skip
         low, high = _reachable(space)
         return replace(space, low=low, high=high)
@@ -211,7 +238,7 @@ class GaitSpace:
         """(B, n, 3) rigid2d of the figure at n equal steps of each motion's time."""
         weights = self._weights(np.asarray(targets, dtype=np.float64))
         steps = np.einsum("bn,ngc->bgc", weights, self.steps)
-        placed, seconds = _laid(steps)
+        placed, seconds = _laid(steps, self.span)
         share = np.linspace(0.0, 1.0, n)
         out = np.empty((len(steps), n, 3))
         for b in range(len(steps)):
@@ -221,14 +248,14 @@ class GaitSpace:
         return out
 
     def __call__(self, target: ArrayLike) -> Motion:
-        """The motion with these parameters; its own cycle begins at the origin, facing +Z."""
+        """The motion with these parameters; its own part begins at the origin, facing +Z."""
         from marey.pmg import gait_kernels
 
         weights = self.weights(target)
         base, n_joints = self.base, self.turns.shape[2]
         mixed = np.empty((self._values.shape[1], self._values.shape[2]))
         gait_kernels.mix(weights, self._values, mixed)
-        placed, seconds = _laid(self._carried(weights, mixed)[None])
+        placed, seconds = _laid(self._carried(weights, mixed)[None], self.span)
         first, last = seconds[0, 0], seconds[0, -1]
         n_frames = int(np.floor((last - first) * base.fps + 1e-9)) + 1
         rows = np.interp(first + np.arange(n_frames) / base.fps, seconds[0], np.arange(len(mixed)))
@@ -294,9 +321,9 @@ class GaitSpace:
         return load_gait_space(path)
 
 
-def _laid(steps: Floats) -> tuple[Floats, Floats]:
-    """Points (B, G, 3) rigid2d and seconds (B, G) that steps (B, G - 1, 4) lead along, 0 where the cycle begins."""
-    extra = (steps.shape[1] - PER_CYCLE) // 2
+def _laid(steps: Floats, span: float) -> tuple[Floats, Floats]:
+    """Points (B, G, 3) rigid2d and seconds (B, G) that steps (B, G - 1, 4) lead along, 0 where the clip's own begin."""
+    extra = (steps.shape[1] - round(span * PER_CYCLE)) // 2
     heading = _summed(steps[..., 0], extra)
     half = 0.5 * (heading[:, 1:] + heading[:, :-1])
     cosine, sine = np.cos(half), np.sin(half)
@@ -337,6 +364,14 @@ def _with_mirrored(motions: Sequence[Motion], mirror: bool) -> Iterable[Motion]:
         yield motion
         if mirror:
             yield mirrored(motion)
+
+
+def _checked_part(steps: int, side: str) -> Part:
+    if steps not in (1, 2):
+        raise InvalidValue(f"clips of a gait space have 1 or 2 steps, got {steps!r}")
+    if side not in _STEPS_BEGIN:
+        raise InvalidValue(f"side must be left or right, got {side!r}")
+    return Part(_STEPS_BEGIN[side], 0.5 * steps)
 
 
 def _checked_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -83,7 +83,8 @@ class NodeRecipe:
     """A node: of kind "gait", "parametric", or "part", which has the space of another with ranges of its own.
 
     feature : text as for `marey.parametric.parse_features`, or "". parameters : of a gait space, or the sample's own
-    ones. space : file of a saved space, or "". low, high, bandwidth : in degrees where the parameter is an angle.
+    ones. steps, side : of a gait space; see `GaitSpace.build`. space : file of a saved space, or "". low, high,
+    bandwidth : in degrees where the parameter is an angle.
     """
 
     name: str
@@ -99,6 +100,8 @@ class NodeRecipe:
     bandwidth: tuple[float, ...] | None = None
     margin: float = 0.2
     mirror: bool = False
+    steps: int = 2
+    side: str = "left"
     max_distance: float = 0.3
     request: str = "by name"
 
@@ -240,6 +243,9 @@ def _spaced(keys: Keys, kind: str) -> dict[str, Any]:
     if kind == "gait":
         fields["parameters"] = keys.texts("parameters") or ("turn",)
         fields["margin"] = keys.number("margin", 0.2, above=0.0)
+        fields["steps"], fields["side"] = keys.whole("steps", 2), keys.choice("side", ("left", "right"), "left")
+        if fields["steps"] not in (1, 2):
+            keys.fail(f"steps must be 1, of one side, or 2, a whole cycle, got {fields['steps']}")
         return fields
     fields["feature"], fields["parameters"] = keys.text("feature", ""), keys.texts("parameters")
     if bool(fields["feature"]) == bool(fields["parameters"]):

@@ -96,7 +96,13 @@ def _add(graph: ParametricMotionGraph, recipe: Recipe, node: NodeRecipe, made: M
 
 def _space(recipe: Recipe, node: NodeRecipe, made: Made) -> Any:
     if node.space:
-        space = load_any_space(Path(recipe.path).parent / node.space)
+        file = Path(recipe.path).parent / node.space
+        if not file.is_file():
+            raise UnreadableFile(
+                f"node {node.name!r}, space: no file {node.space!r} beside it, in {str(file.parent)!r}",
+                path=recipe.path,
+            )
+        space = load_any_space(file)
         if isinstance(space, ParametricMotion):
             low, high = _ours(node.low, space.units), _ours(node.high, space.units)
             return ActionSpace.of(space, names=node.names, low=low, high=high)
@@ -106,7 +112,8 @@ def _space(recipe: Recipe, node: NodeRecipe, made: Made) -> Any:
         units = ["rad", "m/s"][: len(node.parameters)]
         space = GaitSpace.build(
             [clip.motion for clip in clips], node.parameters, margin=node.margin, mirror=node.mirror,
-            bandwidth=None if node.bandwidth is None else _ours(node.bandwidth, units).tolist(),
+            bandwidth=None if node.bandwidth is None else _ours(node.bandwidth, units).tolist(), steps=node.steps,
+            side=node.side,
         )  # fmt: skip
         return _widened(space, [each for each in recipe.nodes if node.name in (each.name, each.of)])
     return _action_space(node, clips)

@@ -2,8 +2,8 @@
 
 Beside one clip that lends skeleton, rate, contact points and floor (`marey.io.clip_arrays`), for n clips of G points:
 turns (n, G, J, 4) and contacts (n, G, K) in single precision, heights (n, G), bandwidth, low, high (d,) and sources.
-Gait spaces have steps (n, G - 1, 4), margin and the parameters' names; action spaces have ways (n, G, 3), times (n, G),
-parameters (n, d), misses, names and units.
+Gait spaces have steps (n, G - 1, 4), margin, the parameters' names and span, which is 1 where it is missing; action
+spaces have ways (n, G, 3), times (n, G), parameters (n, d), misses, names and units.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ def pack_gait_space(space: GaitSpace) -> bytes:
         "turns": space.turns.astype(np.float32),
         "contacts": space.contacts.astype(np.float32),
         "margin": np.array(space.margin),
+        "span": np.array(space.span),
         "parameters": archive.text_array(space.names, "parameters"),
         "sources": archive.text_array(space.sources, "sources"),
         **{name: getattr(space, name) for name in _PLAIN},
@@ -54,7 +55,7 @@ def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
     """A space from a file that `save_gait_space` wrote."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_OWN)
-    arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, clip_arrays.OPTIONAL)
+    arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, "span"))
     (base,) = clip_arrays.clips_from(arrays, name)
     try:
         return GaitSpace(
@@ -69,6 +70,7 @@ def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
             arrays["low"],
             arrays["high"],
             tuple(arrays["sources"].tolist()),
+            float(arrays.get("span", 1.0)),
         )
     except (MareyError, ValueError, IndexError, TypeError) as error:
         raise ParseError(f"the gait space in it does not fit together ({error})", path=name) from None

@@ -33,8 +33,10 @@ STREAM_CLEANING = CleanSettings(average=0.1, blend=0.1, root=0.1, fade=0.2)
 Transitions are carried by the foot that stands, so that little is left to be cleaned, and it needs little time.
 """
 
-# Frames that are cleaned at once, so that no frame waits for many.
-_PIECE = 6
+# Frames that are cleaned at once: one takes nearly as long as a few, and those that are not shown yet are chosen early.
+_PIECE = 2
+# Frames that are left to be shown when what follows is chosen: a choice, a clip, a seam and the change, one with each.
+_LEAD = 3
 # Times that a transition is moved half of the way to the middle of its box before the middle itself is taken.
 _HALVINGS = 3
 # Transitions that a stream remembers.
@@ -215,13 +217,18 @@ class CharacterStream:
     # What comes next -------------------------------------------------------------------------------------------------
 
     def _next(self) -> tuple[Floats, Floats, Floats | None, Floats | None, str]:
-        if len(self._raw) <= 1:  # some frames are left: time to prepare what follows, a little with each of them
+        if self._left <= _LEAD:  # time to prepare what follows, a little with each of the frames that are left
             self._advance()
         while not self._ready:
             while not self._raw:
                 self._advance()
             self._show(*self._raw.popleft())
         return self._ready.popleft()
+
+    @property
+    def _left(self) -> int:
+        """Frames that are known and not shown; those that are being cleaned do not count."""
+        return len(self._ready) + sum(len(frames.roots) for frames, _ in self._raw)
 
     def _advance(self) -> None:
         """One step of the work that a clip takes."""

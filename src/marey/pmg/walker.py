@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from marey.core.motion import Motion
+from marey.errors import InvalidValue
 from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.recipe import Recipe, read_recipe
 from marey.pmg.recipe_build import build_recipe
@@ -33,7 +34,7 @@ def sample_walks(
     variation : how much the seeds change; see `marey.samples.sample`.
     rng : seed of the first walk; the others count on from it.
     """
-    recipe = _sized(n_turns, speeds, fps, variation, rng)
+    recipe = _sized("walking", n_turns, speeds, fps, variation, rng)
     return [clip.motion for clip in clips_of(recipe, recipe.nodes[0].clips)]
 
 
@@ -46,6 +47,7 @@ def walker(
     n_source: int = 120,
     n_target: int = 400,
     rng: int = 0,
+    steps: int = 2,
 ) -> ParametricMotionGraph:
     """A character that walks, with a node ``walk`` by turn in a cycle, or by turn and speed where there are several.
 
@@ -56,25 +58,30 @@ def walker(
     speeds, n_turns, fps, variation : as for `sample_walks`.
     n_source, n_target : samples of the edge.
     rng : seed.
+    steps : in a clip: 2, or 1 for quicker answers. Then there are two nodes, ``left`` and ``right``, which lead to one
+        another, as in the recipe ``stepping``.
     """
-    recipe = _sized(n_turns, speeds, fps, variation, rng)
+    if steps not in (1, 2):
+        raise InvalidValue(f"a walker has clips of 1 or 2 steps, got {steps!r}")
+    recipe = _sized("walking" if steps == 2 else "stepping", n_turns, speeds, fps, variation, rng)
     edges = tuple(replace(edge, samples=(n_source, n_target)) for edge in recipe.edges)
     return build_recipe(replace(recipe, edges=edges))
 
 
 def _sized(
-    n_turns: int | None, speeds: Sequence[float] | None, fps: float, variation: float, rng: int
-) -> Recipe:  # fmt: skip
-    recipe = read_recipe("walking")
-    (node,) = recipe.nodes
-    (clips,) = node.clips
-    values = dict(clips.values)
-    rates = values["turn_rate"]
-    if n_turns is not None:
-        values["turn_rate"] = tuple(np.linspace(rates[0], rates[-1], n_turns).tolist())
-    if speeds is not None:
-        values["speed"] = tuple(float(speed) for speed in speeds)
-    values["variation"] = (float(variation),)
-    parameters = node.parameters if len(values["speed"]) > 1 else node.parameters[:1]
-    node = replace(node, clips=(replace(clips, values=values),), parameters=parameters)
-    return replace(recipe, nodes=(node,), fps=float(fps), seed=int(rng))
+    name: str, n_turns: int | None, speeds: Sequence[float] | None, fps: float, variation: float, rng: int
+) -> Recipe:
+    recipe = read_recipe(name)
+    nodes = []
+    for node in recipe.nodes:
+        (clips,) = node.clips
+        values = dict(clips.values)
+        rates = values["turn_rate"]
+        if n_turns is not None:
+            values["turn_rate"] = tuple(np.linspace(rates[0], rates[-1], n_turns).tolist())
+        if speeds is not None:
+            values["speed"] = tuple(float(speed) for speed in speeds)
+        values["variation"] = (float(variation),)
+        parameters = node.parameters if len(values["speed"]) > 1 else node.parameters[:1]
+        nodes.append(replace(node, clips=(replace(clips, values=values),), parameters=parameters))
+    return replace(recipe, nodes=tuple(nodes), fps=float(fps), seed=int(rng))
