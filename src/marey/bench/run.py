@@ -20,6 +20,7 @@ from marey.bench.grids import bench_grid
 from marey.bench.layer import bench_splice
 from marey.bench.live import bench_live
 from marey.bench.parametric import bench_parametric
+from marey.bench.pmg import bench_pmg
 from marey.bench.quality import bench_contacts, bench_fk, bench_measure, bench_samples
 from marey.bench.registration import bench_register
 from marey.bench.studio import bench_studio
@@ -46,6 +47,7 @@ BENCHES: dict[str, Callable[[str], Iterator[Figure]]] = {
     "splice": bench_splice,
     "gaze": bench_gaze,
     "live": bench_live,
+    "pmg": bench_pmg,
     "studio": bench_studio,
     "growth": bench_growth,
     "startup": bench_startup,

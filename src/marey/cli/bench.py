@@ -32,7 +32,7 @@ def command(names: tuple[str, ...], file: str | None, as_json: bool) -> int:
     """Measure speed as ratios to peers and floors in the same run.
 
     NAMEs are those below; all of them by default. `stream` cleans 110,000 frames one by one, which takes some seconds;
-    `studio` streams for a minute.
+    `studio` streams for a minute, and `pmg` lets every shipped character walk for ten.
 
     Peers are measured where they are installed: pip install 'marey[bench]'. Exits with 1 where a goal is missed.
 

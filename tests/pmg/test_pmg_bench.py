@@ -1,0 +1,48 @@
+"""The bench of parametric motion graphs measures what it says; no time is asserted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from marey.bench import pmg
+from tests.pmg.recipes import small_character
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    for name, value in {"_SECONDS": 4.0, "_TIMED": 5.0, "_POINTS": 2, "_FURTHEST": 3.0, "_PUNCHES": 4}.items():
+        monkeypatch.setattr(pmg, name, value)
+    monkeypatch.setattr(pmg, "_SOURCES", 3)
+    monkeypatch.setattr(pmg, "_TARGETS", 6)
+
+
+def test_a_character_by_chance_is_judged_by_its_own_limits():
+    worst, size = pmg._by_chance("walking", small_character("walking"))
+    assert 0.0 < worst.value <= 1.0
+    assert worst.ok
+    assert 0.5 < size.value < 50.0
+
+
+def test_places_are_reached_and_the_way_is_measured():
+    walker = small_character("walking")
+    missed, way = pmg._places(walker, None)
+    assert missed.value in (0.0, 50.0, 100.0)
+    assert way.value > 0.85  # the last 0.3 m need not be gone
+    (with_heading,) = pmg._places(walker, np.random.default_rng(1))
+    assert with_heading.unit == "%"
+    assert pmg._way_to(walker, np.array([0.0, 2.0]), None) == pytest.approx(1.7, abs=0.4)
+
+
+def test_an_edge_and_frames_are_timed():
+    walker = small_character("walking")
+    assert pmg._edge(walker).value > 0.0
+    percentile, share = pmg._frames(walker)
+    assert percentile.value > 0.0
+    assert share.ratio == pytest.approx(share.value / 100.0)
+
+
+def test_punches_are_measured_where_the_hand_comes_nearest():
+    figure = pmg._punches(small_character("boxing"))
+    assert figure.what.startswith("punches of ")
+    assert 0.0 <= figure.value <= 100.0
