@@ -24,9 +24,7 @@ needs_page = pytest.mark.skipif(not (PAGE / "index.html").is_file(), reason="the
 def test_without_a_page_it_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import marey.studio.app
-
-    monkeypatch.setattr(marey.studio.app.Studio.__init__, "__defaults__", (tmp_path,))
+    monkeypatch.setattr("marey.studio.page_files.PAGE", tmp_path)
     assert main(["studio", str(tmp_path), "--no-browser"]) == 2
     told = capsys.readouterr().err
     assert "the studio's page was not built when marey was installed" in told
@@ -78,6 +76,17 @@ def test_the_bench_watches_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"frames lost", "median latency", "median answer to a question"} <= set(figures)
     assert ("server" in figures) == os.path.isdir("/proc")
     assert figures["frames lost"].value == 0
+
+
+def test_panels_are_loaded_when_they_are_needed() -> None:
+    """The first figure does not wait for what no page has asked for yet."""
+    code = "import sys; from marey.studio.app import Studio; studio = Studio(None)"
+    code += "; rest = [f'marey.studio.panels.{name}' for name in ('compare', 'blend')]"
+    code += "; assert not set(rest) & set(sys.modules); assert studio._commands.get('open') is not None"
+    code += "; assert not set(rest) & set(sys.modules); assert studio._commands.get('clean') is not None"
+    code += "; assert set(rest) <= set(sys.modules); assert studio._commands.get('nonsense') is None"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 or "not built" in done.stderr, done.stderr
 
 
 def test_addresses() -> None:

@@ -274,3 +274,20 @@ def test_a_stream_begins_again_at_the_end_of_its_motion(walk: marey.Motion) -> N
     np.testing.assert_allclose(frames[7], walk.world().positions[7], atol=1e-9)
     markers = sample("walk", seconds=0.5).markers()
     np.testing.assert_allclose(MotionPlayer(markers, 60.0).frame().positions, markers.positions[0], atol=1e-9)
+
+
+def test_what_is_made_from_a_glb_has_its_skin(server: Server, page: FakePage) -> None:
+    turn = page.do("open", path="both.glb", clip="turn")
+    session = server.studio.sessions.find(page.welcome["session"])
+    assert session is not None
+    motions = session.motions
+    assert turn["skin"] == f"/skin/{session.id}/{turn['motion']}"
+    made = motions.add_made(motions.motion(turn["motion"])[2:9], turn["motion"])
+    again = motions.add_made(motions.motion(made), made)
+    assert session.info(again).skin == turn["skin"]
+    assert server.request("GET", turn["skin"])[2][:4] == b"glTF"
+    walk = page.do("open", path="walk.bvh")["motion"]
+    assert session.info(walk).skin is None
+    assert session.info(motions.add_made(motions.motion(walk), turn["motion"], walk)).skin is None
+    page.do("close", motion=turn["motion"])
+    assert session.info(made).skin is None

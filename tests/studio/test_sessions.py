@@ -181,7 +181,7 @@ def test_what_nobody_expected_is_told_in_one_sentence(
     def broken(session: Session, message: ListFolder) -> FolderList:
         raise RuntimeError("no luck")
 
-    monkeypatch.setitem(server.studio._commands, "list", Command(ListFolder, FolderList, broken, True))
+    monkeypatch.setitem(server.studio._commands._found, "list", Command(ListFolder, FolderList, broken, True))
     with pytest.raises(Failed, match="RuntimeError: unexpected: no luck"):
         page.do("list")
     assert "the command list failed" in caplog.text

@@ -28,7 +28,7 @@
  *   widgets/               slider, curve_editor (weights over time), measures (a table of figures), notices
  */
 import type * as THREE from "three";
-import { Connection, Failed, type AskOptions } from "./connection";
+import { Failed, type AskOptions, type Connection } from "./connection";
 import { Curves } from "./curves";
 import { byId } from "./dom";
 import { Figure, SHOWN, type Shown } from "./figure";
@@ -38,6 +38,7 @@ import { Playback } from "./playback";
 import { drawOnGround, dragTarget, type Stroke, type Target, type TargetOptions } from "./pointer";
 import { Stage } from "./scene";
 import { Signal } from "./signal";
+import { loadSkin } from "./skin";
 import { Themes } from "./theme";
 import { Timeline } from "./timeline";
 import { TimeScale } from "./timescale";
@@ -63,7 +64,6 @@ type Asked = Exclude<keyof Commands, "frames" | "hello">;
 const COLORS = ["#7f9bc0", "#c98a5e", "#79a884", "#a98bbd", "#b9a24f", "#6fa7ad", "#c07f92", "#8d94a0"];
 
 export class App {
-  readonly connection: Connection;
   readonly stage: Stage;
   readonly playback = new Playback();
   readonly scale = new TimeScale();
@@ -81,14 +81,13 @@ export class App {
   /** Of the server, once it has answered. */
   welcome: Welcome | null = null;
   private colorsUsed = 0;
+  /** Figures whose skins were asked for. */
+  private readonly dressed = new WeakSet<Figure>();
   private lastCentre: THREE.Vector3 | null = null;
   /** Whether time has moved since the figures were last drawn. */
   private stale = false;
 
-  constructor(url: string) {
-    this.connection = new Connection(url);
-    // First of all: while the scene is made, the server can already answer.
-    this.connection.connect();
+  constructor(readonly connection: Connection) {
     this.notices = new Notices(byId("notices"));
     this.stage = new Stage(byId("stage"));
     this.timeline = new Timeline(byId("timeline"), this.playback, this.scale);
@@ -105,8 +104,13 @@ export class App {
 
   /** Ask the server; a failure is shown to the person, and thrown for the caller. */
   async ask<K extends Asked>(name: K, fields: Commands[K]["fields"], options: AskOptions = {}): Promise<Commands[K]["reply"]> {
+    return this.told(this.connection.ask(name, fields, options));
+  }
+
+  /** An answer; where it is a failure, the person is told. */
+  private async told<T>(answer: Promise<T>): Promise<T> {
     try {
-      return await this.connection.ask(name, fields, options);
+      return await answer;
     } catch (error) {
       if (!(error instanceof Failed && error.type === "Cancelled")) this.notices.error(messageOf(error));
       throw error;
@@ -129,14 +133,21 @@ export class App {
   }
 
   /** Load a file, put it on the stage and select it; what fails is shown to the person. */
-  async open(file: OpenFile): Promise<void> {
+  async open(file: OpenFile, asked = this.connection.ask("open", file)): Promise<void> {
     try {
-      const info = await this.ask("open", file);
-      this.add(info);
+      const info = await this.told(asked);
+      await this.bringIntoView(this.add(info));
       for (const warning of info.warnings.slice(0, 2)) this.notices.info(`${info.name}: ${warning}`);
     } catch {
       // Told by `ask`.
     }
+  }
+
+  /** Turn to a motion that was just opened or made, where it is out of sight. */
+  async bringIntoView(shot: Shot): Promise<void> {
+    await shot.frames.load(this.frameOf(shot), this.frameOf(shot) + 1);
+    shot.figure.show(this.frameOf(shot));
+    if (shot === this.selected && !this.stage.sees(shot.figure.centre())) this.focus();
   }
 
   add(info: MotionInfo, select = true): Shot {
@@ -151,6 +162,7 @@ export class App {
     this.motionsChanged.emit();
     if (select || !this.selected) this.select(info.motion);
     else shot.figure.show(this.frameOf(shot));
+    void this.dress(shot);
     return shot;
   }
 
@@ -164,8 +176,11 @@ export class App {
     const moved = info.revision !== shot.info.revision;
     const rebuilt = info.n_frames !== shot.info.n_frames || info.joints.length !== shot.info.joints.length;
     if (rebuilt) {
-      shot.figure.dispose();
-      Object.assign(shot, this.makeShot(info, shot.figure.color));
+      const old = shot.figure;
+      Object.assign(shot, this.makeShot(info, old.color));
+      shot.figure.visible = old.visible;
+      // Until the new frames are here the old body stays, or the figure would flicker while something is dragged.
+      void shot.frames.load(0, 1).catch(() => undefined).then(() => old.dispose());
     } else {
       shot.info = info;
       if (moved) {
@@ -245,8 +260,22 @@ export class App {
     for (const shot of this.motions.values()) {
       shot.figure.refresh(shot.info, this.shownOf(shot));
       shot.figure.show(this.frameOf(shot));
+      void this.dress(shot);
     }
     this.stage.invalidate();
+  }
+
+  /** Fetch the body of the motion's own file once it is wanted; where that fails, the limbs stay. */
+  private async dress({ info, figure }: Shot): Promise<void> {
+    if (this.shown.style !== "skin" || !info.skin || this.dressed.has(figure)) return;
+    this.dressed.add(figure);
+    try {
+      const skin = await loadSkin(info.skin, info.joints);
+      if (this.motions.get(info.motion)?.figure === figure) figure.setSkin(skin);
+      else skin.dispose();
+    } catch (error) {
+      this.notices.error(`the skin of ${info.name} cannot be shown: ${messageOf(error)}`);
+    }
   }
 
   /** Names, ghosts and clouds of several figures at once would be a thicket: only the selected one has them. */

@@ -61,7 +61,7 @@ export class Curves {
     pen.font = "11px system-ui, sans-serif";
     pen.textBaseline = "middle";
     const [low, high] = limits(this.curves, this.scale);
-    const y = (value: number) => HEIGHT - 10 - ((value - low) / (high - low)) * (HEIGHT - 20);
+    const y = (value: number) => HEIGHT - 10 - ((value - low) / (high - low)) * (HEIGHT - 28);
     this.drawAxis(pen, width, y, low, high);
     pen.save();
     pen.beginPath();
@@ -70,6 +70,7 @@ export class Curves {
     this.curves.forEach((curve, i) => this.drawCurve(pen, curve, HUES[i % HUES.length]!, y));
     pen.fillStyle = cssVariable("--accent");
     pen.fillRect(this.scale.x(this.playback.frame + 0.5) - 0.75, 0, 1.5, HEIGHT);
+    this.drawNames(pen);
     pen.restore();
   }
 
@@ -87,10 +88,16 @@ export class Curves {
       pen.fillText(`${Number(value.toPrecision(3))} ${unit}`, GUTTER - 8, at);
     }
     pen.textAlign = "left";
+  }
+
+  /** The curves' names in their colours, after each other over the picture. */
+  private drawNames(pen: CanvasRenderingContext2D): void {
+    let x = GUTTER + 8;
     this.curves.forEach((curve, i) => {
+      const name = curve.name.replaceAll("_", " ").slice(0, 40);
       pen.fillStyle = HUES[i % HUES.length]!;
-      const name = curve.name.replaceAll("_", " ");
-      pen.fillText(name.length > 8 ? `${name.slice(0, 7)}…` : name, 6, 10 + i * 12);
+      pen.fillText(name, x, 8);
+      x += pen.measureText(name).width + 14;
     });
   }
 

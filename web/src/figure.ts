@@ -5,6 +5,7 @@ import type { Frame, Frames } from "./frames";
 import { bonesOf, Limbs, type Pose, type Style } from "./limbs";
 import type { MotionInfo } from "./messages";
 import type { Stage } from "./scene";
+import type { Skin } from "./skin";
 
 /** What is drawn besides the body. */
 export interface Shown {
@@ -36,6 +37,7 @@ export class Figure {
   /** Everything of the motion; moved and turned to place it elsewhere on the floor. */
   readonly group = new THREE.Group();
   private body: Limbs;
+  private skin: Skin | null = null;
   private ghosts: Limbs | null = null;
   private readonly markers: THREE.Mesh[] = [];
   private readonly labels: HTMLElement[] = [];
@@ -79,6 +81,7 @@ export class Figure {
       this.body.dispose();
       this.body = this.makeBody(1, 1);
     }
+    this.wear();
     this.ghosts?.dispose();
     this.ghosts = null;
     for (const marker of this.markers.splice(0)) this.remove(marker);
@@ -93,18 +96,30 @@ export class Figure {
     const pose = this.frames.at(frame);
     if (!pose) return false;
     this.pose = pose;
-    this.body.draw([pose]);
+    if (this.dressed) this.skin!.pose(pose);
+    else this.body.draw([pose]);
     this.showContacts(pose, Math.round(frame));
     this.showGhosts(frame);
     this.stage.invalidate();
     return true;
   }
 
-  /** The hips' world position as last drawn, the figure's own placement included. */
+  /** The body that the motion's file brings along; it is drawn where the style asks for it. */
+  setSkin(skin: Skin): void {
+    this.skin?.dispose();
+    this.skin = skin;
+    this.group.add(skin.group);
+    this.wear();
+    if (this.pose) skin.pose(this.pose);
+    this.stage.invalidate();
+  }
+
+  /** The hips' world position as last drawn, or the middle of markers, the figure's own placement included. */
   centre(into = new THREE.Vector3()): THREE.Vector3 {
     const hips = this.info.roles["hips"] ?? 0;
-    if (this.pose) into.fromArray(this.pose.positions, this.pose.offset + 3 * hips);
-    else into.set(0, 0.9, 0);
+    if (!this.pose) into.set(0, 0.9, 0);
+    else if (this.info.kind === "markers") this.middle(this.pose, into);
+    else into.fromArray(this.pose.positions, this.pose.offset + 3 * hips);
     if (!Number.isFinite(into.x)) into.set(0, 0.9, 0);
     this.group.updateMatrixWorld();
     return into.applyMatrix4(this.group.matrixWorld);
@@ -154,6 +169,7 @@ export class Figure {
 
   dispose(): void {
     this.body.dispose();
+    this.skin?.dispose();
     this.ghosts?.dispose();
     for (const marker of this.markers) this.remove(marker);
     for (const label of this.labels) label.remove();
@@ -161,6 +177,16 @@ export class Figure {
     this.setCloud(null);
     this.group.removeFromParent();
     this.stage.invalidate();
+  }
+
+  private get dressed(): boolean {
+    return this.skin !== null && this.shown.style === "skin";
+  }
+
+  /** Show the skin or the limbs, never both. */
+  private wear(): void {
+    if (this.skin) this.skin.group.visible = this.dressed;
+    this.body.group.visible = !this.dressed;
   }
 
   private makeBody(capacity: number, opacity: number): Limbs {
@@ -200,6 +226,19 @@ export class Figure {
       if (pose) poses.push(pose);
     }
     this.ghosts.draw(poses);
+  }
+
+  /** The middle of all points that were seen. */
+  private middle(pose: Frame, into: THREE.Vector3): void {
+    into.set(0, 0, 0);
+    let seen = 0;
+    for (let joint = 0; joint < this.info.joints.length; joint++) {
+      this.point.fromArray(pose.positions, pose.offset + 3 * joint);
+      if (!Number.isFinite(this.point.x)) continue;
+      into.add(this.point);
+      seen++;
+    }
+    into.divideScalar(seen);
   }
 
   private world(pose: Frame, joint: number): THREE.Vector3 {

@@ -1,10 +1,13 @@
 /** The left side: motions that are open, and the folder's files with a filter; dropping files on the page uploads them. */
 import { messageOf, type App } from "./app";
 import { button, byId, el } from "./dom";
-import type { FileEntry, Refused, Uploaded } from "./messages";
+import { droppedFiles, inOrder } from "./drops";
+import type { FileEntry, Refused } from "./messages";
 
 /** Rows that are put into the page at once; the rest follows when the list is scrolled down to them. */
 const ROWS = 200;
+/** Motions that one drop opens, at most. */
+const OPENED_AT_ONCE = 24;
 
 export class Files {
   private files: FileEntry[] = [];
@@ -40,8 +43,8 @@ export class Files {
     this.takeDrops();
   }
 
-  async load(): Promise<FileEntry[]> {
-    const listed = await this.app.ask("list", {});
+  async load(asked = this.app.ask("list", {})): Promise<FileEntry[]> {
+    const listed = await asked;
     this.files = listed.files;
     this.title.textContent = listed.folder || "No folder";
     this.title.title = listed.folder;
@@ -61,21 +64,35 @@ export class Files {
     else void this.open(path);
   }
 
+  /** Send files to the server and open the motions among them. */
   async upload(files: File[]): Promise<void> {
-    for (const file of files) {
-      const most = this.app.welcome?.upload_bytes ?? Infinity;
-      if (file.size > most) {
-        this.app.notices.error(`${file.name} is larger than ${Math.floor(most / 2 ** 20)} MB, the most that can be uploaded`);
-        continue;
+    let opened = 0;
+    let left = 0;
+    for (const { file, opens } of inOrder(files)) {
+      if (opens && opened >= OPENED_AT_ONCE) left++;
+      else if ((await this.send(file)) && opens) {
+        await this.app.open({ path: file.name, where: "uploads" });
+        opened++;
       }
-      try {
-        const query = new URLSearchParams({ session: this.app.welcome?.session ?? "", name: file.name });
-        const reply = await fetch(`/upload?${query}`, { method: "POST", body: file, credentials: "same-origin" });
-        if (!reply.ok) throw new Error(((await reply.json()) as Refused).text);
-        await this.app.open({ path: ((await reply.json()) as Uploaded).path, where: "uploads" });
-      } catch (error) {
-        this.app.notices.error(`${file.name} could not be added: ${messageOf(error)}`);
-      }
+    }
+    if (left) this.app.notices.info(`${left} more motions were left out; marey studio FOLDER lists all of a folder.`);
+  }
+
+  /** Whether the server has taken a file; where not, the person is told. */
+  private async send(file: File): Promise<boolean> {
+    const most = this.app.welcome?.upload_bytes ?? Infinity;
+    if (file.size > most) {
+      this.app.notices.error(`${file.name} is larger than ${Math.floor(most / 2 ** 20)} MB, the most that can be uploaded`);
+      return false;
+    }
+    try {
+      const query = new URLSearchParams({ session: this.app.welcome?.session ?? "", name: file.name });
+      const reply = await fetch(`/upload?${query}`, { method: "POST", body: file, credentials: "same-origin" });
+      if (!reply.ok) throw new Error(((await reply.json()) as Refused).text);
+      return true;
+    } catch (error) {
+      this.app.notices.error(`${file.name} could not be added: ${messageOf(error)}`);
+      return false;
     }
   }
 
@@ -130,6 +147,7 @@ export class Files {
       return el("li", {}, dot, item, close);
     });
     this.opened.replaceChildren(...rows);
+    this.opened.querySelector("[aria-current=true]")?.scrollIntoView({ block: "nearest" });
     if (!rows.length) this.opened.append(el("li", { class: "dim empty", text: "Choose a file below, or drop some here." }));
   }
 
@@ -151,7 +169,8 @@ export class Files {
       event.preventDefault();
       depth = 0;
       mark(false);
-      void this.upload([...(event.dataTransfer?.files ?? [])]);
+      const { dataTransfer } = event;
+      if (dataTransfer) void droppedFiles(dataTransfer).then((files) => this.upload(files));
     });
   }
 }

@@ -2,7 +2,8 @@
 import * as THREE from "three";
 import type { MotionInfo } from "./messages";
 
-export type Style = "limbs" | "bones";
+/** "skin" is the body that the file brings along; where it has none, and for ghosts, there are limbs. */
+export type Style = "limbs" | "bones" | "skin";
 
 /** World positions (J, 3) of one frame, at `offset` floats into `positions`. */
 export interface Pose {
@@ -32,6 +33,8 @@ const THICK: [RegExp, number, number][] = [
   [/foot|hand|ball/, 0.017, 0.4],
 ];
 const THIN: [number, number] = [0.012, 0.28];
+/** Radius of the balls at the end of arms and neck, as a share of stature. */
+const ENDS: [string, number][] = [["head", 0.058], ["left_hand", 0.022], ["right_hand", 0.022]];
 /** Where no roles are known, longer bones are thicker. */
 const UNKNOWN: [number, number] = [0.026, 0.14];
 
@@ -58,6 +61,12 @@ export function bonesOf(info: BodyInfo): Bone[] {
     const [share, most] = thickness.get(parent) ?? (thickness.size ? THIN : UNKNOWN);
     bones.push({ from: parent, to: joint, radius: Math.min(share * stature, Math.max(most * length, 0.004 * stature)) });
   });
+  // Where the skeleton ends with the head or a hand, a ball stands for it.
+  const parents = new Set(bones.map((bone) => bone.from));
+  for (const [role, share] of ENDS) {
+    const joint = info.roles[role];
+    if (joint !== undefined && !parents.has(joint)) bones.push({ from: joint, to: joint, radius: share * stature });
+  }
   return bones;
 }
 
@@ -90,6 +99,7 @@ export class Limbs {
   private readonly sides: THREE.InstancedMesh;
   private readonly ends: THREE.InstancedMesh;
   private readonly material: THREE.MeshLambertMaterial;
+  private readonly veils: THREE.InstancedMesh[] = [];
   private readonly from = new THREE.Vector3();
   private readonly to = new THREE.Vector3();
   private readonly along = new THREE.Vector3();
@@ -119,14 +129,29 @@ export class Limbs {
     });
     this.material = material;
     const nBones = Math.max(1, bones.length * capacity);
-    this.sides = new THREE.InstancedMesh(style === "limbs" ? capsuleSide : boneSide, material, nBones);
+    this.sides = new THREE.InstancedMesh(style !== "bones" ? capsuleSide : boneSide, material, nBones);
     const perPose = bones.length ? 2 * bones.length : nJoints;
     this.ends = new THREE.InstancedMesh(capsuleEnd, material, Math.max(1, perPose * capacity));
     for (const mesh of [this.sides, this.ends]) {
       mesh.frustumCulled = false;
       mesh.castShadow = opacity === 1;
       mesh.count = 0;
+      mesh.renderOrder = opacity < 1 ? 2 : 0;
       this.group.add(mesh);
+    }
+    if (opacity < 1) this.hideInside();
+  }
+
+  /** Draw the depth of what is transparent first, so that of each ghost only the outside is seen, not all its capsules. */
+  private hideInside(): void {
+    const depthOnly = new THREE.MeshBasicMaterial({ colorWrite: false, transparent: true, side: THREE.DoubleSide });
+    for (const mesh of [this.sides, this.ends]) {
+      const hidden = new THREE.InstancedMesh(mesh.geometry, depthOnly, 0);
+      hidden.instanceMatrix = mesh.instanceMatrix;
+      hidden.frustumCulled = false;
+      hidden.renderOrder = 1;
+      this.veils.push(hidden);
+      this.group.add(hidden);
     }
   }
 
@@ -139,20 +164,23 @@ export class Limbs {
     let end = 0;
     for (const pose of poses.slice(0, this.capacity)) {
       if (!this.bones.length) {
-        for (let j = 0; j < this.nJoints; j++) this.ball(end++, this.read(pose, j, this.from), 0.012);
+        for (let j = 0; j < this.nJoints; j++) this.ball(end++, this.read(pose, j, this.from), 0.015);
         continue;
       }
       for (const bone of this.bones) {
         this.read(pose, bone.from, this.from);
         this.read(pose, bone.to, this.to);
-        const radius = this.style === "limbs" ? bone.radius : Math.min(0.02, 0.7 * bone.radius);
+        const radius = this.style !== "bones" ? bone.radius : Math.min(0.02, 0.7 * bone.radius);
         this.rod(side++, radius);
-        this.ball(end++, this.from, this.style === "limbs" ? radius : 0.6 * radius);
-        this.ball(end++, this.to, this.style === "limbs" ? radius : 0.6 * radius);
+        this.ball(end++, this.from, this.style !== "bones" ? radius : 0.6 * radius);
+        this.ball(end++, this.to, this.style !== "bones" ? radius : 0.6 * radius);
       }
     }
     this.sides.count = side;
     this.ends.count = end;
+    [side, end].forEach((count, i) => {
+      if (this.veils[i]) this.veils[i].count = count;
+    });
     this.sides.instanceMatrix.needsUpdate = true;
     this.ends.instanceMatrix.needsUpdate = true;
   }
@@ -161,6 +189,7 @@ export class Limbs {
     this.sides.dispose();
     this.ends.dispose();
     this.material.dispose();
+    (this.veils[0]?.material as THREE.Material | undefined)?.dispose();
     this.group.removeFromParent();
   }
 

@@ -1,10 +1,10 @@
 /** The studio's page: puts the parts together and answers keys. */
 import { App } from "./app";
-import type { State } from "./connection";
+import { Connection, type State } from "./connection";
 import { button, byId, isOurs, releaseClicked } from "./dom";
 import { Files } from "./files";
 import { historyButtons, step } from "./history";
-import type { Welcome } from "./messages";
+import type { FolderList, MotionInfo, Welcome } from "./messages";
 import { panelbar } from "./panelbar";
 import { saveSidecar } from "./panels/look";
 import { transport } from "./transport";
@@ -14,9 +14,41 @@ const STATES: Record<State, string> = {
   connecting: "connecting…", open: "", lost: "connection lost, trying again…", closed: "disconnected; reload the page",
 };
 
-function start(): void {
+/** Milliseconds that the page waits for the server's first answers before it builds the scene. */
+const PATIENCE = 300;
+
+/** What was asked for before the page was built. */
+interface Early {
+  /** The page asks for itself from now on. */
+  over?: boolean;
+  welcome?: Welcome;
+  listing?: Promise<FolderList>;
+  opening?: Promise<MotionInfo>;
+}
+
+/** Ask for the first figure: a person who opens a folder wants to see something. */
+async function askEarly(connection: Connection, early: Early): Promise<void> {
+  const welcome = await new Promise<Welcome>((done) => connection.welcomed.on(done));
+  if (early.over) return;
+  early.welcome = welcome;
+  early.listing = connection.ask("list", {});
+  const [first] = (await early.listing).files;
+  if (early.over || !first || welcome.motions.length) return;
+  early.opening = connection.ask("open", { path: first.path });
+  // Whoever waits for it tells of a failure.
+  early.opening.catch(() => undefined);
+}
+
+async function start(): Promise<void> {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  const app = new App(`${scheme}://${location.host}/ws`);
+  const connection = new Connection(`${scheme}://${location.host}/ws`);
+  const early: Early = {};
+  // To build the scene takes a while, in which the server can already work.
+  const asked = askEarly(connection, early).catch(() => undefined);
+  connection.connect();
+  await Promise.race([asked, new Promise((done) => setTimeout(done, PATIENCE))]);
+  early.over = true;
+  const app = new App(connection);
   const files = new Files(app);
   transport(byId("transport"), app.playback);
   const viewKey = viewbar(byId("viewbar"), app);
@@ -25,11 +57,14 @@ function start(): void {
   theme.id = "theme";
   byId("topbar").append(...historyButtons(app), theme);
 
-  app.connection.changed.on((state) => {
+  const showState = (state: State) => {
     byId("state").textContent = STATES[state];
     document.body.dataset["state"] = state;
-  });
-  app.connection.welcomed.on((welcome) => void begin(app, files, welcome));
+  };
+  connection.changed.on(showState);
+  showState(connection.state);
+  connection.welcomed.on((welcome) => void begin(app, files, welcome, early));
+  if (early.welcome) void begin(app, files, early.welcome, early);
   releaseClicked();
   document.addEventListener("keydown", (event) => {
     if (commandKey(app, event) || (isOurs(event) && (viewKey(event) || app.playback.key(event)))) event.preventDefault();
@@ -38,17 +73,17 @@ function start(): void {
   Object.assign(window, { marey: app });
 }
 
-async function begin(app: App, files: Files, welcome: Welcome): Promise<void> {
+async function begin(app: App, files: Files, welcome: Welcome, early: Early): Promise<void> {
   const known = new Set(welcome.motions.map((info) => info.motion));
   const first = !app.welcome;
   app.welcome = welcome;
   if (first) panelbar(byId("right"), app, welcome.panels);
   for (const id of [...app.motions.keys()]) if (!known.has(id)) app.drop(id);
   for (const info of welcome.motions) app.add(info, false);
-  const listed = await files.load().catch(() => []);
-  // A person who opens a folder wants to see something.
-  const opener = listed[0];
-  if (first && opener && !app.motions.size) await files.open(opener.path);
+  const listing = files.load(first ? early.listing : undefined).catch(() => []);
+  if (!first) return;
+  const path = early.opening ? "" : (await listing)[0]?.path;
+  if (early.opening || (path && !app.motions.size)) await app.open({ path: path ?? "" }, early.opening);
 }
 
 function commandKey(app: App, event: KeyboardEvent): boolean {
@@ -61,5 +96,4 @@ function commandKey(app: App, event: KeyboardEvent): boolean {
   return true;
 }
 
-
-start();
+void start();

@@ -342,9 +342,9 @@ export interface AlignMotions {
 /**
  * The distances between frames of A (rows) and B (columns).
  *
- * `pixels` is base64 of `rows` x `columns` bytes: the least distance of the frames that a pixel stands for, from 0 to
- * `largest` metres. `frames` are counted at `rate`, to which both motions were brought. `minima` are frame of A, frame
- * of B, metres; the nearest first, and not all where there are very many.
+ * `pixels` is base64 of `rows` x `columns` bytes: the distance, from 0 to `largest` metres, in the mean over the
+ * frames that a pixel stands for. `frames` are counted at `rate`, to which both motions were brought. `minima` are
+ * frame of A, frame of B, metres; the nearest first, and not all where there are very many.
  */
 export interface GridImage {
   rows: number;
@@ -482,6 +482,791 @@ export interface CompareBlends {
   limit?: number;
 }
 
+/** What one threshold for all, in metres, leaves. */
+export interface LimitPoint {
+  metres: number;
+  share: number;
+  transitions: number;
+}
+
+/** How much of a label can be played endlessly, of how much there is, and which other labels can be got to. */
+export interface LabelPart {
+  label: string;
+  seconds: number;
+  of_seconds: number;
+  reaches: string[];
+}
+
+/** How many transitions lead from frames of one label to those of another. */
+export interface PairCount {
+  before: string;
+  after: string;
+  transitions: number;
+}
+
+/** What thresholds leave: `share` is of all frames, in the largest part in which everything leads to everything. */
+export interface GraphLinks {
+  transitions: number;
+  share: number;
+  labels: LabelPart[];
+  pairs: PairCount[];
+}
+
+/**
+ * What was compared. `curve` goes up to the largest threshold that can be chosen; `suggested` is one that will do.
+ *
+ * `left_out` are files and why; `links` is what the suggested threshold leaves.
+ */
+export interface GraphBuilt {
+  clips: string[];
+  seconds: number;
+  rate: number;
+  left_out: string[];
+  labels: string[];
+  curve: LimitPoint[];
+  suggested: number;
+  links: GraphLinks;
+}
+
+/**
+ * Compare clips with each other: open motions, files of the folder, or both.
+ *
+ * Files of another skeleton than the first clip's are left out. `window` is the length of transitions in seconds;
+ * `rate` in frames per second, or null for the lowest of the clips'.
+ */
+export interface BuildGraph {
+  motions?: string[];
+  files?: string[];
+  window?: number;
+  rate?: number | null;
+}
+
+/** A threshold in metres for going from frames of one label to those of another; 0 forbids it. */
+export interface PairLimit {
+  before: string;
+  after: string;
+  metres: number;
+}
+
+/** What these thresholds would leave, without building anything. */
+export interface LinkGraph {
+  threshold: number;
+  pairs?: PairLimit[];
+}
+
+/** The motion, and what is to be known of the graph that it walks. */
+export interface Walked {
+  motion: MotionInfo;
+  transitions: number;
+  findings: string[];
+}
+
+/** A walk by chance; the same seed gives the same. */
+export interface WalkGraph {
+  threshold: number;
+  pairs?: PairLimit[];
+  seconds?: number;
+  seed?: number;
+  label?: string | null;
+  clean?: boolean;
+}
+
+/** A line as it was drawn, x, z in metres, and what to do along it; null for anything. */
+export interface PathStretch {
+  points: [number, number][];
+  label: string | null;
+}
+
+/** The motion, the smoothed path that it was to follow, and the way it went, both x, z; distances in metres. */
+export interface PathFollowed {
+  motion: MotionInfo;
+  path: [number, number][];
+  way: [number, number][];
+  length: number;
+  mean_distance: number;
+  largest_distance: number;
+  end_distance: number;
+}
+
+/** A walk along stretches that follow each other; between two, the straight line. */
+export interface FollowGraph {
+  threshold: number;
+  stretches: PathStretch[];
+  pairs?: PairLimit[];
+  clean?: boolean;
+}
+
+/**
+ * The stream's number, its rate, the figure that it moves, and by how many seconds planting the feet puts it off.
+ *
+ * Frames tell `note` where a wish could not be had.
+ */
+export interface GraphSteered {
+  stream: number;
+  rate: number;
+  body: MotionInfo;
+  delay: number;
+}
+
+/** Play the graph live, steered by `graph_wish`; `clean` plants the feet, which shows everything later. */
+export interface SteerGraph {
+  threshold: number;
+  pairs?: PairLimit[];
+  direction?: number;
+  label?: string | null;
+  clean?: boolean;
+}
+
+/** Where to go, radians from +Z, positive to the left; what to do, and how fast in m/s, null for any. */
+export interface WishGraph {
+  direction: number;
+  label?: string | null;
+  speed?: number | null;
+}
+
+/** Where the file can be fetched. */
+export interface GraphSaved {
+  url: string;
+  name: string;
+  size: number;
+}
+
+/** The graph with its clips as a file for download, which `marey graph` takes. */
+export interface SaveGraph {
+  threshold: number;
+  pairs?: PairLimit[];
+}
+
+/** What can now be searched; `left_out` says of each file that is not in it why. */
+export interface WebBuilt {
+  clips: string[];
+  frames: number;
+  fps: number;
+  seconds: number;
+  left_out: string[];
+}
+
+/**
+ * Compare all frames of the open `motions`, and with `folder` of its files too, that have the figure of `like`.
+ *
+ * `remove_height` lets a reach to the floor be like one to a shelf; `coarse` looks at every third frame first. `rate`
+ * is how many frames per second are compared at the most; null for as many as all clips have.
+ */
+export interface BuildWeb {
+  like: string;
+  motions?: string[];
+  folder?: boolean;
+  markers?: "body" | "upper" | "lower";
+  remove_height?: boolean;
+  coarse?: boolean;
+  rate?: number | null;
+}
+
+/**
+ * Metres against matches found, and the threshold that stands out, for a person to judge.
+ *
+ * Between the two of `level` nothing more is found; `still` is how far a figure that stands still is from the query.
+ */
+export interface ThresholdCurve {
+  thresholds: number[];
+  counts: number[];
+  threshold: number;
+  n_matches: number;
+  level: [number, number];
+  stands_out: boolean;
+  still: number;
+  told: string;
+}
+
+/** How many matches of frames `start` to `stop` of a motion each threshold would find. */
+export interface SuggestThreshold {
+  motion: string;
+  start: number;
+  stop: number;
+}
+
+/** The figure of all tiles, without its fingers; as the fields of MotionInfo with these names. */
+export interface TileBody {
+  parents: number[];
+  bone_lengths: number[];
+  end_sites: boolean[];
+  roles: Record<string, number>;
+  stature: number;
+}
+
+/**
+ * `count` matches, the query first; `find_matches` tells of them by the number of the `search`.
+ *
+ * `joint` is the hand, foot or head that the query moves most beside its hips: what it may be asked by.
+ */
+export interface SearchDone {
+  search: number;
+  count: number;
+  body: TileBody;
+  joint: string;
+  notes: string[];
+}
+
+/** Find all that is like frames `start` to `stop` of a motion, to within `threshold` metres. */
+export interface SearchWeb {
+  motion: string;
+  start: number;
+  stop: number;
+  threshold: number;
+}
+
+/**
+ * A match, to be drawn small: seconds within its clip, metres from the query along the way it was found.
+ *
+ * `points` are x, y, z of each joint of `TileBody` for each of `n_frames` frames, whole millimetres: x to the left of
+ * where the figure stands at first, y up from the floor, z ahead. There are `fps` of them per second.
+ */
+export interface MatchTile {
+  number: number;
+  clip: string;
+  start: number;
+  stop: number;
+  distance: number;
+  tier: number;
+  fps: number;
+  n_frames: number;
+  points: number[];
+}
+
+/** In order. */
+export interface MatchTiles {
+  tiles: MatchTile[];
+}
+
+/** Some matches of a search, in order of their distance from the query, which is number 0. */
+export interface GetMatches {
+  search: number;
+  first: number;
+  count: number;
+}
+
+/** Put a match among the motions, cut out of its clip. */
+export interface OpenMatch {
+  search: number;
+  number: number;
+}
+
+/**
+ * The motion as it now is, and what it does.
+ *
+ * `target` is what was asked for, `reached` what the motion does; `errors` is the length of the difference by unit.
+ * Where it is `projected`, the target is out of reach, and `aimed` is what was aimed at instead. For a place, `point`
+ * and `hit` are target and joint in the world, `moment` is the frame, and `path` has x y z of the joint in each frame.
+ */
+export interface Aimed {
+  motion: MotionInfo;
+  target: number[];
+  aimed: number[];
+  reached: number[];
+  errors: Record<string, number>;
+  projected: boolean;
+  point: [number, number, number] | null;
+  hit: [number, number, number] | null;
+  moment: number | null;
+  path: number[];
+}
+
+/**
+ * What a space can be asked for: its parameters, with the box around all that it reaches, and a first motion.
+ *
+ * `points` are places in the world that it reaches, x y z after each other, where it is about a place. `used` counts
+ * the examples of `given` that it is made of.
+ */
+export interface SpaceMade {
+  names: string[];
+  units: string[];
+  low: number[];
+  high: number[];
+  points: number[];
+  used: number;
+  given: number;
+  notes: string[];
+  first: Aimed;
+}
+
+/**
+ * Make a space of motions from the matches of a search but those in `drop`, asked by `feature`.
+ *
+ * A feature is text as for `marey parametric build`: "position:right_hand@farthest", or "turn,speed".
+ */
+export interface MakeSpace {
+  search: number;
+  feature: string;
+  drop?: number[];
+  samples?: number;
+}
+
+/**
+ * Ask a space for a motion: by a `target`, one number per parameter, or by a `point` in the world.
+ *
+ * `refine` tries that the motion really gets there, which takes longer.
+ */
+export interface AimMotion {
+  target?: number[] | null;
+  point?: [number, number, number] | null;
+  refine?: boolean;
+}
+
+/** Put the motion that is aimed among the others as it is; aiming goes on with another. */
+export interface KeepAimed {
+}
+
+/**
+ * The motion, how alike the steps of both are in metres, from when to when the upper clip is taken, in seconds.
+ *
+ * `leaned` is by how many degrees the upper body was turned as a whole, `looped` whether its clip is played on and on.
+ */
+export interface SpliceDone {
+  motion: MotionInfo;
+  distance: number;
+  start: number;
+  stop: number;
+  leaned: number;
+  looped: boolean;
+  notes: string[];
+}
+
+/**
+ * The upper body of one motion on the lower body of another, in step; both have to walk or run.
+ *
+ * `align` and `posture` are as for `marey.splice`.
+ */
+export interface SpliceMotions {
+  lower: string;
+  upper: string;
+  align?: "loop" | "first_minimum";
+  posture?: "pitch" | "full" | "none";
+}
+
+/** The motion, and what is to be known of it. */
+export interface TransplantDone {
+  motion: MotionInfo;
+  notes: string[];
+}
+
+/** A part of one motion on another, whatever both do, from `at` seconds of the base on. */
+export interface TransplantLimb {
+  base: string;
+  donor: string;
+  part: "left_arm" | "right_arm" | "arms" | "head" | "upper_body";
+  at?: number;
+  ease?: number;
+}
+
+/** From `time` seconds on look at a point in the world; null goes back to what the motion does by itself. */
+export interface LookGoal {
+  time: number;
+  point: [number, number, number] | null;
+}
+
+/**
+ * One look: when it settles, null where there is no time for it, and degrees by which it then misses the point.
+ *
+ * `outside` is how many degrees the point lies beyond where a person can look.
+ */
+export interface LookReport {
+  time: number;
+  settled: number | null;
+  outside: number;
+  missed: number | null;
+}
+
+/**
+ * The motion, its looks, and its gaze: where the eyes are, and the unit vector of where they look.
+ *
+ * `places` and `directions` are x y z after each other, for every `step`-th frame.
+ */
+export interface LookDone {
+  motion: MotionInfo;
+  looks: LookReport[];
+  step: number;
+  places: number[];
+  directions: number[];
+  notes: string[];
+}
+
+/**
+ * Let a motion look at points, one after another.
+ *
+ * `made` is the motion that an earlier answer carried: it is made again, as while a point is dragged. `steady` lets
+ * the eyes take up how the body bobs; `eyes` hangs a joint from the head that points where they look.
+ */
+export interface LookAt {
+  motion: string;
+  goals: LookGoal[];
+  made?: string | null;
+  steady?: boolean;
+  eyes?: boolean;
+}
+
+/** One parameter of a node; angles are in radians, of which `unit` tells. */
+export interface CharacterRange {
+  name: string;
+  unit: string;
+  low: number;
+  high: number;
+}
+
+/**
+ * A node; `of` is the node that it is a part of, or "". `request` says how wishes become parameters.
+ *
+ * `stuck`: from here no way goes on for ever, so that the character cannot play yet.
+ */
+export interface CharacterNode {
+  name: string;
+  of: string;
+  ranges: CharacterRange[];
+  request: string;
+  seconds: number;
+  stuck: boolean;
+}
+
+/**
+ * An edge, in metres: its thresholds, the median and greatest cost, and the worst source's best transition.
+ *
+ * `share` is how much of the target's ranges, by volume, can follow a motion of the source, on average.
+ */
+export interface CharacterEdge {
+  source: string;
+  target: string;
+  good: number;
+  bad: number;
+  median: number;
+  worst: number;
+  share: number;
+  samples: number;
+}
+
+/** The character that is being made. `note` says what is to be known of the last change, "" for nothing. */
+export interface Character {
+  name: string;
+  nodes: CharacterNode[];
+  edges: CharacterEdge[];
+  note: string;
+}
+
+/** The character that is being made, empty at first. */
+export interface ShowCharacter {
+}
+
+/** A recipe that comes with marey. */
+export interface RecipeInfo {
+  name: string;
+  about: string;
+  nodes: string[];
+}
+
+/** A character or a gaze map in the folder. */
+export interface AuthoredFile {
+  path: string;
+  kind: "character" | "gaze";
+}
+
+/** What characters and gaze maps can be taken from. */
+export interface Sources {
+  recipes: RecipeInfo[];
+  files: AuthoredFile[];
+}
+
+/** The recipes, and the characters and gaze maps of the folder. */
+export interface ListSources {
+}
+
+/** Begin anew. `length` is that of transitions in seconds. */
+export interface NewCharacter {
+  name: string;
+  length?: number;
+}
+
+/** Build a shipped recipe in place of what is there; or, where nodes are named, add these alone. */
+export interface UseRecipe {
+  recipe: string;
+  nodes?: string[];
+}
+
+/** Add a node of the gait cycles in open motions; `speed` makes that a second parameter beside the turn. */
+export interface AddGait {
+  name: string;
+  motions: string[];
+  speed?: boolean;
+  mirror?: boolean;
+}
+
+/** Add a part of a node as one of its own. */
+export interface AddPart {
+  name: string;
+  of: string;
+  low: number[];
+  high: number[];
+}
+
+/** Take a node away, with its edges. */
+export interface RemoveNode {
+  name: string;
+}
+
+/** A motion of a node; in place of `result` where that is open. */
+export interface MakeMotion {
+  node: string;
+  parameters: number[];
+  result?: string | null;
+}
+
+/**
+ * How many pairs cost how much: `counts` between 0 and `top` metres, in equal steps.
+ *
+ * `best` are the costs of each source sample's best transition, in order: an edge needs a `good` above them all.
+ */
+export interface CostChart {
+  source: string;
+  target: string;
+  top: number;
+  counts: number[];
+  best: number[];
+  good: number;
+  bad: number;
+}
+
+/** Find the best transition of many pairs of motions, from which thresholds are chosen. */
+export interface CompareNodes {
+  source: string;
+  target: string;
+  n_source?: number;
+  n_target?: number;
+}
+
+/**
+ * Shares of all pairs that are good, and bad; how many source samples have no way on, which `note` tells more of.
+ *
+ * `points` are all target samples with their costs from source sample `sample`, and `low`, `high` its box, null where
+ * there is none. Parameters are as in the node.
+ */
+export interface TriedEdge {
+  good_share: number;
+  bad_share: number;
+  stuck: number;
+  note: string;
+  sample: number;
+  at: number[];
+  points: number[][];
+  costs: number[];
+  low: number[] | null;
+  high: number[] | null;
+}
+
+/** What thresholds, in metres, would make of nodes that were compared; `sample` is whose box is shown. */
+export interface TryEdge {
+  source: string;
+  target: string;
+  good: number;
+  bad: number;
+  sample?: number;
+}
+
+/** Make an edge of nodes that were compared; `part` is the name of the part to connect where not all of it can. */
+export interface ConnectNodes {
+  source: string;
+  target: string;
+  good: number;
+  bad: number;
+  part?: string | null;
+}
+
+/** Take an edge away. */
+export interface Disconnect {
+  source: string;
+  target: string;
+}
+
+/** Some seconds of the character going about by chance. */
+export interface WalkCharacter {
+  seconds?: number;
+  seed?: number;
+}
+
+/** The files that were written. */
+export interface SavedAuthored {
+  files: string[];
+}
+
+/** Write the character, or the gaze map, into the folder as NAME.json. */
+export interface SaveAuthored {
+  kind: "character" | "gaze";
+  name: string;
+  replace?: boolean;
+}
+
+/** Take a character from the folder. */
+export interface LoadCharacter {
+  path: string;
+}
+
+/**
+ * A look: where to (radians), how long it took (s), how far the eyes turn in the head (radians).
+ *
+ * `cost` is in radians: how far the head of a map of all other examples is from this one's when it looks there; null
+ * where the others make no map. What costs much holds the map up where it is, or does not fit the others.
+ */
+export interface GazeExample {
+  name: string;
+  yaw: number;
+  pitch: number;
+  seconds: number;
+  eyes: number;
+  cost: number | null;
+}
+
+/** A gaze map: its examples, and the corners of the region that it can look at. */
+export interface GazeChart {
+  examples: GazeExample[];
+  region: [number, number][];
+  note: string;
+}
+
+/** Take a gaze map from the folder, or the one that comes with marey; null shows what is there. */
+export interface ShowGaze {
+  path?: string | null;
+  shipped?: boolean;
+}
+
+/** Work out what each example costs. */
+export interface GazeCosts {
+}
+
+/** Add a look that an open motion has: rest, a look at the goal (radians), and rest there. */
+export interface AddLook {
+  motion: string;
+  yaw: number;
+  pitch: number;
+  start?: number | null;
+  stop?: number | null;
+}
+
+/** Take an example away, by its place in the list. */
+export interface RemoveLook {
+  example: number;
+}
+
+/** An open motion that looks somewhere (radians) from its middle on, by the map as it is. */
+export interface AimGaze {
+  yaw: number;
+  pitch: number;
+  motion: string;
+  result?: string | null;
+}
+
+/** A recipe that comes with marey. */
+export interface DriveRecipe {
+  name: string;
+  about: string;
+}
+
+/** What can be driven: recipes, characters of the folder, and the one that Author has, "" where it cannot play. */
+export interface DriveChoices {
+  recipes: DriveRecipe[];
+  files: string[];
+  draft: string;
+}
+
+/** What can be driven. */
+export interface ListDrive {
+}
+
+/** What a character can be told to do; `at_point`: it goes for a point in space, such as a punch. */
+export interface DriveNode {
+  name: string;
+  ranges: CharacterRange[];
+  at_point: boolean;
+}
+
+/**
+ * The stream. `roles` gives joints' indices. `speed` is the range of speeds in m/s that can be asked for, or null.
+ *
+ * `delay` is in seconds: how long frames wait to be shown, which counts in the response. Each live frame tells:
+ * `place` [yaw, x, z] of the figure; `doing`, the node or clip that plays; `answer`, seconds that the last change of
+ * direction took, and `waiting`, seconds since one that is not answered yet, or null; `reached`, seconds until the
+ * point was, or null; and, where it has changed, `reach`: lines [[x, z], ...] around where it could be next.
+ */
+export interface DriveStarted {
+  started: LiveStarted;
+  roles: Record<string, number>;
+  way: "character" | "graph" | "matching" | "tree";
+  nodes: DriveNode[];
+  speed: [number, number] | null;
+  delay: number;
+}
+
+/**
+ * Begin to play, or go over to another way.
+ *
+ * `way`: a parametric motion graph ("character"), the direction table of a motion graph, motion matching, or a blend
+ * tree. A character is named by `source` and `name`. The others are made of `motions` that are open; of generated
+ * walks where none are named. `feet`: held at once, cleaned, which takes a look ahead, or left free. With `stay`, the
+ * figure begins where the one before stands.
+ */
+export interface StartDrive {
+  way: "character" | "graph" | "matching" | "tree";
+  source?: "recipe" | "file" | "draft";
+  name?: string;
+  motions?: string[];
+  feet?: "lock" | "clean" | "free";
+  stay?: boolean;
+}
+
+/**
+ * All that is wished from now on; what is null is not.
+ *
+ * `direction` is in radians from +Z in the world, positive to the left; `point` x and z of the floor, to go to;
+ * `target` x, y and z to be aimed at; `node` what to do, with `values` of its other parameters; `speed` in m/s.
+ */
+export interface DriveWish {
+  direction?: number | null;
+  point?: [number, number] | null;
+  target?: [number, number, number] | null;
+  node?: string | null;
+  speed?: number | null;
+  values?: Record<string, number> | null;
+}
+
+/**
+ * Of one way: seconds driven, changes of direction that were answered, and in how many seconds.
+ *
+ * Answered means that the figure faces the direction to within 15 degrees for 0.25 s; `unanswered` counts those that
+ * were given up for another, or not answered within 8 s.
+ */
+export interface WayFigures {
+  way: "character" | "graph" | "matching" | "tree";
+  seconds: number;
+  answered: number;
+  unanswered: number;
+  median: number | null;
+  slowest: number | null;
+}
+
+/** All ways that were driven. */
+export interface DriveTable {
+  ways: WayFigures[];
+}
+
+/** How the ways have done so far. */
+export interface DriveFigures {
+}
+
+/** The motion. */
+export interface Kept {
+  motion: MotionInfo;
+}
+
+/** The last seconds as a motion of their own. */
+export interface KeepDriven {
+  seconds?: number;
+}
+
 /** A live stream has ended by itself; `error` is "" where all was well. */
 export interface LiveEnded {
   event: "live_ended";
@@ -558,8 +1343,51 @@ export interface Commands {
   "blend": { fields: BlendMotions; reply: Blended };
   "blend_transition": { fields: JoinMotions; reply: Blended };
   "blend_statistics": { fields: CompareBlends; reply: BlendTable };
+  "graph_build": { fields: BuildGraph; reply: GraphBuilt };
+  "graph_links": { fields: LinkGraph; reply: GraphLinks };
+  "graph_walk": { fields: WalkGraph; reply: Walked };
+  "graph_follow": { fields: FollowGraph; reply: PathFollowed };
+  "graph_steer": { fields: SteerGraph; reply: GraphSteered };
+  "graph_wish": { fields: WishGraph; reply: Nothing };
+  "graph_save": { fields: SaveGraph; reply: GraphSaved };
+  "find_build": { fields: BuildWeb; reply: WebBuilt };
+  "find_suggest": { fields: SuggestThreshold; reply: ThresholdCurve };
+  "find_search": { fields: SearchWeb; reply: SearchDone };
+  "find_matches": { fields: GetMatches; reply: MatchTiles };
+  "find_open": { fields: OpenMatch; reply: MotionInfo };
+  "aim_make": { fields: MakeSpace; reply: SpaceMade };
+  "aim": { fields: AimMotion; reply: Aimed };
+  "aim_keep": { fields: KeepAimed; reply: MotionInfo };
+  "layer_splice": { fields: SpliceMotions; reply: SpliceDone };
+  "layer_transplant": { fields: TransplantLimb; reply: TransplantDone };
+  "layer_look": { fields: LookAt; reply: LookDone };
+  "author_show": { fields: ShowCharacter; reply: Character };
+  "author_sources": { fields: ListSources; reply: Sources };
+  "author_new": { fields: NewCharacter; reply: Character };
+  "author_recipe": { fields: UseRecipe; reply: Character };
+  "author_add": { fields: AddGait; reply: Character };
+  "author_part": { fields: AddPart; reply: Character };
+  "author_remove": { fields: RemoveNode; reply: Character };
+  "author_motion": { fields: MakeMotion; reply: MotionInfo };
+  "author_compare": { fields: CompareNodes; reply: CostChart };
+  "author_try": { fields: TryEdge; reply: TriedEdge };
+  "author_connect": { fields: ConnectNodes; reply: Character };
+  "author_disconnect": { fields: Disconnect; reply: Character };
+  "author_walk": { fields: WalkCharacter; reply: MotionInfo };
+  "author_save": { fields: SaveAuthored; reply: SavedAuthored };
+  "author_load": { fields: LoadCharacter; reply: Character };
+  "author_gaze": { fields: ShowGaze; reply: GazeChart };
+  "author_gaze_costs": { fields: GazeCosts; reply: GazeChart };
+  "author_gaze_add": { fields: AddLook; reply: GazeChart };
+  "author_gaze_remove": { fields: RemoveLook; reply: GazeChart };
+  "author_gaze_aim": { fields: AimGaze; reply: MotionInfo };
+  "drive_list": { fields: ListDrive; reply: DriveChoices };
+  "drive_start": { fields: StartDrive; reply: DriveStarted };
+  "drive_wish": { fields: DriveWish; reply: Nothing };
+  "drive_figures": { fields: DriveFigures; reply: DriveTable };
+  "drive_keep": { fields: KeepDriven; reply: Kept };
 }
 
 export type StudioEvent = LiveEnded | MotionChanged;
 
-export const PANELS = ["look", "compare", "blend"] as const;
+export const PANELS = ["look", "compare", "blend", "graph", "find", "layer", "author", "drive"] as const;

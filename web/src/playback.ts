@@ -76,6 +76,18 @@ export class Playback {
     this.changed.emit();
   }
 
+  /** The stretch begins at the current frame; one that would end before it goes on to the end. */
+  markStart(): void {
+    const stop = this.region?.[1] ?? this.nFrames;
+    this.setRegion([this.frame, stop > this.frame + 1 ? stop : this.nFrames]);
+  }
+
+  /** The stretch ends with the current frame; one that would begin after it begins at the start. */
+  markStop(): void {
+    const start = this.region?.[0] ?? 0;
+    this.setRegion([start < this.frame ? start : 0, this.frame + 1]);
+  }
+
   /** Frames that are played, half-open. */
   get range(): [number, number] {
     return this.region ?? [0, this.nFrames];
@@ -109,8 +121,8 @@ export class Playback {
       case "Home": this.step(-this.frame); return true;
       case "End": this.step(this.nFrames); return true;
       case "l": this.setLoop(!this.loop); return true;
-      case "[": this.setRegion([this.frame, this.region?.[1] ?? this.nFrames]); return true;
-      case "]": this.setRegion([this.region?.[0] ?? 0, this.frame + 1]); return true;
+      case "[": this.markStart(); return true;
+      case "]": this.markStop(); return true;
       case "\\": this.setRegion(null); return true;
       default: return false;
     }

@@ -10,6 +10,9 @@ export interface Stroke {
 }
 
 const SPACING = 0.05;
+/** Metres: the size of a target; and how much farther from it a finger may be. */
+const RADIUS = 0.06;
+const FINGER = 2.5;
 
 /** From now on, dragging with the left button draws on the floor. The returned function ends it. */
 export function drawOnGround(stage: Stage, done: (stroke: Stroke) => void): () => void {
@@ -84,7 +87,7 @@ export interface Target {
 export function dragTarget(stage: Stage, options: TargetOptions): Target {
   const { canvas, controls } = stage;
   const look = new THREE.MeshBasicMaterial({ color: options.color ?? cssVariable("--accent"), transparent: true, opacity: 0.9 });
-  const ball = new THREE.Mesh(new THREE.SphereGeometry(options.radius ?? 0.06, 24, 16), look);
+  const ball = new THREE.Mesh(new THREE.SphereGeometry(options.radius ?? RADIUS, 24, 16), look);
   ball.position.set(...options.at);
   stage.scene.add(ball);
   stage.invalidate();
@@ -92,7 +95,9 @@ export function dragTarget(stage: Stage, options: TargetOptions): Target {
 
   const place = (): [number, number, number] => [ball.position.x, ball.position.y, ball.position.z];
   const down = (event: PointerEvent) => {
-    if (event.button !== 0 || !stage.ray(event).intersectObject(ball).length) return;
+    // A finger covers more than the tip of an arrow.
+    const reach = (event.pointerType === "touch" ? FINGER : 1) * (options.radius ?? RADIUS);
+    if (event.button !== 0 || stage.ray(event).ray.distanceToPoint(ball.position) > reach) return;
     // The camera must not turn with the hand.
     controls.enabled = false;
     canvas.setPointerCapture(event.pointerId);

@@ -8,6 +8,8 @@ import { Signal } from "./signal";
 export type View = "front" | "side" | "top" | "free";
 
 const SHADOW_REACH = 6;
+/** Metres from which on a figure is too small to be looked at. */
+const FAR = 12;
 /** Pixels drawn per pixel shown where there is no graphics card. */
 const SOFTWARE_RATIO = 0.75;
 
@@ -125,6 +127,14 @@ export class Stage {
     return { x: ((p.x + 1) / 2) * this.canvas.clientWidth, y: ((1 - p.y) / 2) * this.canvas.clientHeight };
   }
 
+  /** Whether a world point lies well within the picture, not far away. */
+  sees(point: THREE.Vector3): boolean {
+    const at = this.project(point);
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (!at || this.camera.position.distanceTo(point) > FAR) return false;
+    return at.x > 0.1 * width && at.x < 0.9 * width && at.y > 0.1 * height && at.y < 0.9 * height;
+  }
+
   /** The ray under a pointer event. */
   ray(event: { clientX: number; clientY: number }): THREE.Raycaster {
     const box = this.canvas.getBoundingClientRect();
@@ -174,12 +184,14 @@ export class Stage {
 
 /** Where the processor has to draw, smooth edges and shadows would cost the fluent motion: it goes without. */
 function makeRenderer(): { renderer: THREE.WebGLRenderer; software: boolean } {
-  const renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance" });
-  const gl = renderer.getContext();
-  const about = gl.getExtension("WEBGL_debug_renderer_info");
-  const name = about ? String(gl.getParameter(about.UNMASKED_RENDERER_WEBGL)) : "";
-  if (!/swiftshader|llvmpipe|software/i.test(name)) return { renderer, software: false };
-  renderer.dispose();
-  renderer.forceContextLoss();
+  const canvas = document.createElement("canvas");
+  const context = canvas.getContext("webgl2", { antialias: true, powerPreference: "high-performance" });
+  const about = context?.getExtension("WEBGL_debug_renderer_info");
+  const name = about ? String(context!.getParameter(about.UNMASKED_RENDERER_WEBGL)) : "";
+  // A context's settings cannot be changed; a renderer is costly to make, so that the choice comes first.
+  if (context && !/swiftshader|llvmpipe|software/i.test(name)) {
+    return { renderer: new THREE.WebGLRenderer({ canvas, context }), software: false };
+  }
+  context?.getExtension("WEBGL_lose_context")?.loseContext();
   return { renderer: new THREE.WebGLRenderer({ antialias: false }), software: true };
 }

@@ -7,8 +7,10 @@ import { oncePerPicture, Signal } from "./signal";
 import { GUTTER, tickStep, type TimeScale } from "./timescale";
 
 const RULER = 24;
-const ROW = 18;
-const GRAB = 6;
+/** Fingers need more room than a mouse: the height of a lane, and pixels within which an end is taken hold of. */
+const COARSE = matchMedia("(pointer: coarse)").matches;
+const ROW = COARSE ? 28 : 18;
+const GRAB = COARSE ? 14 : 6;
 
 type Drag =
   | { kind: "scrub" }
@@ -18,6 +20,8 @@ type Drag =
 export class Timeline {
   readonly contactsEdited = new Signal<LaneEdit[]>();
   readonly labelsEdited = new Signal<LabelSpan[]>();
+  /** Another contact or label is selected, or none. */
+  readonly spanSelected = new Signal();
   private readonly canvas = el("canvas", { tabIndex: 0, role: "slider", aria: { label: "Timeline" } });
   private readonly rename = el("input", { class: "rename", hidden: true, aria: { label: "Label's name" } });
   private lanes: Lane[] = [];
@@ -58,7 +62,7 @@ export class Timeline {
   show(info: MotionInfo | null): void {
     const other = info?.motion !== this.info?.motion;
     if (other || info?.n_frames !== this.info?.n_frames) this.scale.fit(info?.n_frames ?? 1);
-    if (other) this.selected = null;
+    if (other) this.pick(null);
     this.info = info;
     if (this.drag?.kind === "span") return;
     this.lanes = info ? lanesOf(info.contacts, info.labels) : [];
@@ -179,7 +183,7 @@ export class Timeline {
     const found = hitTest(this.lanes, lane, frame, GRAB * this.scale.perPixel);
     const hit = found ?? this.create(lane, frame);
     const from = { ...this.lanes[hit.lane]!.spans[hit.span]! };
-    this.selected = { lane: hit.lane, span: hit.span };
+    this.pick({ lane: hit.lane, span: hit.span });
     this.drag = { kind: "span", hit, from, at: frame, part: hit.part, created: !found };
     this.draw();
   }
@@ -219,7 +223,7 @@ export class Timeline {
     if (drag.created && unchanged) {
       // A click on an empty place is no edit.
       lane.spans.splice(drag.hit.span, 1);
-      this.selected = null;
+      this.pick(null);
       this.draw();
     } else if (!unchanged) {
       this.commit(lane);
@@ -249,7 +253,7 @@ export class Timeline {
 
   private startRename(lane: number, span: number): void {
     const now = this.lanes[lane]!.spans[span]!;
-    this.selected = { lane, span };
+    this.pick({ lane, span });
     this.rename.value = now.name;
     this.rename.hidden = false;
     this.rename.style.left = `${Math.max(GUTTER, this.scale.x(now.start))}px`;
@@ -272,13 +276,33 @@ export class Timeline {
   }
 
   private key(event: KeyboardEvent): void {
-    const lane = this.selected && this.lanes[this.selected.lane];
-    if ((event.key !== "Delete" && event.key !== "Backspace") || !lane) return;
+    if ((event.key !== "Delete" && event.key !== "Backspace") || !this.selection) return;
     event.preventDefault();
+    this.removeSelected();
+  }
+
+  /** What is selected: a contact, a label, or nothing. */
+  get selection(): Lane["kind"] | null {
+    const lane = this.selected && this.lanes[this.selected.lane];
+    return lane?.spans[this.selected!.span] ? lane.kind : null;
+  }
+
+  removeSelected(): void {
+    const lane = this.selected && this.lanes[this.selected.lane];
+    if (!lane) return;
     lane.spans.splice(this.selected!.span, 1);
-    this.selected = null;
+    this.pick(null);
     this.commit(lane);
     this.draw();
+  }
+
+  renameSelected(): void {
+    if (this.selection === "label") this.startRename(this.selected!.lane, this.selected!.span);
+  }
+
+  private pick(selected: { lane: number; span: number } | null): void {
+    this.selected = selected;
+    this.spanSelected.emit();
   }
 
   private wheel(event: WheelEvent): void {

@@ -16,7 +16,7 @@ export function transport(host: HTMLElement, playback: Playback): void {
   const speed = el("select", { aria: { label: "Speed" }, title: "Speed", on: { change: () => playback.setSpeed(Number(speed.value)) } });
   for (const value of SPEEDS) speed.append(el("option", { value: String(value), text: `${value}×` }));
   speed.value = "1";
-  const region = button("All", () => playback.setRegion(null), "Play all again (\\); Shift-drag on the ruler marks a stretch ([ and ])");
+  const region = button("All", () => playback.setRegion(null), "Play all again (\\); Shift-drag on the ruler marks a stretch");
   const frame = el("input", { type: "number", min: "0", step: "1", aria: { label: "Frame" }, title: "Frame" });
   frame.id = "frame";
   frame.addEventListener("change", () => playback.seek(Math.round(frame.valueAsNumber) || 0));
@@ -28,7 +28,10 @@ export function transport(host: HTMLElement, playback: Playback): void {
     play,
     icon("Frame on", "▸", () => playback.step(1), "One frame on (→)"),
     icon("Last frame", "▸|", () => playback.step(playback.nFrames), "Last frame (End)"),
-    loop, speed, region, el("span", { class: "spacer" }), frame, total, seconds,
+    loop, speed,
+    icon("Loop from here", "[", () => playback.markStart(), "The stretch that is played begins here ([)"),
+    icon("Loop to here", "]", () => playback.markStop(), "The stretch that is played ends here (])"),
+    region, el("span", { class: "spacer" }), frame, total, seconds,
   );
   const show = () => {
     play.textContent = playback.playing ? "❚❚" : "▶";

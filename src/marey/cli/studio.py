@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from marey.studio.serve import Address
 
 
 @click.command("studio")
@@ -28,12 +24,16 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
       marey studio takes/
       marey studio --port 9000 --no-browser
     """
-    from marey.studio.app import Studio
-    from marey.studio.folder import Folder
+    from marey.studio.page_files import PAGE, check_built
     from marey.studio.security import is_loopback
-    from marey.studio.serve import bind, serve
+    from marey.studio.serve import address_of, bind, serve
 
-    studio = Studio(None if folder is None else Folder(folder))
+    check_built(PAGE, "index.html")
+    opened = None
+    if folder is not None:
+        from marey.studio.folder import Folder
+
+        opened = Folder(folder)
     listening = bind(host, port, expose=expose)
     if not is_loopback(host):
         click.echo(
@@ -41,15 +41,16 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
             "read and write the opened folder, and it travels unencrypted",
             err=True,
         )
-
-    def ready(address: Address) -> None:
-        click.echo(f"marey studio: {address.url}")
-        click.echo("Ctrl-C ends it.", err=True)
-        if not no_browser:
-            _open(address.url)
-
+    address = address_of(listening)
+    click.echo(f"marey studio: {address.url}")
+    click.echo("Ctrl-C ends it.", err=True)
+    if not no_browser:
+        _open(address.url)
     with suppress(KeyboardInterrupt):  # the way to end it, not an accident
-        serve(listening, studio, ready=ready)
+        # The browser takes its time to start, as does the rest of the server: both at once.
+        from marey.studio.app import Studio
+
+        serve(listening, Studio(opened), address=address)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,11 +21,13 @@ from marey.studio.folder import Folder
 from marey.studio.messages import Refused, Uploaded
 from marey.studio.page_files import PAGE, check_built
 from marey.studio.places import UPLOAD_BYTES
-from marey.studio.registry import find_commands
+from marey.studio.registry import Commands
 from marey.studio.security import Guard
 from marey.studio.sessions import Sessions
 from marey.studio.wire import encode
 
+# Seconds from the start until the panels are loaded that were not needed yet.
+_LATER = 5.0
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -48,7 +51,7 @@ class Studio:
     def __init__(self, folder: Folder | None, page: Path = PAGE) -> None:
         check_built(page, "index.html")
         self.sessions = Sessions(folder)
-        self._commands = find_commands()
+        self._commands = Commands()
         self._page = page
 
     def app(self, token: str, hosts: tuple[str, ...], cookie: str, *, any_host: bool = False) -> ASGIApp:
@@ -65,8 +68,15 @@ class Studio:
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        loading = asyncio.get_running_loop().create_task(self._load_later())
         yield
+        loading.cancel()
         await self.sessions.close()
+
+    async def _load_later(self) -> None:
+        """Load what the first figure does not need once it can be seen."""
+        await asyncio.sleep(_LATER)
+        await asyncio.to_thread(self._commands.load)
 
     async def index(self, request: Request) -> Response:
         """The page."""
@@ -97,12 +107,13 @@ class Studio:
         part: Path | None = None
         try:
             session.places.room_for(name, int(told) if told.isdecimal() and len(told) < 20 else UPLOAD_BYTES + 1)
-            size = 0
-            with tempfile.NamedTemporaryFile(dir=session.places.own, delete=False) as stream:
+            with (
+                session.places.arrival(name) as coming,
+                tempfile.NamedTemporaryFile(dir=session.places.own, delete=False) as stream,
+            ):
                 part = Path(stream.name)
                 async for chunk in request.stream():
-                    size += len(chunk)
-                    session.places.room_for(name, size)
+                    coming.add(len(chunk))
                     stream.write(chunk)
             session.places.take(name, part)
         except MareyError as error:
@@ -112,7 +123,7 @@ class Studio:
         finally:
             if part is not None:
                 part.unlink(missing_ok=True)
-        return Response(encode(Uploaded(name, size)), media_type="application/json")
+        return Response(encode(Uploaded(name, coming.size)), media_type="application/json")
 
     async def download(self, request: Request) -> Response:
         """A file that was made for the page."""

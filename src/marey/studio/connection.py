@@ -10,7 +10,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from marey.errors import InvalidValue, MareyError
 from marey.studio.messages import Hello
 from marey.studio.outbox import TooSlow
-from marey.studio.registry import Command
+from marey.studio.registry import Commands
 from marey.studio.session import Session
 from marey.studio.sessions import Sessions
 from marey.studio.wire import decode, encode, parse_object
@@ -24,7 +24,7 @@ NOT_UNDERSTOOD, REFUSED, TOO_SLOW, TAKEN_OVER = 1003, 1008, 1013, 4001
 class Page:
     """A page at the other end of a socket."""
 
-    def __init__(self, socket: WebSocket, sessions: Sessions, commands: dict[str, Command]) -> None:
+    def __init__(self, socket: WebSocket, sessions: Sessions, commands: Commands) -> None:
         self._socket = socket
         self._sessions = sessions
         self._commands = commands
@@ -64,7 +64,8 @@ class Page:
         sender = asyncio.get_running_loop().create_task(self._send(session, min(seen, session.outbox.last)))
         try:
             while True:
-                session.take(self._commands, parse_object(await self._text()))
+                text = await self._text()
+                session.take(self._commands, parse_object(text), len(text))
         except WebSocketDisconnect as gone:
             return gone.code
         except InvalidValue as error:

@@ -16,8 +16,8 @@ from marey.studio.motions import Opened
 _TALL = 1.7  # metres, where nothing tells
 
 
-def info_of(name: str, opened: Opened, session: str = "") -> MotionInfo:
-    """The motion with id `name` of a session."""
+def info_of(name: str, opened: Opened, session: str = "", origin: str = "") -> MotionInfo:
+    """The motion with id `name` of a session; `origin` is that of the one from whose file its skin is."""
     step = opened.now
     figure = step.figure
     shared: dict[str, Any] = {
@@ -37,7 +37,7 @@ def info_of(name: str, opened: Opened, session: str = "") -> MotionInfo:
             *(f"from {each}" for each in opened.made_from),
             *(each.what for each in opened.steps[1 : opened.at + 1]),
         ),
-        "skin": f"/skin/{session}/{name}" if session and opened.file.lower().endswith(".glb") else None,
+        "skin": f"/skin/{session}/{origin}" if session and origin else None,
         "undo": opened.at,
         "redo": len(opened.steps) - 1 - opened.at,
     }

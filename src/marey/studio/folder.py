@@ -15,6 +15,8 @@ SUFFIXES = (*(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf"), *MARKER
 # Most files that a list has, and the largest sidecar that is read for it, in bytes.
 MOST_LISTED = 5_000
 _SMALL = 64 * 2**10
+# Bytes of a name, and letters of a path: what file systems take, so that they need not be asked.
+_LONGEST_NAME, _LONGEST_PATH = 255, 2_000
 _OUTSIDE = "is not in the opened folder; open the folder that it is in"
 
 
@@ -55,7 +57,9 @@ class Folder:
     def inside(self, path: str) -> Path:
         """`path` within the folder, links resolved; it need not exist."""
         parts = path.split("/")
-        if not path or "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in parts):
+        plain = path and "\0" not in path and "\\" not in path and not any(part in ("", ".", "..") for part in parts)
+        fits = len(path) <= _LONGEST_PATH and all(len(part.encode(errors="replace")) <= _LONGEST_NAME for part in parts)
+        if not plain or not fits:
             raise InvalidValue(f"expected a path within the folder such as 'takes/walk.bvh', got {path[:80]!r}")
         joined = self.root.joinpath(*parts)
         if not self._holds(joined):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marey.core._arrays import Floats
 from marey.core.kinematics import forward_kinematics
@@ -17,8 +19,9 @@ from marey.studio.frames import MAX_JOINTS
 from marey.studio.messages import Binary, Where
 
 Figure = Motion | Markers
-# Most motions open at once, steps that can be taken back, and frames in one message.
+# Most motions open at once, bytes of them with their history, steps that can be taken back, and frames in one message.
 MOST_OPEN = 500
+MOST_BYTES = 4 * 2**30
 MOST_STEPS = 50
 BLOCK_FRAMES = 512
 
@@ -90,6 +93,8 @@ class Motions:
         with self._lock:
             if len(self._opened) >= MOST_OPEN:
                 raise InvalidValue(f"{MOST_OPEN} motions are open, which is the limit; close some")
+            if self._bytes(opened.figure) > MOST_BYTES:
+                raise InvalidValue(f"more than {MOST_BYTES / 2**30:g} GB of motion would be open; close some")
             self._count += 1
             self._revision += 1
             name = f"m{self._count}"
@@ -120,6 +125,19 @@ class Motions:
             raise InvalidValue(f"{figure.name!r} holds markers, not a skeleton's motion, which this needs")
         return figure
 
+    def skinned(self, name: str) -> str:
+        """The id of the motion whose GLB file has a skin for this one: its own, or that of what it was made from.
+
+        "" where there is none, or where bones have other lengths than it.
+        """
+        with self._lock:
+            wanted = self._opened[name].now.figure if name in self._opened else None
+            while (opened := self._opened.get(name)) is not None:
+                if opened.file.lower().endswith(".glb"):
+                    return name if _same_bones(wanted, opened.figure) else ""
+                name = opened.made_from[0] if not opened.file and len(opened.made_from) == 1 else ""
+        return ""
+
     def close(self, name: str) -> None:
         """Forget a motion."""
         self.opened(name)
@@ -139,6 +157,8 @@ class Motions:
             del opened.steps[opened.at + 1 :]
             opened.steps.append(Step(after, revision, what))
             del opened.steps[: -MOST_STEPS - 1]
+            while len(opened.steps) > 2 and self._bytes() > MOST_BYTES:
+                del opened.steps[0]
             opened.at = len(opened.steps) - 1
 
     def step(self, name: str, *, back: bool) -> None:
@@ -155,6 +175,12 @@ class Motions:
         opened = self.opened(name)
         with self._lock:
             opened.saved = opened.now.figure
+
+    def _bytes(self, *more: Figure) -> int:
+        """The bytes of all motions with their history; steps share what they have not changed."""
+        figures = [step.figure for opened in self._opened.values() for step in opened.steps]
+        arrays = {id(array): array.nbytes for figure in (*figures, *more) for array in _arrays(figure)}
+        return sum(arrays.values())
 
     def frames(self, name: str, start: int, stop: int) -> FrameBlock:
         """Frames `start` to `stop` in the world."""
@@ -176,6 +202,22 @@ def world_of(figure: Figure, start: int, stop: int) -> tuple[Floats, Floats]:
     bones = None if figure.bone_offsets is None else figure.bone_offsets[start:stop]
     world = forward_kinematics(figure.skeleton, figure.root_positions[start:stop], figure.rotations[start:stop], bones)
     return world.positions, world.rotations
+
+
+def _same_bones(a: Figure | None, b: Figure) -> bool:
+    """Whether two motions move the same skeleton."""
+    if not isinstance(a, Motion) or not isinstance(b, Motion) or a.skeleton.names != b.skeleton.names:
+        return False
+    return a.skeleton is b.skeleton or bool(np.allclose(a.skeleton.offsets, b.skeleton.offsets, atol=1e-4))
+
+
+def _arrays(figure: Figure) -> list[NDArray[Any]]:
+    """All that makes a motion large."""
+    if isinstance(figure, Markers):
+        return [figure.positions, figure.valid]
+    masks = [] if figure.contacts is None else [figure.contacts.mask]
+    bones = [] if figure.bone_offsets is None else [figure.bone_offsets]
+    return [figure.root_positions, figure.rotations, *bones, *masks]
 
 
 def _same_frames(a: Figure, b: Figure) -> bool:

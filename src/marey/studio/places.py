@@ -18,6 +18,8 @@ from marey.studio.messages import FolderList, Where
 UPLOAD_BYTES = 256 * 2**20
 SESSION_BYTES = 2 * 2**30
 MOST_UPLOADS = 1_000
+# Bytes that uploads leave free on the disk.
+FREE_BYTES = 512 * 2**20
 # Files made for download that are kept; the oldest goes first.
 MOST_OFFERS = 64
 _LONGEST_NAME = 120
@@ -37,6 +39,7 @@ class Places:
         self._uploads = Folder(self.uploads)
         self._offers: dict[str, Path] = {}
         self._taken: dict[str, int] = {}
+        self._coming: dict[Arrival, int] = {}
 
     def close(self) -> None:
         """Remove what was temporary."""
@@ -55,7 +58,7 @@ class Places:
         return self.folder.find(path)
 
     def room_for(self, name: str, size: int) -> None:
-        """Refuse an upload whose name is none for a motion file, or that is too much."""
+        """Refuse an upload whose name is none for a motion file, or that is too much beside what is there or coming."""
         is_sidecar = name.endswith(SIDECAR_SUFFIX)
         if (
             not name
@@ -66,11 +69,20 @@ class Places:
             raise InvalidValue(f"expected a file name such as 'walk.bvh', got {name[:80]!r}")
         if not is_sidecar and split_name(name)[1] not in (*SUFFIXES, ".asf"):
             raise UnknownFormat(f"no motion file; supported are {', '.join(SUFFIXES)}", path=name)
-        others = {other: taken for other, taken in self._taken.items() if other != name}
         if size > UPLOAD_BYTES:
             raise LimitExceeded(f"is larger than {UPLOAD_BYTES // 2**20} MB, the most that can be uploaded", path=name)
-        if size + sum(others.values()) > SESSION_BYTES or len(others) >= MOST_UPLOADS:
+        others = {other: taken for other, taken in self._taken.items() if other != name}
+        coming = sum(self._coming.values())
+        if size + sum(others.values()) + coming > SESSION_BYTES or len(others) + len(self._coming) >= MOST_UPLOADS:
             raise LimitExceeded("does not fit any more, so much was uploaded already; reload the page", path=name)
+        if shutil.disk_usage(self.own).free - size < FREE_BYTES:
+            raise LimitExceeded(
+                "does not fit on the disk of this machine; make room in its temporary folder", path=name
+            )
+
+    def arrival(self, name: str) -> Arrival:
+        """A file that begins to arrive; its bytes count from the first on, as many may come at the same time."""
+        return Arrival(self, name)
 
     def take(self, name: str, part: Path) -> None:
         """Put a file that has arrived where uploads are."""
@@ -91,6 +103,32 @@ class Places:
     def offered(self, name: str) -> Path | None:
         """The file that was offered under a name."""
         return self._offers.get(name)
+
+
+class Arrival:
+    """An upload on its way, as a context: within it, `add` is told of each piece."""
+
+    def __init__(self, places: Places, name: str) -> None:
+        self._places = places
+        self._name = name
+        self.size = 0
+
+    def __enter__(self) -> Arrival:
+        self._places._coming[self] = 0
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._places._coming.pop(self, None)
+
+    def add(self, size: int) -> None:
+        """Count another piece; refuses it where there is no room any more."""
+        coming = self._places._coming
+        coming.pop(self)
+        self.size += size
+        try:
+            self._places.room_for(self._name, self.size)
+        finally:
+            coming[self] = self.size
 
 
 def fit_name(name: str) -> str:

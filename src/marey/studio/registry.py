@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 from marey.studio.messages import EVENTS, Event, Message
 
 # In the order of their tabs. A panel is a module of `marey.studio.panels`.
-PANELS = ("look", "compare", "blend")
+PANELS = ("look", "compare", "blend", "graph", "find", "layer", "author", "drive")
+# Those whose commands a page sends as it opens.
+FIRST = ("look",)
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -58,6 +60,26 @@ def find_commands(panels: tuple[str, ...] = PANELS) -> dict[str, Command]:
                 raise LookupError(f"the command {message.do!r} is answered twice, in {module} and before")
             found[message.do] = Command(message, _reply_of(function), function, reads)
     return found
+
+
+class Commands:
+    """Commands by name. Those of panels that a page does not show at first are loaded when they are first needed."""
+
+    def __init__(self, first: tuple[str, ...] = FIRST) -> None:
+        self._found = find_commands(tuple(panel for panel in first if panel in PANELS))
+        self._whole = False
+
+    def get(self, do: str) -> Command | None:
+        """The command of that name, if there is one."""
+        if do not in self._found and not self._whole:
+            self.load()
+        return self._found.get(do)
+
+    def load(self) -> None:
+        """Load all panels, so that nobody has to wait for it later; from any thread."""
+        for do, found in find_commands().items():
+            self._found.setdefault(do, found)
+        self._whole = True
 
 
 def find_events(panels: tuple[str, ...] = PANELS) -> tuple[type[Event], ...]:

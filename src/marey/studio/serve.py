@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 # The port that is tried first, so that a browser knows the page again.
 USUAL_PORT = 8377
-# Bytes of one message from the page, and how many that were not yet looked at may wait.
+# Bytes of one message from the page; no further ones are read until it was looked at.
 _MESSAGE_BYTES = 4 * 2**20
-_WAITING = 32
 # Seconds that pages have to go when the server ends.
 _GRACE = 2
 
@@ -76,10 +75,17 @@ def bind(host: str = "127.0.0.1", port: int | None = None, *, expose: bool = Fal
     raise InvalidValue("there is no port to listen at")
 
 
+def address_of(listening: socket.socket) -> Address:
+    """Where a socket is, with a new token. Whoever comes before `serve` waits until it serves."""
+    host, port = listening.getsockname()[:2]
+    return Address(host, port, new_token())
+
+
 def serve(
     listening: socket.socket,
     studio: Studio,
     *,
+    address: Address | None = None,
     ready: Callable[[Address], None] | None = None,
     started: Callable[[Server], None] | None = None,
 ) -> None:
@@ -89,19 +95,21 @@ def serve(
     ----------
     listening : from `bind`.
     studio : with the folder whose files the page may open.
+    address : from `address_of`, where it was told to somebody already.
     ready : called with the address when pages can be opened.
     started : called with the server, whose `should_exit` ends it.
     """
     import uvicorn
 
-    host, port = listening.getsockname()[:2]
-    address = Address(host, port, new_token())
-    app = studio.app(address.token, own_hosts(host, port), address.cookie, any_host=not is_loopback(host))
+    from marey.studio.sockets import BoundedProtocol
+
+    here = address_of(listening) if address is None else address
+    hosts, exposed = own_hosts(here.host, here.port), not is_loopback(here.host)
+    app = studio.app(here.token, hosts, here.cookie, any_host=exposed)
     config = uvicorn.Config(
         app,
-        ws="websockets-sansio",
+        ws=BoundedProtocol,
         ws_max_size=_MESSAGE_BYTES,
-        ws_max_queue=_WAITING,
         ws_per_message_deflate=False,
         http="h11",
         log_level="warning",
@@ -121,7 +129,7 @@ def serve(
         while not server.started and not serving.done():
             await asyncio.sleep(0.005)
         if server.started and ready is not None:
-            ready(address)
+            ready(here)
         await serving
 
     asyncio.run(run())

@@ -14,15 +14,17 @@ from marey.studio.folder import Folder
 from marey.studio.frames import pack_frames
 from marey.studio.jobs import COMMAND, Jobs, WorkFailed
 from marey.studio.live import Live
-from marey.studio.messages import Event, MotionInfo, Welcome
-from marey.studio.motions import BLOCK_FRAMES, FrameBlock, Motions
+from marey.studio.messages import Binary, Event, MotionInfo, Welcome
+from marey.studio.motions import BLOCK_FRAMES, Motions
 from marey.studio.outbox import Outbox
 from marey.studio.places import UPLOAD_BYTES, Places
-from marey.studio.registry import PANELS, Command
+from marey.studio.registry import PANELS, Command, Commands
 from marey.studio.wire import decode, encode
 
-# Commands of one page that may be under way.
+# Commands of one page that may be under way, letters of their messages, and blocks of frames that may be in the making.
 MOST_WAITING = 256
+MOST_LETTERS = 16 * 2**20
+MOST_BLOCKS = 4
 
 _log = logging.getLogger("marey.studio")
 
@@ -50,11 +52,13 @@ class Session:
         self._received = 0
         self._resumed = False
         self._turn = asyncio.Lock()
+        self._blocks = asyncio.Semaphore(MOST_BLOCKS)
+        self._letters = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     def info(self, motion: str) -> MotionInfo:
         """An open motion as the page is told of it."""
-        return info_of(motion, self.motions.opened(motion), self.id)
+        return info_of(motion, self.motions.opened(motion), self.id, self.motions.skinned(motion))
 
     def tell(self, event: Event) -> None:
         """Send an event; from any thread."""
@@ -82,8 +86,8 @@ class Session:
         """From now on, whoever is welcomed has been here before."""
         self._resumed = True
 
-    def take(self, commands: dict[str, Command], message: dict[str, Any]) -> None:
-        """Begin to answer a message; called in the server's loop."""
+    def take(self, commands: Commands, message: dict[str, Any], letters: int) -> None:
+        """Begin to answer a message of that many letters; called in the server's loop."""
         number, do = message.pop("id", None), message.pop("do", None)
         if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**32:
             self._fail(0, "InvalidValue", 'a message needs an "id", a whole number from 1 on')
@@ -98,14 +102,25 @@ class Session:
         if len(self._tasks) >= MOST_WAITING and do != "cancel":
             self._fail(number, "Busy", f"{MOST_WAITING} commands are under way, which is the limit; wait for some")
             return
+        if self._letters + letters > MOST_LETTERS and self._letters:
+            self._fail(number, "Busy", "too much is under way to take a message of that size; wait for some of it")
+            return
+        self._letters += letters
         task = asyncio.get_running_loop().create_task(self._answer(command, number, message))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda done: self._over(done, letters))
+
+    def _over(self, task: asyncio.Task[None], letters: int) -> None:
+        self._tasks.discard(task)
+        self._letters -= letters
 
     async def _answer(self, command: Command, number: int, fields: dict[str, Any]) -> None:
         COMMAND.set(number)
         try:
             message = decode(command.message, fields)
+            if command.reply is Binary:
+                await self._send_frames(command, number, message)
+                return
             if command.in_loop:
                 reply = await command.call(self, message)
             elif command.reads:
@@ -113,11 +128,7 @@ class Session:
             else:
                 async with self._turn:
                     reply = await asyncio.to_thread(command.call, self, message)
-            if isinstance(reply, FrameBlock):
-                packed = pack_frames(reply.positions, reply.rotations, number=number, first=reply.first)
-                await self.outbox.put_block(packed)
-            else:
-                self.outbox.put_text(encode({"id": number, "kind": "done", "result": reply}))
+            self.outbox.put_text(encode({"id": number, "kind": "done", "result": reply}))
         except WorkFailed as error:
             self._fail(number, error.kind, str(error))
         except MareyError as error:
@@ -125,6 +136,16 @@ class Session:
         except Exception as error:
             _log.exception("the command %s failed", command.message.do)
             self._fail(number, type(error).__name__, f"unexpected: {error} (this is a bug; the terminal shows where)")
+
+    async def _send_frames(self, command: Command, number: int, message: Any) -> None:
+        """Frames that were asked for; while the page does not take those that wait, no more are made."""
+        async with self._blocks:
+            if command.in_loop:
+                block = await command.call(self, message)
+            else:
+                block = await asyncio.to_thread(command.call, self, message)
+            packed = pack_frames(block.positions, block.rotations, number=number, first=block.first)
+            await self.outbox.put_block(packed)
 
     def _fail(self, number: int, kind: str, text: str) -> None:
         text = text.replace(f"{self.places.own}/", "")

@@ -34,6 +34,7 @@ export function mount(app: App): Panel {
     if (layout === "beside") {
       const [to, from] = [a.figure.centre(), b.figure.centre()];
       place(b, { theta: 0, x: to.x - from.x + gap.value, z: to.z - from.z });
+      void app.bringIntoView(b);
       return;
     }
     const fields = { motion: b.info.motion, frame: app.frameOf(b), to: a.info.motion, to_frame: app.frameOf(a) };
@@ -41,6 +42,7 @@ export function mount(app: App): Panel {
     // Another pair may have been chosen meanwhile.
     if (!found || turn !== asked) return;
     place(b, found);
+    void app.bringIntoView(b);
     distance.textContent = `The two frames are ${figureText(found.distance)} m apart.`;
   };
   const place = (each: Shot, { theta, x, z }: Omit<Placed, "distance">) => {

@@ -1,7 +1,12 @@
 /** The panels, in the order of their tabs. A new one: a module with `mount`, and a line here. */
 import type { App, Panel } from "../app";
+import { mount as author } from "./author";
 import { mount as blend } from "./blend";
 import { mount as compare } from "./compare";
+import { mount as drive } from "./drive";
+import { mount as find } from "./find";
+import { mount as layer } from "./layer";
+import { mount as graph } from "./graph";
 import { mount as look } from "./look";
 
 export interface PanelEntry {
@@ -15,4 +20,9 @@ export const PANELS: PanelEntry[] = [
   { name: "look", title: "Look", mount: look },
   { name: "compare", title: "Compare", mount: compare },
   { name: "blend", title: "Blend", mount: blend },
+  { name: "graph", title: "Graph", mount: graph },
+  { name: "find", title: "Find", mount: find },
+  { name: "layer", title: "Layer", mount: layer },
+  { name: "author", title: "Author", mount: author },
+  { name: "drive", title: "Drive", mount: drive },
 ];

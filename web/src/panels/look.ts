@@ -9,7 +9,15 @@ export function mount(app: App): Panel {
   const about = el("dl", { class: "facts" });
   const save = button("Save", () => void saveSidecar(app), "Contacts and labels into the sidecar beside the file (Ctrl S)");
   const find = button("Find contacts", () => void findContacts(app), "Find the floor and what touches it");
-  const hint = el("p", { class: "dim", text: "Drag in a lane to add, drag an end to move it, Delete removes, double-click renames." });
+  const rename = button("Rename", () => app.timeline.renameSelected(), "Rename the selected label (double-click)");
+  const remove = button("Remove", () => app.timeline.removeSelected(), "Remove the selected contact or label (Delete)");
+  const hint = el("p", { class: "dim", text: "Drag in a lane to add one; drag it or its ends to move it." });
+  const drawSelection = () => {
+    rename.disabled = app.timeline.selection !== "label";
+    remove.disabled = app.timeline.selection === null;
+  };
+  app.timeline.spanSelected.on(drawSelection);
+  drawSelection();
 
   const draw = () => {
     const info = app.selected?.info ?? null;
@@ -23,7 +31,7 @@ export function mount(app: App): Panel {
 
   const element = el("div", { class: "panel" },
     el("section", {}, el("h3", { text: "Motion" }), about),
-    el("section", {}, el("h3", { text: "Contacts and labels" }), el("div", { class: "row" }, find, save), hint),
+    el("section", {}, el("h3", { text: "Contacts and labels" }), el("div", { class: "row" }, find, save), el("div", { class: "row" }, rename, remove), hint),
     drawingSection(app),
     el("section", {}, el("h3", { text: "Curves" }), app.curves.chooser),
     exportSection(app),
@@ -33,9 +41,20 @@ export function mount(app: App): Panel {
 
 function drawingSection(app: App): HTMLElement {
   const { shown } = app;
-  const styles: [Style, string][] = [["limbs", "limbs"], ["bones", "bones"]];
+  const styles: [Style, string][] = [["limbs", "limbs"], ["bones", "bones"], ["skin", "the file's own skin"]];
+  const body = choice("Body", styles, shown.style, (style) => {
+    app.show({ style: style as Style });
+    markSkin();
+  });
+  const markSkin = () => {
+    const none = !app.selected?.info.skin;
+    body.select.options[2]!.disabled = none && body.select.value !== "skin";
+    body.title = none ? "Only GLB files bring a skin along" : "";
+  };
+  app.selectionChanged.on(markSkin);
+  markSkin();
   return el("section", {}, el("h3", { text: "Drawing" }),
-    choice("Body", styles, shown.style, (style) => app.show({ style: style as Style })),
+    body,
     el("div", { class: "checks" },
       check("Trail", shown.trail, (trail) => app.show({ trail })),
       check("Contacts", shown.contacts, (contacts) => app.show({ contacts })),

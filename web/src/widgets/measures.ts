@@ -1,25 +1,26 @@
-/** A table of figures: name, before, after, unit; the definition shows where the mouse rests. */
+/** A table of figures: name and unit, before, after; the definition shows where the mouse rests. */
 import { el } from "../dom";
 import type { Measure } from "../messages";
 
 export function measureTable(measures: Measure[], headings: { value: string; against: string | null }): HTMLElement {
-  const columns = ["", ...(headings.against === null ? [] : [headings.against]), headings.value, "unit"];
+  const columns = ["", ...(headings.against === null ? [] : [headings.against]), headings.value];
   const head = el("tr", {}, ...columns.map((text) => el("th", { text })));
   const rows = measures.map((measure) => {
     const cells = [
-      el("th", { text: measure.name.replaceAll("_", " "), title: measure.definition }),
+      el("th", { title: measure.definition }, `${measure.name.replaceAll("_", " ")} `, el("span", { class: "unit", text: measure.unit })),
       ...(headings.against === null ? [] : [el("td", { text: figureText(measure.against) })]),
       el("td", { text: figureText(measure.value), title: measure.note }),
-      el("td", { class: "unit", text: measure.unit }),
     ];
     return el("tr", {}, ...cells);
   });
   return el("div", { class: "table-box" }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows)));
 }
 
-/** Three digits that matter; a dash where there is no figure. */
+/** Three digits that matter, nothing of what is mere rounding; a dash where there is no figure. */
 export function figureText(value: number | null): string {
   if (value === null) return "–";
+  if (Math.abs(value) < 1e-6) return "0";
   if (Number.isInteger(value)) return String(value);
+  if (Math.abs(value) < 1e-3) return value.toExponential(1);
   return Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }

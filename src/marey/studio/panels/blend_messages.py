@@ -30,9 +30,9 @@ class StudyBlend(Message):
 class GridImage:
     """The distances between frames of A (rows) and B (columns).
 
-    `pixels` is base64 of `rows` x `columns` bytes: the least distance of the frames that a pixel stands for, from 0 to
-    `largest` metres. `frames` are counted at `rate`, to which both motions were brought. `minima` are frame of A, frame
-    of B, metres; the nearest first, and not all where there are very many.
+    `pixels` is base64 of `rows` x `columns` bytes: the distance, from 0 to `largest` metres, in the mean over the
+    frames that a pixel stands for. `frames` are counted at `rate`, to which both motions were brought. `minima` are
+    frame of A, frame of B, metres; the nearest first, and not all where there are very many.
     """
 
     rows: int

@@ -8,9 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-# Functions with a compiled form take it once Numba is loaded, and round otherwise than without it. A blend has to be
-# the same whatever the worker did before.
-import numba  # noqa: F401
 import numpy as np
 
 from marey.blend.weights import WeightFunction
@@ -66,6 +63,10 @@ def study(
 
 def registered(motions: list[Motion], whole: bool, force: bool, kept: str) -> RegistrationCurve:
     """The motions in step, as found before where `kept` has that."""
+    # Functions with a compiled form take it once Numba is loaded, and round otherwise than without it. A blend has to
+    # be the same whatever the worker did before.
+    import numba  # noqa: F401
+
     from marey.register import register
 
     if Path(kept).is_file():
@@ -263,11 +264,13 @@ def _grid(a: Motion, b: Motion, window: float) -> tuple[dict[str, Any], int]:
 
 
 def _pooled(values: Floats) -> Floats:
-    """The least value of equal blocks, so few that they can be drawn; what is alike stays to be seen."""
+    """The mean of equal blocks, so few that they can be drawn."""
     for axis in (0, 1):
         n = values.shape[axis]
         if n > _MOST_PIXELS:
-            values = np.minimum.reduceat(values, np.arange(_MOST_PIXELS) * n // _MOST_PIXELS, axis=axis)
+            firsts = np.arange(_MOST_PIXELS) * n // _MOST_PIXELS
+            counts = np.diff(firsts, append=n)
+            values = np.add.reduceat(values, firsts, axis=axis) / (counts[:, None] if axis == 0 else counts)
     return values
 
 

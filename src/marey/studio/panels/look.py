@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from marey.errors import InvalidValue
 from marey.studio.messages import (
     Binary,
     Cloud,
@@ -42,6 +43,10 @@ from marey.studio.registry import command
 
 if TYPE_CHECKING:
     from marey.studio.session import Session
+
+# Labels of one motion, and letters of a label's name: more than people write.
+MOST_LABELS = 5_000
+LONGEST_LABEL = 200
 
 
 @command(ListFolder, reads=True)
@@ -121,6 +126,11 @@ def set_labels(session: Session, message: SetLabels) -> MotionInfo:
     from marey.core.labels import Label, Labels
 
     before = session.motions.motion(message.motion)
+    if len(message.labels) > MOST_LABELS:
+        raise InvalidValue(f"expected up to {MOST_LABELS} labels on a motion, got {len(message.labels)}")
+    for one in message.labels:
+        if len(one.name) > LONGEST_LABEL:
+            raise InvalidValue(f"expected a label's name of up to {LONGEST_LABEL} letters, got {len(one.name)}")
     labels = Labels(tuple(Label(one.name, one.start, one.stop) for one in message.labels))
     session.motions.change(message.motion, before, replace(before, labels=labels), "labels edited")
     return session.info(message.motion)

@@ -1,0 +1,131 @@
+"""Heavy work of aiming, as the worker runs it: spaces of motions from matches, and what they are asked for."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.errors import InvalidValue
+from marey.studio.panels.find_work import found_by
+from marey.studio.work import Progress
+
+if TYPE_CHECKING:
+    from marey.parametric import ParametricMotion
+
+# Reachable places that are drawn at the most.
+_MOST_POINTS = 4_000
+
+
+def make(
+    progress: Progress,
+    query: dict[str, Any],
+    threshold: float,
+    drop: list[int],
+    feature: str,
+    samples: int,
+    into: str,
+) -> dict[str, Any]:
+    """A space of matches, written to `into`; what it can be asked for, and the motion of its first example."""
+    from marey.edit._figure import place
+    from marey.parametric import ParametricMotion
+
+    progress(0.0, "searching")
+    found = found_by(threshold=threshold, **query)
+    kept = found.without(*drop) if drop else found
+    space = ParametricMotion.build(
+        kept, feature, samples=samples, progress=lambda share: progress(share, "trying blends")
+    )
+    space.save(into)
+    stands = place(kept.motions[0].skeleton, kept.motions[0][:1].world(), 0)
+    range_ = space.reachable()
+    points: Floats = np.empty((0, 3))
+    if is_place(space):
+        seen = space.samples[:: -(-len(space.samples) // _MOST_POINTS)]
+        points = _to_world(stands, _floor(space), seen)
+    return {
+        "names": list(space.names),
+        "units": list(space.units),
+        "low": range_.low.tolist(),
+        "high": range_.high.tolist(),
+        "points": points.round(4).ravel().tolist(),
+        "used": space.registration.n_motions,
+        "given": len(kept),
+        "notes": list(space.notes),
+        "stands": stands.tolist(),
+        "first": aim(progress, into, space.parameters[0].tolist(), None, False, stands.tolist()),
+    }
+
+
+def aim(
+    progress: Progress,
+    space: str,
+    target: list[float] | None,
+    point: list[float] | None,
+    refine: bool,
+    stands: list[float],
+) -> dict[str, Any]:
+    """The motion for a target, or for a point in the world where the space is about a place, with what it reaches.
+
+    stands : rigid2d of its first frame.
+    """
+    from marey.maths import rigid2d
+    from marey.parametric.points import path_of
+
+    asked = _space(space)
+    about_place = is_place(asked)
+    if (target is None) == (point is None):
+        raise InvalidValue("expected either a target or a point in the world, and not both")
+    wanted: Floats = np.array(target, dtype=np.float64)
+    if point is not None:
+        if not about_place:
+            raise InvalidValue(f"this space is asked by {', '.join(asked.names)}, not by a point in the world")
+        wanted = rigid2d.apply(rigid2d.invert(stands), np.array(point)) - [0.0, _floor(asked), 0.0]
+    motion, got = asked.made(wanted, refine=refine, start=stands)
+    told: dict[str, Any] = {
+        "motion": motion,
+        "target": got.target.tolist(),
+        "aimed": got.aimed.tolist(),
+        "reached": got.reached.tolist(),
+        "errors": got.distances(),
+        "projected": got.projected,
+        "point": None,
+        "hit": None,
+        "moment": None,
+        "path": [],
+    }
+    if about_place:
+        path = path_of(motion.skeleton, motion.world(), asked.features[0].joint)
+        target_at, hit = _to_world(np.array(stands), _floor(asked), np.stack([got.target, got.reached]))
+        told |= {
+            "point": target_at.tolist(),
+            "hit": hit.tolist(),
+            "moment": int(np.linalg.norm(path - hit, axis=1).argmin()),
+            "path": path.round(4).ravel().tolist(),
+        }
+    return told
+
+
+def is_place(space: ParametricMotion) -> bool:
+    """Whether it is asked by one place of three coordinates, so that it can be shown and dragged."""
+    return len(space.features) == 1 and space.features[0].kind == "position" and space.features[0].which == "xyz"
+
+
+@lru_cache(maxsize=2)
+def _space(path: str) -> ParametricMotion:
+    from marey.parametric import ParametricMotion
+
+    return ParametricMotion.load(path)
+
+
+def _floor(space: ParametricMotion) -> float:
+    return space.registration.motions[0].source.floor or 0.0
+
+
+def _to_world(stands: Floats, floor: float, places: Floats) -> Floats:
+    """(n, 3) places left, up and ahead of where a figure stands, in the world."""
+    from marey.maths import rigid2d
+
+    return np.asarray(rigid2d.apply(stands, places + [0.0, floor, 0.0]))

@@ -1,0 +1,197 @@
+"""What the panel Author keeps for a session: the character and the gaze map that are being made."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marey.errors import InvalidValue, NoResult
+from marey.studio.panels.author_messages import (
+    Character,
+    CharacterEdge,
+    CharacterNode,
+    CharacterRange,
+    CostChart,
+    GazeChart,
+    GazeExample,
+    TriedEdge,
+)
+
+if TYPE_CHECKING:
+    from marey.layer import GazeMap
+    from marey.pmg import Compared, Edge, Node, ParametricMotionGraph
+    from marey.studio.session import Session
+
+WORK = "marey.studio.panels.author_work"
+_BINS = 60
+# Pairs beyond this share of them are not drawn: a few far ones would squeeze all others.
+_DRAWN = 0.995
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """The character that is being made.
+
+    compared : by the names of the nodes, as long as these are the same ones.
+    folder : for files that the worker reads and writes.
+    """
+
+    graph: ParametricMotionGraph
+    folder: Path
+    compared: dict[tuple[str, str], tuple[Node, Node, Compared]] = field(default_factory=dict)
+    gaze: GazeMap | None = None
+    costs: tuple[float | None, ...] | None = None
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    _count: int = 0
+    _handed: tuple[tuple[Any, ...], Path] | None = None
+
+    def new_file(self, stem: str) -> Path:
+        """A path in a folder of its own, for a character with its spaces beside it."""
+        with self.lock:
+            self._count += 1
+            place = self.folder / str(self._count)
+            place.mkdir(parents=True)
+        return place / f"{stem}.json"
+
+    def handed(self) -> str:
+        """The file of the character as it stands, for the worker."""
+        with self.lock:
+            if not self.graph.nodes:
+                raise NoResult(f"{self.graph.name!r} has no nodes yet; add one from clips or from a recipe")
+            now = (self.graph, *self.graph.nodes.values(), *self.graph.edges.values())
+            if self._handed is None or not _same(self._handed[0], now):
+                path = self.new_file("draft")
+                self.graph.save(path)
+                self._handed = now, path
+            return str(self._handed[1])
+
+    def put(self, graph: ParametricMotionGraph) -> None:
+        """Take another character in place of this one."""
+        with self.lock:
+            self.graph = graph
+            self.compared.clear()
+
+    def pair(self, source: str, target: str) -> tuple[Node, Node, Compared]:
+        """Two nodes that were compared, with what was found; refused where they have changed since."""
+        start, end = self.graph.node(source), self.graph.node(target)
+        known = self.compared.get((source, target))
+        if known is None or known[0] is not start or known[1] is not end:
+            raise InvalidValue(f"{source!r} and {target!r} have not been compared yet; compare them first")
+        return known
+
+
+def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+
+
+def draft_of(session: Session) -> Draft:
+    """The session's draft, an empty character at first."""
+    known = session.kept.get("author")
+    if known is None:
+        from marey.pmg import ParametricMotionGraph
+
+        known = session.kept["author"] = Draft(ParametricMotionGraph("character"), session.places.own / "author")
+    draft: Draft = known
+    return draft
+
+
+async def recipe_file(session: Session, recipe: str) -> Path:
+    """The file of a recipe that comes with marey, built by the worker where it was not yet."""
+    draft = draft_of(session)
+    built: dict[str, Path] = session.kept.setdefault("recipes", {})
+    if recipe not in built:
+        path = draft.new_file("recipe")
+        await session.jobs.run(f"{WORK}:recipe", recipe=recipe, into=str(path))
+        built[recipe] = path
+    return built[recipe]
+
+
+def told(draft: Draft, note: str = "") -> Character:
+    """The character as the page is told of it."""
+    with draft.lock:
+        graph = draft.graph
+        stuck = graph.dead_ends()
+        nodes = tuple(_node(node, node.name in stuck) for node in graph.nodes.values())
+        edges = tuple(_edge(edge, graph.node(edge.target)) for edge in graph.edges.values())
+        return Character(graph.name, nodes, edges, note)
+
+
+def _node(node: Node, stuck: bool) -> CharacterNode:
+    from marey.pmg.requests import request_name
+
+    ranges = tuple(
+        CharacterRange(*row) for row in zip(node.names, node.units, node.low.tolist(), node.high.tolist(), strict=True)
+    )
+    seconds = node.motion(node.middle).duration
+    return CharacterNode(node.name, node.of or "", ranges, request_name(node.request) or "its own", seconds, stuck)
+
+
+def _edge(edge: Edge, target: Node) -> CharacterEdge:
+    wide = np.where(target.high > target.low, (edge.high - edge.low) / target.scale, 1.0)
+    share = float(wide.prod(axis=1).mean())
+    middle = float(edge.costs[len(edge.costs) // 2])
+    return CharacterEdge(edge.source, edge.target, edge.good, edge.bad, middle, edge.worst, share, len(edge))
+
+
+def chart_of(source: Node, target: Node, compared: Compared) -> CostChart:
+    """How many pairs cost how much, with the thresholds that would be chosen by default."""
+    from marey.pmg.connect import edge_from
+
+    values = compared.costs
+    usual = edge_from(compared, source, target)
+    top = max(float(np.quantile(values, _DRAWN)), 1.1 * usual.bad)
+    counts = np.histogram(values, bins=_BINS, range=(0.0, top))[0]
+    best = np.sort(values.min(axis=1))
+    return CostChart(source.name, target.name, top, tuple(counts.tolist()), tuple(best.tolist()), usual.good, usual.bad)
+
+
+def tried(source: Node, target: Node, compared: Compared, good: float, bad: float, sample: int) -> TriedEdge:
+    """What thresholds would make of two nodes, and the box of one source sample."""
+    from marey.pmg.connect import edge_from, shrunk_box
+    from marey.pmg.edge import check_thresholds
+
+    check_thresholds(good, bad)
+    costs = compared.costs
+    k = min(max(sample, 0), len(costs) - 1)
+    row = costs[k]
+    stuck = int((costs.min(axis=1) > good).sum())
+    note, low, high = "", None, None
+    if (row <= good).any():
+        best, apart = compared.target[int(np.argmin(row))], 1e-6 * target.scale
+        box = shrunk_box(compared.target[row <= good], compared.target[row > bad], best, apart)
+        low, high = tuple(box[0].tolist()), tuple(box[1].tolist())
+    if stuck:
+        try:
+            edge_from(compared, source, target, good, bad)
+        except NoResult as error:
+            note = str(error)
+    return TriedEdge(
+        float((costs <= good).mean()),
+        float((costs > bad).mean()),
+        stuck,
+        note,
+        k,
+        tuple(compared.source[k].tolist()),
+        tuple(tuple(point) for point in compared.target.tolist()),
+        tuple(row.tolist()),
+        low,
+        high,
+    )
+
+
+def gaze_told(gaze: GazeMap, costs: tuple[float | None, ...] | None, note: str = "") -> GazeChart:
+    """A gaze map as the page is told of it."""
+    from marey.maths import quat
+
+    known = costs if costs is not None else (None,) * len(gaze.examples)
+    examples = tuple(
+        GazeExample(
+            each.name, float(each.goal[0]), float(each.goal[1]), each.length, float(quat.angle(each.pose[4])), cost
+        )
+        for each, cost in zip(gaze.examples, known, strict=True)
+    )
+    return GazeChart(examples, tuple((float(yaw), float(pitch)) for yaw, pitch in gaze.region), note)

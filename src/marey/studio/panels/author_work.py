@@ -1,0 +1,156 @@
+"""Heavy work of the panels Author and Drive, as the worker runs it. Characters come and go as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from marey.core.motion import Motion
+from marey.errors import InvalidValue, UnknownName, similar
+from marey.studio.work import Progress
+
+
+def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()) -> dict[str, Any]:
+    """Build a recipe that comes with marey, or some of its nodes without edges, and save it."""
+    from marey.pmg import build_recipe, read_recipe, shipped_recipes
+
+    if recipe not in shipped_recipes():
+        known = ", ".join(shipped_recipes())
+        raise UnknownName(f"no recipe {recipe[:40]!r} comes with marey{similar(recipe, shipped_recipes())}: {known}")
+    plan = read_recipe(recipe)
+    if nodes:
+        names = [node.name for node in plan.nodes]
+        for name in nodes:
+            if name not in names:
+                raise UnknownName(f"the recipe {recipe!r} has no node {name[:40]!r}; it has {', '.join(names)}")
+        # The space of a part is the whole's.
+        needed = {*nodes, *(node.of for node in plan.nodes if node.name in nodes)}
+        plan = replace(plan, nodes=tuple(n for n in plan.nodes if n.name in needed), edges=(), auto=None)
+    progress(0.0, "making the clips")
+    graph = build_recipe(plan, progress=lambda share: progress(share, "nodes and edges"))
+    graph.save(into)
+    return {}
+
+
+def gait(progress: Progress, motions: list[Motion], name: str, speed: bool, mirror: bool, into: str) -> dict[str, Any]:
+    """A node of the gait cycles in motions, saved as a character of its own."""
+    from marey.clean import detect_contacts
+    from marey.pmg import GaitSpace, ParametricMotionGraph
+
+    ready = []
+    for k, motion in enumerate(motions):
+        progress(0.5 * k / len(motions), f"reading {motion.name}")
+        ready.append(motion if motion.contacts is not None else detect_contacts(motion))
+    points = {motion.contacts.names for motion in ready if motion.contacts is not None}
+    if len(points) > 1:  # some have hands too
+        ready = [detect_contacts(motion) for motion in motions]
+    progress(0.5, "cutting cycles")
+    space = GaitSpace.build(ready, ("turn", "speed") if speed else ("turn",), mirror=mirror)
+    graph = ParametricMotionGraph(name)
+    progress(0.9, "saving")
+    graph.add(name, space)
+    graph.save(into)
+    return {"cycles": len(space.heights)}
+
+
+def compare(
+    progress: Progress, character: str, source: str, target: str, n_source: int, n_target: int
+) -> dict[str, Any]:
+    """The best transitions between samples of two nodes."""
+    from marey.pmg import ParametricMotionGraph
+
+    progress(0.0, "loading")
+    graph = ParametricMotionGraph.load(character)
+    done = 0
+
+    def told(work: Any, blocks: Sequence[Any]) -> Any:
+        nonlocal done
+        for block in blocks:
+            yield work(block)
+            done += 1
+            progress(0.2 + 0.8 * done / len(blocks), "comparing")
+
+    progress(0.1, "sampling both nodes")
+    found = graph.compare(source, target, n_source=n_source, n_target=n_target, run=told)
+    return dict(found._asdict())
+
+
+def walk(progress: Progress, character: str, seconds: float, seed: int) -> dict[str, Any]:
+    """A random walk of a character."""
+    from marey.control import RandomWalk
+    from marey.pmg import ParametricMotionGraph
+
+    progress(0.0, "loading")
+    stream = ParametricMotionGraph.load(character).stream(RandomWalk(seed))
+    progress(0.3, "walking")
+    motion = stream.record(seconds)
+    costs = [each.cost for each in stream.transitions]
+    return {"motion": motion, "transitions": len(costs), "worst": max(costs, default=0.0)}
+
+
+def gaze(progress: Progress, path: str) -> dict[str, Any]:
+    """What each example of a gaze map costs: how far a map of all others is from it."""
+    from marey.layer import GazeMap
+
+    given = GazeMap.load(path)
+    costs = []
+    for k in range(1, len(given.examples)):
+        progress(k / len(given.examples), "leaving each example out in turn")
+        costs.append(_left_out(given, k))
+    return {"costs": [None, *costs]}
+
+
+def _left_out(given: Any, k: int) -> float | None:
+    """Radians between the head of example k and that of the map of all others, looking where it looks."""
+    from marey.layer import GazeMap
+
+    example = given.examples[k]
+    try:
+        others = GazeMap.build([each for i, each in enumerate(given.examples) if i not in (0, k)], k=given.k)
+    except InvalidValue:  # too few are left for a map
+        return None
+    from marey.maths import quat
+
+    shift = others.shift(example.goal)
+    return float(quat.angle_between(_head(example), _head(shift)))
+
+
+def _head(shift: Any) -> Any:
+    """Turn of the head in the end: pelvis, both parts of the spine and the neck after each other."""
+    from marey.maths import quat
+
+    head = shift.pose[0]
+    for part in shift.pose[1:4]:
+        head = quat.mul(head, part)
+    return head
+
+
+def clips(progress: Progress, motions: list[Motion]) -> dict[str, Any]:
+    """Motions with contacts and with their mirrored twins; generated walks where there are none."""
+    return {"clips": _ready(progress, motions)}
+
+
+def graph(progress: Progress, motions: list[Motion], into: str) -> dict[str, Any]:
+    """A motion graph of such clips, saved."""
+    from marey.graph import MotionGraph
+
+    ready = _ready(lambda share, text: progress(0.3 * share, text), motions)
+    made = MotionGraph.build(ready, progress=lambda share: progress(0.3 + 0.7 * share, "comparing all frames"))
+    made.save(into)
+    return {}
+
+
+def _ready(progress: Progress, motions: list[Motion]) -> list[Motion]:
+    from marey.clean import detect_contacts
+    from marey.edit import mirror
+
+    if not motions:
+        from marey.pmg.walker import sample_walks
+
+        return sample_walks(n_turns=11, speeds=(1.1,))
+    ready = []
+    for k, motion in enumerate(motions):
+        progress(k / len(motions), f"reading {motion.name}")
+        ready.append(motion if motion.contacts is not None else detect_contacts(motion))
+    return ready + [replace(mirror(motion), name=f"{motion.name} (mirrored)") for motion in ready]

@@ -1,0 +1,169 @@
+"""Drive: a figure that goes where a person wants it to, in one way or another, while it plays."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from marey.errors import InvalidValue
+from marey.studio.messages import Nothing
+from marey.studio.panels.author_files import find_authored, list_authored
+from marey.studio.panels.author_state import WORK, draft_of, recipe_file
+from marey.studio.panels.drive_messages import (
+    DriveChoices,
+    DriveFigures,
+    DriveRecipe,
+    DriveStarted,
+    DriveTable,
+    DriveWish,
+    KeepDriven,
+    Kept,
+    ListDrive,
+    StartDrive,
+    Way,
+)
+from marey.studio.registry import command
+
+if TYPE_CHECKING:
+    from marey.core.motion import Motion
+    from marey.studio.panels.drive_response import Record
+    from marey.studio.panels.drive_source import DriveSource
+    from marey.studio.panels.drive_ways import Driver
+    from marey.studio.session import Session
+
+# Motions that are driven with, models that are kept for when they are gone back to, and seconds that can be kept.
+_MOST_MOTIONS, _MOST_MODELS, _LONGEST = 100, 8, 60.0
+
+
+@dataclass(slots=True, eq=False)
+class Driving:
+    """What the panel keeps: models by what they are made of, the source that plays, the wish, and all answers."""
+
+    models: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    source: DriveSource | None = None
+    wish: DriveWish = field(default_factory=DriveWish)
+    records: dict[Way, Record] = field(default_factory=dict)
+
+
+@command(ListDrive, reads=True)
+def list_drive(session: Session, message: ListDrive) -> DriveChoices:
+    """What can be driven."""
+    from marey.pmg import shipped_recipes
+
+    recipes = tuple(DriveRecipe(name, about) for name, about in shipped_recipes().items())
+    files = tuple(each.path for each in list_authored(session.places) if each.kind == "character")
+    graph = draft_of(session).graph
+    return DriveChoices(recipes, files, graph.name if graph.nodes and not graph.dead_ends() else "")
+
+
+@command(StartDrive)
+async def start_drive(session: Session, message: StartDrive) -> DriveStarted:
+    """Make what is driven, and play it from where the figure before stands."""
+    from marey.studio.panels.drive_response import Record
+    from marey.studio.panels.drive_source import DriveSource
+
+    state = _driving(session)
+    driver = await _driver(session, state, message)
+    record = state.records.setdefault(message.way, Record())
+    source = await asyncio.to_thread(DriveSource, driver, record)
+    # From here on in one go: the figure before must not take another step.
+    if message.stay and state.source is not None:
+        source.go_on_from(state.source.stood)
+    source.wish(state.wish)
+    state.source = source
+    started = session.live.start(source, source.fps)
+    roles = dict(source.skeleton.roles.items())
+    return DriveStarted(started, roles, message.way, driver.nodes, driver.speed, driver.delay / source.fps)
+
+
+@command(DriveWish)
+async def drive_wish(session: Session, message: DriveWish) -> Nothing:
+    """What is wished from now on; it stays when the way is changed."""
+    state = _driving(session)
+    state.wish = message
+    if state.source is not None:
+        state.source.wish(message)
+    return Nothing()
+
+
+@command(DriveFigures, reads=True)
+async def drive_figures(session: Session, message: DriveFigures) -> DriveTable:
+    """How the ways have done."""
+    return DriveTable(tuple(record.told(way) for way, record in _driving(session).records.items()))
+
+
+@command(KeepDriven)
+def keep_driven(session: Session, message: KeepDriven) -> Kept:
+    """The last seconds as a motion."""
+    state = _driving(session)
+    if state.source is None:
+        raise InvalidValue("nothing has been driven yet; start first")
+    if not 0.0 < message.seconds <= _LONGEST:
+        raise InvalidValue(f"up to {_LONGEST:g} s are kept, got {message.seconds:g}")
+    return Kept(session.info(session.motions.add_made(state.source.keep(message.seconds))))
+
+
+def _driving(session: Session) -> Driving:
+    known: Driving = session.kept.setdefault("drive", Driving())
+    return known
+
+
+async def _driver(session: Session, state: Driving, message: StartDrive) -> Driver:
+    from marey.studio.panels import drive_ways as ways
+
+    if message.way == "character":
+        graph = await _character(session, state, message)
+        return await asyncio.to_thread(ways.CharacterDriver, graph, message.feet)
+    if len(message.motions) > _MOST_MOTIONS:
+        raise InvalidValue(f"up to {_MOST_MOTIONS} motions can be driven with, got {len(message.motions)}")
+    made_of = tuple((each, session.motions.opened(each).now.revision) for each in message.motions)
+    key = (message.way, *made_of)
+    if key not in state.models:
+        motions = [session.motions.motion(each) for each in message.motions]
+        _keep(state, key, await _model(session, state, message.way, motions, made_of))
+    model = state.models[key]
+    made = {"graph": ways.GraphDriver, "matching": ways.MatchingDriver, "tree": ways.TreeDriver}[message.way]
+    driver: Driver = await asyncio.to_thread(made, model, message.feet)
+    return driver
+
+
+async def _model(session: Session, state: Driving, way: Way, motions: list[Motion], made_of: tuple[Any, ...]) -> Any:
+    """What a way plays: a graph that the worker has built, or what is quickly made of clips that it has readied."""
+    from marey.studio.panels import drive_ways as ways
+
+    if way == "graph":
+        from marey.graph import MotionGraph
+
+        path = draft_of(session).new_file("graph").with_suffix(".npz")
+        await session.jobs.run(f"{WORK}:graph", motions=motions, into=str(path))
+        return await asyncio.to_thread(MotionGraph.load, path)
+    key = ("clips", *made_of)
+    if key not in state.models:
+        _keep(state, key, (await session.jobs.run(f"{WORK}:clips", motions=motions))["clips"])
+    make: Callable[..., Any] = ways.make_data if way == "matching" else ways.make_tree
+    return await asyncio.to_thread(make, state.models[key])
+
+
+async def _character(session: Session, state: Driving, message: StartDrive) -> Any:
+    from marey.pmg import ParametricMotionGraph
+
+    if message.source == "draft":
+        draft = draft_of(session)
+        # A copy: what is played must not change under the stream's feet.
+        return await asyncio.to_thread(lambda: ParametricMotionGraph.load(draft.handed()))
+    if message.source == "file":
+        path = find_authored(session.places, message.name, "character")
+        return await asyncio.to_thread(ParametricMotionGraph.load, path)
+    key = ("recipe", message.name)
+    if key not in state.models:
+        path = await recipe_file(session, message.name)
+        _keep(state, key, await asyncio.to_thread(ParametricMotionGraph.load, path))
+    return state.models[key]
+
+
+def _keep(state: Driving, key: tuple[Any, ...], model: Any) -> None:
+    state.models[key] = model
+    while len(state.models) > _MOST_MODELS:
+        del state.models[next(iter(state.models))]

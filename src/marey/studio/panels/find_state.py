@@ -1,0 +1,121 @@
+"""What the panel Find keeps for a session: its files, the web, the last search, and the space that is aimed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from marey.errors import FileError, InvalidValue
+
+if TYPE_CHECKING:
+    from marey.studio.session import Session
+
+# Files of a kind that are kept: the newest.
+_MOST_FILES = 2
+
+# A motion that was open: its id and the revision of its frames; a file: its path in the folder.
+Key = tuple[str, int] | str
+
+
+@dataclass(slots=True, eq=False)
+class Search:
+    """A search that was made: what was sought, the matches as `MatchTile` has them, and all points of their tiles."""
+
+    number: int
+    query: dict[str, Any]
+    threshold: float
+    sought: str
+    matches: list[dict[str, Any]]
+    points: Any
+
+
+@dataclass(slots=True, eq=False)
+class Aim:
+    """A space in its file, rigid2d of where its figure stands, and the motion that it has made last."""
+
+    space: str
+    stands: list[float]
+    made_from: str
+    motion: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Finding:
+    """One session's.
+
+    folder : for files.
+    web : the file of the web that is searched, "" while there is none.
+    clips : for each clip of the web where it is from, and its name within its file.
+    """
+
+    folder: Path
+    web: str = ""
+    clips: list[tuple[Key, str]] = field(default_factory=list)
+    search: Search | None = None
+    aim: Aim | None = None
+    _count: int = 0
+
+    def next_number(self) -> int:
+        """One that was not used before."""
+        self._count += 1
+        return self._count
+
+    def new_file(self, kind: str) -> str:
+        """The path of a new file of a kind; the oldest ones go, but for those in use."""
+        used = {self.web, "" if self.aim is None else self.aim.space}
+        for old in sorted(self.folder.glob(f"{kind}-*.npz"))[:-_MOST_FILES]:
+            if str(old) not in used:
+                old.unlink(missing_ok=True)
+        return str(self.folder / f"{kind}-{self.next_number():06d}.npz")
+
+    def searched(self, number: int) -> Search:
+        """The last search, which has to be the one that is asked for."""
+        if self.search is None or self.search.number != number:
+            raise InvalidValue("these matches are no longer there; search again")
+        return self.search
+
+    def aiming(self) -> Aim:
+        """The space that is aimed in."""
+        if self.aim is None:
+            raise InvalidValue("there is no space to aim in yet; make one of matches first")
+        return self.aim
+
+    def key(self, session: Session, motion: str) -> Key:
+        """What a web knows an open motion by."""
+        opened = session.motions.opened(motion)
+        return motion, opened.now.revision
+
+    def files(self, session: Session, keys: list[Key]) -> tuple[list[tuple[str, Path]], list[str]]:
+        """The folder's files, but for those that are open and among `keys`; and why some may not be read."""
+        opened = [session.motions.opened(key[0]) for key in keys if isinstance(key, tuple)]
+        open_already = {each.file for each in opened if each.where == "folder"}
+        listed = session.places.listed().files
+        found: list[tuple[str, Path]] = []
+        refused: list[str] = []
+        for entry in listed:
+            if entry.path in open_already:
+                continue
+            try:
+                found.append((entry.path, session.places.find(entry.path, "folder")))
+            except FileError as error:
+                refused.append(str(error))
+        return found, refused
+
+    def clip_of(self, session: Session, motion: str) -> int | None:
+        """Which clip of the web an open motion is; None for one from outside, or one that has changed since."""
+        opened = session.motions.opened(motion)
+        wanted = [(self.key(session, motion), "")]
+        if opened.file and opened.where == "folder" and opened.now.revision == opened.steps[0].revision:
+            wanted += [(opened.file, opened.clip or ""), (opened.file, "")]
+        return next((self.clips.index(each) for each in wanted if each in self.clips), None)
+
+
+def finding_of(session: Session) -> Finding:
+    """What the panel has kept for a session."""
+    if "find" not in session.kept:
+        folder = session.places.own / "find"
+        folder.mkdir(exist_ok=True)
+        session.kept["find"] = Finding(folder)
+    found: Finding = session.kept["find"]
+    return found

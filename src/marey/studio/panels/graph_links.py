@@ -1,0 +1,136 @@
+"""What thresholds leave of a graph, found without building it: quickly enough to follow a slider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Bools, Floats, Ints
+from marey.graph.build import limits_of
+from marey.graph.network import Edges
+from marey.graph.prune import components, prune
+from marey.graph.transitions import Transitions
+from marey.studio.panels.graph_messages import GraphLinks, LabelPart, LimitPoint, PairCount, PairLimit
+
+WIDEST = 0.25
+"""Metres: the largest threshold that can be chosen."""
+
+_N_LIMITS = 51
+# The suggested threshold joins this share of the most that any would: the rest is had by ever worse transitions.
+_ENOUGH = 0.6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Clips that were compared, with all transitions up to `WIDEST`, each both ways.
+
+    names : (K,) labels.
+    frame_labels : for each clip (F, K), which frames carry them.
+    fps, half : frames per second, and L of the transitions.
+    n_nodes, edges : of all transitions; those within a threshold are some of them.
+    """
+
+    names: tuple[str, ...]
+    frame_labels: list[Bools]
+    fps: float
+    half: int
+    n_nodes: int
+    edges: Edges
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Candidates:
+        """What `graph_work.compared` sent."""
+        masks = np.split(found["frame_labels"], np.cumsum(found["lengths"])[:-1])
+        edges = Edges(**found["edges"])
+        return cls(tuple(found["labels"]), masks, found["rate"], found["half"], found["n_nodes"], edges)
+
+    @property
+    def n_frames(self) -> int:
+        """Of all clips."""
+        return sum(len(mask) for mask in self.frame_labels)
+
+
+def links(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> GraphLinks:
+    """What is left within the thresholds."""
+    edges = candidates.edges
+    taken = edges.taken(_within(candidates, threshold, pairs))
+    keep, members = prune(candidates.n_nodes, taken)
+    kept = taken.taken(keep & taken.blends)
+    parts = components(candidates.names, taken, members)
+    counts = _counts(candidates, kept)
+    return GraphLinks(
+        len(kept),
+        _largest_share(candidates, taken),
+        tuple(
+            LabelPart(one.label, one.n_frames / candidates.fps, one.of_frames / candidates.fps, one.reaches)
+            for one in parts
+        ),
+        tuple(
+            PairCount(before, after, int(counts[i, j]))
+            for i, before in enumerate(candidates.names)
+            for j, after in enumerate(candidates.names)
+        ),
+    )
+
+
+def curve(candidates: Candidates) -> tuple[LimitPoint, ...]:
+    """What thresholds from 0 to `WIDEST` leave."""
+    edges = candidates.edges
+    out = []
+    for limit in np.linspace(0.0, WIDEST, _N_LIMITS).tolist():
+        taken = edges.taken(~edges.blends | (edges.distances <= limit))
+        keep, _ = prune(candidates.n_nodes, taken)
+        out.append(LimitPoint(limit, _largest_share(candidates, taken), int((keep & taken.blends).sum())))
+    return tuple(out)
+
+
+def suggested(points: Sequence[LimitPoint]) -> float:
+    """Metres: the least threshold that joins most of what the largest does."""
+    most = max(point.share for point in points)
+    return next(point.metres for point in points if point.share >= _ENOUGH * most)
+
+
+def as_thresholds(pairs: Sequence[PairLimit]) -> dict[tuple[str, str], float]:
+    """Limits for pairs of labels as the library takes them."""
+    return {(pair.before, pair.after): pair.metres for pair in pairs}
+
+
+def _within(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> Bools:
+    """(E,) clips' own edges, and transitions within their threshold."""
+    edges = candidates.edges
+    out = ~edges.blends
+    jumps = np.flatnonzero(edges.blends)
+    directed = _transitions(edges.taken(jumps), candidates.half)
+    limits: Floats = limits_of(
+        directed, directed, candidates.names, candidates.frame_labels, threshold, as_thresholds(pairs)
+    )
+    out[jumps] = directed.distances <= limits
+    return out
+
+
+def _transitions(jumps: Edges, half: int) -> Transitions:
+    return Transitions(jumps.clips, jumps.starts + half, jumps.distances, jumps.moves)
+
+
+def _counts(candidates: Candidates, kept: Edges) -> Ints:
+    """(K, K) transitions from each label to each."""
+    firsts = np.concatenate([[0], np.cumsum([len(mask) for mask in candidates.frame_labels])])
+    labels = np.concatenate(candidates.frame_labels).astype(np.int64)
+    before, after = (labels[firsts[kept.clips[:, k]] + kept.starts[:, k] + candidates.half] for k in (0, 1))
+    return np.asarray(before.T @ after)
+
+
+def _largest_share(candidates: Candidates, taken: Edges) -> float:
+    """The share of all frames that lies in the strongly connected component with most of them."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = candidates.n_nodes
+    table = coo_array((np.ones(len(taken), dtype=np.int8), (taken.tails, taken.heads)), shape=(n, n))
+    _, which = connected_components(table, directed=True, connection="strong")
+    inside = (which[taken.tails] == which[taken.heads]) & ~taken.blends
+    frames = np.bincount(which[taken.tails[inside]], weights=taken.n_frames[inside])
+    return float(frames.max(initial=0.0)) / max(candidates.n_frames, 1)

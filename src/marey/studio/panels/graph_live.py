@@ -1,0 +1,90 @@
+"""A graph that is steered live: frames are made ahead on a thread, as playing an edge takes longer than a frame may."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from marey.errors import MareyError
+from marey.graph.motion_graph import MotionGraph
+from marey.graph.stream import GraphStream
+from marey.studio.live import LiveFrame
+from marey.studio.messages import MotionInfo
+from marey.studio.motions import Motions, Opened, world_of
+
+# Seconds of frames that are kept ready: what is asked for shows at least so much later.
+_AHEAD = 0.1
+
+
+class GraphPlayer:
+    """A `marey.studio.live.LiveSource` of a graph's stream; the figure begins at the origin."""
+
+    def __init__(self, graph: MotionGraph, direction: float, label: str | None, clean: bool) -> None:
+        self.graph = graph
+        self.joints = graph.skeleton.names
+        self.parents = tuple(graph.skeleton.parents.tolist())
+        # Where there are several parts between which there is no way, one begins in that with most to play.
+        start = _in_largest_part(graph) if label is None else None
+        self._stream = GraphStream(graph, start=start, direction=direction, label=label, clean=clean)
+        self._ahead = max(2, round(_AHEAD * graph.fps))
+        self._ready: deque[LiveFrame] = deque()
+        self._last: LiveFrame | None = None
+        self._refilling: asyncio.Future[None] | None = None
+        self._note = ""
+        self._fill()
+
+    @property
+    def delay(self) -> float:
+        """Seconds by which planting the feet puts off what is shown."""
+        return self._stream.delay / self.graph.fps
+
+    def body(self) -> MotionInfo:
+        """The figure, as the page draws it."""
+        from marey.studio.describe import info_of
+
+        opened = Opened(self.graph.clips[0][:1])
+        Motions().add(opened)
+        return info_of("live", opened)
+
+    def prepare(self, label: str | None, speed: float | None) -> None:
+        """Make what a wish needs, which takes a moment; on a thread."""
+        self._stream.prepare(label, speed)
+
+    def wish(self, direction: float, label: str | None, speed: float | None) -> None:
+        """Change what is wanted."""
+        self._stream.request(direction=direction, label=label, speed=speed)
+
+    def frame(self) -> LiveFrame:
+        """The next frame; where none is ready in time, the last one again."""
+        if len(self._ready) < self._ahead and (self._refilling is None or self._refilling.done()):
+            self._refilling = asyncio.get_running_loop().run_in_executor(None, self._fill)
+        if self._ready or self._last is None:
+            self._last = self._ready.popleft()
+        return self._last
+
+    def _fill(self) -> None:
+        while len(self._ready) < self._ahead:
+            note, self._note = self._note, ""
+            try:
+                motion = self._stream.frame()
+            except MareyError as error:
+                # A label that cannot be got to from here is wished for no longer.
+                self._note = str(error)
+                self._stream.request(label=None)
+                continue
+            positions, rotations = world_of(motion, 0, 1)
+            self._ready.append(LiveFrame(positions[0], rotations[0], {"note": note} if note else None))
+
+
+def _in_largest_part(graph: MotionGraph) -> int:
+    """A node of the strongly connected component that plays most frames of clips."""
+    import numpy as np
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges, n = graph.edges, len(graph.nodes)
+    table = coo_array((np.ones(len(edges), dtype=np.int8), (edges.tails, edges.heads)), shape=(n, n))
+    _, which = connected_components(table, directed=True, connection="strong")
+    inside = (which[edges.tails] == which[edges.heads]) & ~edges.blends
+    frames = np.bincount(which[edges.tails[inside]], weights=edges.n_frames[inside], minlength=1)
+    return int(np.argmax(which == int(frames.argmax())))

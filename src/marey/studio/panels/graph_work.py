@@ -1,0 +1,193 @@
+"""Heavy work of the panel Graph, as the worker runs it. What one piece makes, the next reads from a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from marey.core._arrays import Floats
+from marey.core.motion import Motion
+from marey.errors import FileError, InvalidValue, MareyError
+from marey.studio.parcels import pack, unpack
+from marey.studio.work import Progress
+
+_CLIPS, _FOUND, _GRAPH = "clips.json", "found.npz", "graph.npz"
+_MAX_MEMORY = 256 * 2**20
+_LEAST_SECONDS = 2.0
+# Metres: points of a path that is drawn by hand are put this far apart, and smoothed as far as hands tremble.
+_SPACING, _TREMBLE = 0.05, 0.2
+_SHORTEST = 0.5
+
+
+def compared(
+    progress: Progress,
+    motions: list[Motion],
+    files: list[list[str]],
+    window: float,
+    rate: float | None,
+    widest: float,
+    folder: str,
+) -> dict[str, Any]:
+    """All places up to `widest` metres at which clips look alike, as `graph_links.Candidates` takes them.
+
+    files : path and the name that people know it by, of each.
+    folder : where `made` finds the clips and the places.
+    """
+    from marey.compare import frame_weights, point_clouds
+    from marey.graph.alike import find_alike
+    from marey.graph.build import labels_of, prepared
+    from marey.graph.network import both_ways, connect_clips
+
+    given, left_out = _loaded(progress, motions, files)
+    if not given:
+        why = f"; the first that could not be taken is {left_out[0]}" if left_out else ""
+        raise InvalidValue(f"a graph needs at least one clip{why}")
+    progress(0.2, "finding contacts")
+    clips = prepared(given, rate)
+    weights = frame_weights(window, clips[0].fps, "triangle")
+    half = len(weights) // 2
+    if max(map(len, clips)) < 4 * half + 4:
+        longest = max(clip.duration for clip in clips)
+        raise InvalidValue(
+            f"the longest clip lasts {longest:.2f} s, too short for transitions of {window:g} s; choose longer clips "
+            "or shorter transitions"
+        )
+    clouds = [point_clouds(clip) for clip in clips]
+
+    def tell(share: float) -> None:
+        progress(0.3 + 0.6 * share, "comparing all frames")
+
+    found = find_alike(clouds, weights, widest, max_memory=_MAX_MEMORY, progress=tell)
+    progress(0.92, "putting the graph together")
+    names, masks = labels_of(clips)
+    lengths = np.array([len(clip) for clip in clips])
+    nodes, edges = connect_clips(lengths, masks, both_ways(found), half)
+    into = Path(folder)
+    (into / _CLIPS).write_text(json.dumps(pack(list(clips), into)), encoding="utf-8")
+    arrays = {name: getattr(found, name) for name in ("clips", "frames", "distances", "transforms")}
+    np.savez(into / _FOUND, half=half, **arrays)
+    return {
+        "clips": [clip.name for clip in clips],
+        "left_out": left_out,
+        "labels": list(names),
+        "lengths": lengths,
+        "frame_labels": np.concatenate(masks),
+        "rate": clips[0].fps,
+        "half": half,
+        "n_nodes": len(nodes),
+        "edges": {name: getattr(edges, name) for name in edges.__slots__},
+    }
+
+
+def made(progress: Progress, folder: str, threshold: float, pairs: list[list[Any]]) -> dict[str, Any]:
+    """Build the graph within these thresholds, of what `compared` left, and keep it for walks."""
+    from marey.graph.build import assembled
+    from marey.graph.transitions import Transitions
+
+    progress(0.1, "building the graph")
+    at = Path(folder)
+    clips = tuple(unpack(json.loads((at / _CLIPS).read_text(encoding="utf-8")), at))
+    with np.load(at / _FOUND, allow_pickle=False) as arrays:
+        found = Transitions(*(arrays[name] for name in ("clips", "frames", "distances", "transforms")))
+        half = int(arrays["half"])
+    limits = {(before, after): metres for before, after, metres in pairs}
+    graph = assembled(clips, found, half, threshold, limits, _LEAST_SECONDS)
+    graph.save(at / _GRAPH)
+    return {"transitions": graph.n_transitions, "findings": list(graph.findings)}
+
+
+def walked(
+    progress: Progress, folder: str, seconds: float, seed: int, label: str | None, clean: bool
+) -> dict[str, Any]:
+    """A walk by chance."""
+    progress(0.5, "walking")
+    graph = _graph(folder)
+    walk = graph.random_walk(seconds, seed, label=label).begun_at()
+    return {"motion": walk.motion(clean=clean, name=f"walk {seed}" if label is None else f"{label} {seed}")}
+
+
+def followed(progress: Progress, folder: str, stretches: list[dict[str, Any]], clean: bool) -> dict[str, Any]:
+    """A walk along a path that was drawn."""
+    progress(0.3, "looking for a way")
+    graph = _graph(folder)
+    path, ends = smoothed_path([each["points"] for each in stretches])
+    styles = _styles([each["label"] for each in stretches], ends, graph.label_names)
+    found = graph.follow(path, styles=styles)
+    progress(0.9, "planting the feet")
+    return {
+        "motion": found.walk.motion(clean=clean, name="path"),
+        "path": path.round(3).tolist(),
+        "way": found.way[:: max(1, round(graph.fps / 15))].round(3).tolist(),
+        "length": float(ends[-1]),
+        "mean_distance": found.mean_distance,
+        "largest_distance": found.largest_distance,
+        "end_distance": found.end_distance,
+    }
+
+
+def smoothed_path(strokes: Sequence[Sequence[Sequence[float]]]) -> tuple[Floats, Floats]:
+    """Lines drawn one after the other as one path (N, 2), and (S,) metres where each ends; the hand trembles less."""
+    from marey.maths.filters import gaussian
+
+    lines = [np.array(stroke, dtype=np.float64).reshape(-1, 2) for stroke in strokes]
+    lines = [line for line in lines if len(line)]
+    if not lines:
+        raise InvalidValue("there is no path; draw one on the ground")
+    points = np.concatenate(lines)
+    gone = _gone(points)
+    if gone[-1] < _SHORTEST:
+        raise InvalidValue(f"a path is at least {_SHORTEST:g} m long, got {gone[-1]:.2f} m; draw a longer one")
+    at = np.linspace(0.0, gone[-1], int(np.ceil(gone[-1] / _SPACING)) + 1)
+    even = np.stack([np.interp(at, gone, points[:, k]) for k in (0, 1)], axis=1)
+    smooth = np.asarray(gaussian(even, _TREMBLE / _SPACING))
+    smooth[0], smooth[-1] = even[0], even[-1]
+    lasts = gone[np.cumsum([len(line) for line in lines]) - 1]
+    return smooth, np.interp(lasts, at, _gone(smooth))
+
+
+def _gone(points: Floats) -> Floats:
+    """(N,) metres along a path."""
+    return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+
+
+def _styles(labels: list[str | None], ends: Floats, names: tuple[str, ...]) -> list[tuple[float, str]] | str | None:
+    """The labels along a path as `follow` takes them; neighbours of one label are one stretch."""
+    if all(label is None for label in labels):
+        return None
+    if any(label is None for label in labels):
+        raise InvalidValue(f"either every stretch of the path has a label or none has; there are {', '.join(names)}")
+    out: list[tuple[float, str]] = []
+    for label, end in zip(labels, ends.tolist(), strict=True):
+        if out and out[-1][1] == label:
+            out.pop()
+        out.append((end, str(label)))
+    return out
+
+
+def _graph(folder: str) -> Any:
+    from marey.graph import MotionGraph
+
+    return MotionGraph.load(Path(folder) / _GRAPH)
+
+
+def _loaded(progress: Progress, motions: list[Motion], files: list[list[str]]) -> tuple[list[Motion], list[str]]:
+    """The motions and the files' own of the same skeleton; and the files that were left out, with the reason."""
+    from marey.edit._figure import check_same_body
+    from marey.io import load_motion
+
+    given, left_out = list(motions), []
+    for k, (path, shown) in enumerate(files):
+        progress(0.2 * k / len(files), f"reading {shown}")
+        try:
+            motion = load_motion(path, trim_rest=True)
+            if given:
+                check_same_body(given[0].skeleton, motion.skeleton, "a graph")
+        except MareyError as error:
+            left_out.append(f"{shown}: {error.message if isinstance(error, FileError) else error}")
+            continue
+        given.append(motion)
+    return given, left_out

@@ -1,0 +1,100 @@
+"""Heavy work of the panel Layer, as the worker runs it."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marey.core.motion import Motion
+from marey.studio.work import Progress
+
+if TYPE_CHECKING:
+    from marey.layer.gaze_track import GazeTrack
+
+# Frames whose gaze is told at the most.
+_MOST_GAZES = 3_000
+
+
+def splice(progress: Progress, lower: Motion, upper: Motion, align: str, posture: str) -> dict[str, Any]:
+    """See `marey.studio.panels.layer_messages.SpliceDone`."""
+    from marey.layer.splicing import splice as spliced
+
+    progress(0.0, "bringing the steps together")
+    chosen: Any = {"align": align, "posture": None if posture == "none" else posture}
+    made = spliced(lower, upper, **chosen)
+    step = made.source.provenance[-1]
+    return {
+        "motion": made,
+        "distance": step["distance"],
+        "start": step["start"],
+        "stop": step["stop"],
+        "leaned": math.degrees(float(np.linalg.norm(step["posture_turn"]))),
+        "looped": step["loop"] is not None,
+        "notes": list(step["notes"]),
+    }
+
+
+def transplant(progress: Progress, base: Motion, donor: Motion, part: str, at: float, ease: float) -> dict[str, Any]:
+    """The motion, and notes."""
+    from marey.layer.transplanting import transplant as transplanted
+
+    progress(0.0, "transplanting")
+    made = transplanted(base, donor, joints=part, at=at, ease=ease)
+    return {"motion": made, "notes": list(made.source.provenance[-1]["notes"])}
+
+
+def look(
+    progress: Progress, file: str, goals: list[tuple[float, list[float] | None]], steady: bool, eyes: bool
+) -> dict[str, Any]:
+    """The motion in `file` with a gaze of its own, and what comes of each look.
+
+    Without eyes only some joints turn: they come as `joints` (K,) with `rotations` (F, K, 4), which is quick for long
+    motions, and the step of provenance beside them. With eyes there is one joint more: it is all in `motion`.
+    """
+    from marey.layer.gaze_map import GazeMap
+
+    motion = _motion(file)
+    track = GazeMap.default().trace(motion, goals, steady=steady, eyes="add" if eyes else None)
+    step = -(-len(motion) // _MOST_GAZES)
+    told: dict[str, Any] = {
+        "looks": _looks(track),
+        "step": step,
+        "places": track.places[::step].round(4).ravel().tolist(),
+        "directions": track.directions[::step].round(4).ravel().tolist(),
+        "notes": list(track.notes),
+    }
+    if eyes:
+        return told | {"motion": track.motion}
+    turned = np.flatnonzero((track.motion.rotations != motion.rotations).any(axis=(0, 2)))
+    return told | {
+        "joints": turned,
+        "rotations": track.motion.rotations[:, turned],
+        "record": dict(track.motion.source.provenance[-1]),
+    }
+
+
+@lru_cache(maxsize=4)
+def _motion(path: str) -> Motion:
+    from marey.io import load_motion
+
+    return load_motion(path)
+
+
+def _looks(track: GazeTrack) -> list[dict[str, Any]]:
+    misses = track.misses()
+    out = []
+    for each in track.looks:
+        frame = min(math.ceil(each.end * track.motion.fps - 1e-6), len(track.motion) - 1)
+        missed = float(misses[frame]) if each.settled and each.goal is not None else math.nan
+        out.append(
+            {
+                "time": each.time,
+                "settled": each.end if each.settled else None,
+                "outside": math.degrees(each.outside),
+                "missed": math.degrees(missed) if math.isfinite(missed) else None,
+            }
+        )
+    return out

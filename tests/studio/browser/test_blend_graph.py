@@ -1,0 +1,134 @@
+"""Blending and graphs as a person does them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import marey
+from marey.samples.samples import sample
+from tests.studio.browser.conftest import Tab
+
+CLIPS = {
+    "fast": ("walk", {"speed": 1.7}),
+    "left": ("walk", {"turn_rate": 0.7}),
+    "slow": ("walk", {"speed": 1.0}),
+    "trot": ("run", {}),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    at = tmp_path_factory.mktemp("moves")
+    for name, (kind, options) in CLIPS.items():
+        marey.save(sample(kind, fps=30.0, seconds=5.0, **options).motion, at / f"{name}.bvh")
+    return at
+
+
+def test_blend_two_and_change_everything(tab: Tab) -> None:
+    page = tab.page
+    tab.open("fast.bvh")
+    tab.open("slow.bvh")
+    page.get_by_role("tab", name="Blend").click()
+    for name in ("slow", "fast"):
+        page.locator(".blend-list").get_by_text(name).click()
+    tab.until("() => document.querySelector('.panel').textContent.includes('contacts belong together')")
+    page.get_by_role("button", name="Blend", exact=True).click()
+    tab.until("() => marey.selected.info.name === '0.5 slow+0.5 fast' && !!marey.selected.figure.pose")
+    assert tab.get("marey.playback.playing")
+    made = tab.get("marey.selected.info.motion")
+    page.locator(".panel").get_by_label("fast, number").fill("0.1")
+    page.keyboard.press("Enter")
+    tab.until("() => marey.selected.info.name.includes('0.833 slow')")
+    for method, name in (("linear", "linear blend"), ("discrete", "discrete timewarp"), ("ours", "0.833 slow")):
+        page.locator(".panel").get_by_label("Method").select_option(method)
+        tab.until(f"() => marey.selected.info.name.startsWith('{name}')")
+    page.locator(".panel").get_by_label("Make").select_option("curves")
+    tab.until("() => marey.selected.info.name === 'slow+fast'")
+    revision = tab.get("marey.selected.info.revision")
+    page.get_by_label("How much of B: curve").focus()
+    page.keyboard.press("ArrowUp")
+    tab.until(f"() => marey.selected.info.revision !== {revision}")
+    assert tab.get("marey.selected.info.motion") == made
+
+
+def test_grid_shows_two_frames(tab: Tab) -> None:
+    page = tab.page
+    grid = page.locator(".grid-view")
+    grid.scroll_into_view_if_needed()
+    grid.click(position={"x": 60, "y": 40})
+    tab.until("() => document.querySelector('.panel').textContent.includes('shown over each other')")
+    assert not tab.get("marey.selected.figure.visible")
+    text = page.locator(".panel p", has_text="shown over each other")
+    before = text.inner_text()
+    grid.focus()
+    page.keyboard.press("Shift+ArrowRight")
+    tab.until(f"() => !document.querySelector('.panel').textContent.includes({before!r})")
+    page.locator("#stage canvas").focus()
+    page.keyboard.press("Home")
+    tab.until("() => marey.selected.figure.visible")
+
+
+def test_transition_and_statistics(tab: Tab) -> None:
+    page = tab.page
+    page.locator(".panel").get_by_label("Make").select_option("transition")
+    tab.until("() => marey.selected.info.name === 'slow to fast'")
+    assert "Goes over where A is at" in page.locator(".panel").inner_text()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="BVH", exact=True).click()
+    assert waiting.value.suggested_filename == "slow to fast.bvh"
+    page.get_by_role("button", name="Measure").last.click()
+    tab.until("() => !!document.querySelector('.panel .measures tbody tr')")
+    page.get_by_role("button", name="Compare methods").click()
+    tab.until("() => document.querySelector('.panel').textContent.includes('dynamic timewarping')")
+
+
+def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
+    page = tab.page
+    page.get_by_role("tab", name="Graph").click()
+    panel = page.locator(".panel")
+    panel.get_by_label("From").select_option("folder")
+    page.get_by_role("button", name="Compare clips").click()
+    tab.until("() => document.querySelector('.panel').textContent.includes('4 clips')")
+    share = "() => document.querySelector('.limit-curve').closest('section').querySelector('p').textContent"
+    before = page.evaluate(share)
+    page.get_by_label("Alike up to, number").fill("0.25")
+    page.keyboard.press("Enter")
+    tab.until(f"() => ({share})() !== {before!r}")
+    page.get_by_text("For pairs of labels").click()
+    page.get_by_label("run to walk:").click()
+    page.get_by_label("run to walk, number").fill("0")
+    page.keyboard.press("Enter")
+    tab.until("() => document.querySelector('[aria-label^=\"run to walk:\"]').textContent === '0'")
+    page.get_by_label("Forget the threshold").click()
+    page.get_by_label("Length, number").fill("5")
+    page.get_by_role("button", name="Random walk").click()
+    tab.until("() => marey.selected.info.name === 'walk 0' && !!marey.selected.figure.pose && marey.playback.playing")
+    assert tab.get("marey.selected.info.n_frames") == 150
+
+    page.get_by_role("button", name="Draw", exact=True).click()
+    panel.get_by_label("Style").select_option("walk")
+    box = page.locator("#stage canvas").bounding_box()
+    middle = box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"]
+    page.mouse.move(middle[0] - 120, middle[1] + 60)
+    page.mouse.down()
+    for k in range(1, 20):
+        page.mouse.move(middle[0] - 120 + 12 * k, middle[1] + 60 - 0.2 * k * k)
+    page.mouse.up()
+    assert page.locator(".stretches li").count() == 1
+    page.get_by_role("button", name="Follow", exact=True).last.click()
+    tab.until("() => document.querySelector('.panel').textContent.includes('cm off in the mean')")
+    assert tab.get("marey.selected.info.name") == "path"
+
+    page.get_by_role("button", name="Steer with the keys").click()
+    tab.until("() => document.querySelector('.panel').textContent.includes('Playing at 30 Hz')")
+    frame = tab.get("marey.playback.frame")
+    page.keyboard.down("ArrowLeft")
+    tab.until("() => marey.ask('live_figures', {}).then((report) => report.sent > 15)")
+    page.keyboard.up("ArrowLeft")
+    assert tab.get("marey.playback.frame") == frame  # the arrows steer, and do not step
+    page.keyboard.press("Escape")
+    tab.until("() => !document.querySelector('.panel').textContent.includes('Playing at 30 Hz')")
+    assert tab.get("marey.selected.figure.visible")
+    page.get_by_role("tab", name="Look").click()

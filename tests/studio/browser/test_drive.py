@@ -1,0 +1,68 @@
+"""Drive in a real browser: keys turn the figure, a click sends it somewhere, and another way goes on from there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from marey.pmg import GaitSpace, ParametricMotionGraph
+from marey.pmg.walker import sample_walks
+from tests.studio.browser.conftest import Tab
+
+PLACE = "marey.stage.controls.target"
+# Remembers how far what the camera follows moves from picture to picture, at the most.
+WATCH = f"""(() => {{
+  let last = {PLACE}.clone();
+  window.widest = 0;
+  marey.stage.ticked.on(() => {{
+    window.widest = Math.max(window.widest, last.distanceTo({PLACE}));
+    last = {PLACE}.clone();
+  }});
+}})()"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A walking character, saved, and a walk to open with."""
+    import marey
+
+    at = tmp_path_factory.mktemp("driven")
+    walks = sample_walks(n_turns=5, speeds=(1.1,), fps=30.0)
+    graph = ParametricMotionGraph("walker")
+    graph.add("walk", GaitSpace.build(walks))
+    graph.connect("walk", "walk", n_source=20, n_target=60)
+    graph.save(at / "walker.json")
+    marey.save(walks[2], at / "walk.bvh")
+    for path in at.glob("*.npz"):
+        assert path.name == "walker.walk.npz"
+    return at
+
+
+def test_a_figure_is_driven_by_keys_and_mouse_and_the_way_is_changed(tab: Tab) -> None:
+    page = tab.page
+    page.get_by_role("tab", name="Drive").click()
+    tab.until("() => [...document.querySelectorAll('.panel option')].some(o => o.value === 'file:walker.json')")
+    page.get_by_label("Character").select_option("file:walker.json")
+    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Stop").wait_for()
+    assert not tab.get("marey.selected.figure.visible"), "other figures are out of the way"
+    tab.until(f"() => Math.hypot({PLACE}.x, {PLACE}.z) > 0.3")
+
+    page.keyboard.down("a")
+    tab.until("() => /s …/.test(document.querySelector('.panel output').textContent)")
+    tab.until("() => /^\\d+\\.\\d\\d s$/.test(document.querySelector('.panel output').textContent)")
+    page.keyboard.up("a")
+    assert tab.get("marey.playback.frame") == 0, "keys that steer do not step"
+
+    tab.get(WATCH)
+    page.get_by_label("Way").select_option("tree")
+    tab.until("() => /turn -?\\d+°/.test(document.querySelector('.panel').textContent)")
+    assert tab.get("window.widest") < 1.0, "the figure goes on where it stood"
+    box = page.locator("#stage canvas").bounding_box()
+    page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.8 * box["height"])
+    tab.until("() => /Blend tree/.test(document.querySelector('.panel table').textContent)")
+
+    page.get_by_role("button", name="Keep").click()
+    tab.until("() => marey.selected.info.name === 'driven' && !!marey.selected.figure.pose")
+    page.get_by_role("button", name="Start").wait_for()

@@ -1,0 +1,95 @@
+"""Find and aim in a real browser: mark a kick, find the others, throw one out, and kick where the mouse goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import marey
+from tests.find_medleys import KICK, takes
+from tests.studio.browser.conftest import Tab
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two takes with three kicks in each."""
+    at = tmp_path_factory.mktemp("takes")
+    for take in takes():
+        marey.save(take, at / f"{take.name}.bvh")
+    return at
+
+
+def press(tab: Tab, label: str) -> None:
+    tab.page.locator(".panel button", has_text=label).first.click()
+
+
+def says(tab: Tab, text: str) -> None:
+    tab.until(f"() => document.querySelector('.panel').innerText.includes({text!r})")
+
+
+def in_picture(tab: Tab, place: str) -> tuple[float, float]:
+    """Where a point of the scene is on the screen."""
+    tab.page.evaluate(f"() => {{ window.place = marey.stage.camera.position.clone().set(...{place}); }}")
+    spot = tab.get("marey.stage.project(window.place)")
+    box = tab.page.locator("#stage canvas").bounding_box()
+    return box["x"] + spot["x"], box["y"] + spot["y"]
+
+
+def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
+    page = tab.page
+    tab.open("take0.bvh")
+    page.locator(".tabs button", has_text="Find").click()
+    assert page.locator(".panel button", has_text="Try thresholds").is_disabled()
+    press(tab, "Compare all")
+    says(tab, "2 clips, ")
+    page.evaluate(f"() => marey.playback.setRegion([{KICK[0]}, {KICK[1]}])")
+    says(tab, f"take0, {KICK[0] / 30:.2f} to {KICK[1] / 30:.2f} s")
+    press(tab, "Try thresholds")
+    says(tab, "finds 5 matches")
+    # A threshold is offered, and never taken unasked.
+    assert page.get_by_label("Threshold, metres").input_value() == ""
+    assert page.locator(".panel button", has_text="Search").is_disabled()
+    press(tab, "Take ")
+    assert float(page.get_by_label("Threshold, metres").input_value()) > 0.0
+    press(tab, "Search")
+    says(tab, "5 matches beside what was sought.")
+    assert page.locator(".tile").count() == 6
+    moved = "() => [...document.querySelectorAll('.tile canvas')].map(c => c.toDataURL()).join()"
+    before = page.evaluate(moved)
+    tab.until(f"() => ({moved})() !== {before!r}")
+    page.locator(".tile").nth(2).click()
+    says(tab, "5 matches beside what was sought, 1 thrown out.")
+    assert page.locator(".tile").nth(2).get_attribute("aria-pressed") == "false"
+
+    # Every answer is kept, so that the test can see what the page was told.
+    page.evaluate(
+        "() => { window.told = []; const ask = marey.connection.ask.bind(marey.connection);"
+        " marey.connection.ask = (name, fields, options) => { const answer = ask(name, fields, options);"
+        " if (name.startsWith('aim')) answer.then((each) => told.push(each.first ?? each), () => 0);"
+        " return answer; }; }"
+    )
+    press(tab, "Make it aimable")
+    says(tab, "Made of 5 examples.")
+    tab.until("() => marey.selected.info.motion === told[0].motion.motion && !!marey.selected.figure.pose")
+    start = in_picture(tab, "told[0].point")
+    page.mouse.move(*start)
+    page.mouse.down()
+    for k in range(1, 6):
+        page.mouse.move(start[0], start[1] - 4 * k)
+    tab.until("() => told.length > 1 && told.at(-1).point[1] > told[0].point[1] + 0.02")
+    page.mouse.up()
+    tab.until("() => marey.playback.playing")
+    last = tab.get("told.at(-1)")
+    assert last["motion"]["motion"] == tab.get("marey.selected.info.motion")
+    assert not last["projected"], "the target follows what can be reached under the pointer"
+    assert last["errors"]["m"] < 0.02
+    says(tab, "Misses by ")
+    page.locator(".panel input[type=range]").last.press("ArrowRight")
+    tab.until(f"() => told.at(-1).target[2] !== {last['target'][2]}")
+    motions = tab.get("marey.motions.size")
+    press(tab, "Keep this one")
+    tab.until(f"() => marey.motions.size === {motions} + 1")
+    page.locator(".tile").nth(1).dblclick()
+    tab.until(f"() => marey.motions.size === {motions} + 2 && marey.selected.info.name.endsWith(' s')")
+    page.locator(".tabs button", has_text="Look").click()

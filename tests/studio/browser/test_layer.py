@@ -1,0 +1,77 @@
+"""Layer in a real browser: a carried box on a walk, and a look at a point that is dragged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import marey
+from marey.samples.samples import sample
+from tests.studio.browser.conftest import Tab
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    at = tmp_path_factory.mktemp("layers")
+    for name in ("walk", "carry_box"):
+        marey.save(sample(name, fps=30.0, seconds=4.0).motion, at / f"{name}.bvh")
+    return at
+
+
+def press(tab: Tab, label: str) -> None:
+    tab.page.locator(".panel button", has_text=label).first.click()
+
+
+def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> None:
+    page = tab.page
+    for name in ("walk.bvh", "carry_box.bvh"):
+        tab.open(name)
+    page.locator(".tabs button", has_text="Layer").click()
+    page.locator(".panel select").nth(1).select_option(label="carry_box")
+    page.locator(".panel select").nth(2).select_option(label="walk")
+    press(tab, "Put it on")
+    tab.until("() => marey.motions.size === 3 && marey.selected.info.name === 'walk+carry_box'")
+    tab.until("() => marey.playback.playing && !!marey.selected.figure.pose")
+    page.keyboard.press(" ")
+    page.evaluate("() => (marey.playback.seek(20), marey.focus())")
+
+    press(tab, "Look from here")
+    tab.until("() => marey.selected.info.name === 'walk+carry_box (looking)' && !!marey.selected.figure.pose")
+    looking = tab.get("marey.selected.info.motion")
+    first = tab.get("marey.selected.info.revision")
+    ball = "marey.stage.scene.children.find((one) => one.type === 'Mesh' && one.geometry.type === 'SphereGeometry')"
+    spot = tab.get(f"marey.stage.project({ball}.position)")
+    box = page.locator("#stage canvas").bounding_box()
+    x, y = box["x"] + spot["x"], box["y"] + spot["y"]
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for k in range(1, 5):
+        page.mouse.move(x - 10 * k, y + 5 * k)
+    page.mouse.up()
+    tab.until(f"() => marey.selected.info.revision > {first}")
+    assert tab.get("marey.selected.info.motion") == looking
+    assert page.locator(".looks li").count() == 1
+    tab.until("() => /settles at|no time/.test(document.querySelector('.looks').innerText)")
+
+    second = tab.get("marey.selected.info.revision")
+    height = page.get_by_label("Look 1, y, metres")
+    height.fill("2.5")
+    height.press("Enter")
+    tab.until(f"() => marey.selected.info.revision > {second}")
+
+    page.evaluate("() => marey.playback.seek(80)")
+    press(tab, "Back from here")
+    tab.until("() => document.querySelectorAll('.looks li').length === 2")
+    press(tab, "Done")
+    tab.until("() => document.querySelectorAll('.looks li').length === 0")
+    assert tab.get("marey.motions.size") == 4
+
+    # What cannot be done is told in one sentence.
+    page.locator(".panel select").first.select_option("left_arm")
+    page.get_by_label("Begins at, number").fill("9")
+    page.get_by_label("Begins at, number").press("Enter")
+    press(tab, "Put it on")
+    tab.until("() => !!document.querySelector('.notice.error')")
+    assert "must lie within" in page.locator(".notice.error").inner_text()
+    page.locator(".tabs button", has_text="Look").click()

@@ -1,0 +1,310 @@
+"""Skins, dropped files, and the page under fingers, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import marey
+from marey.samples.samples import sample
+from tests.studio.browser import skinned
+from tests.studio.browser.conftest import Tab, new_tab
+from tests.studio.browser.test_page import frame, settle
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clip, a GLB with a skin, one without, and one that asks for files elsewhere."""
+    at = tmp_path_factory.mktemp("looking")
+    walk = sample("walk", fps=30.0, seconds=2.0).motion
+    marey.save(walk, at / "awalk.bvh")
+    skinned.write(at / "skinned.glb")
+    marey.save(walk, at / "own.glb")
+    whole = (at / "skinned.glb").read_bytes()
+    size = struct.unpack_from("<I", whole, 12)[0]
+    document = json.loads(whole[20 : 20 + size])
+    for name, change in (
+        ("bare.glb", {"meshes": None}),
+        ("far.glb", {"images": [{"uri": "http://evil.example/x.png"}]}),
+    ):
+        text = json.dumps(changed(document, change)).encode()
+        text += b" " * (-len(text) % 4)
+        rest = struct.pack("<II", len(text), 0x4E4F534A) + text + whole[20 + size :]
+        (at / name).write_bytes(struct.pack("<III", 0x46546C67, 2, 12 + len(rest)) + rest)
+    return at
+
+
+def changed(document: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    made = json.loads(json.dumps(document)) | {key: value for key, value in change.items() if value is not None}
+    if "meshes" in change:
+        made.pop("meshes")
+        del made["nodes"][-1]["mesh"], made["nodes"][-1]["skin"]
+    if "images" in change:
+        made |= {
+            "textures": [{"source": 0}],
+            "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+        }
+        made["meshes"][0]["primitives"][0]["material"] = 0
+    return made
+
+
+@pytest.fixture(scope="module")
+def hand(browser: Any, address: str) -> Tab:
+    """A page on a tablet."""
+    tab = new_tab(browser, viewport={"width": 1024, "height": 768}, has_touch=True)
+    tab.page.goto(address)
+    tab.until("() => !!window.marey?.selected?.figure.pose && marey.stage.drawn > 1")
+    return tab
+
+
+@pytest.fixture
+def touched(hand: Tab) -> Iterator[Tab]:
+    hand.complaints.clear()
+    yield hand
+    assert hand.complaints == []
+
+
+def choose(tab: Tab, file: str) -> None:
+    tab.page.locator(".files button.item", has_text=file).first.click()
+    tab.until(f"() => marey.selected?.info.file === {file!r} && !!marey.selected.figure.pose")
+
+
+def wear(tab: Tab) -> None:
+    tab.page.get_by_label("Body").select_option("skin")
+
+
+# --- Skins
+
+
+def test_the_skin_is_where_the_files_own_animation_has_it(tab: Tab, folder: Path) -> None:
+    choose(tab, "skinned.glb")
+    wear(tab)
+    tab.until("() => !!marey.selected.figure.skin")
+    assert tab.get("marey.selected.info.joints") == ["Hips", "Leg.L <b>", "Foot"]
+    assert not tab.get("marey.selected.figure.body.group.visible")
+    found = """(frame) => {
+      marey.playback.seek(frame);
+      const figure = marey.selected.figure;
+      figure.show(frame);
+      figure.group.position.set(1, 0, 2);
+      figure.group.updateMatrixWorld(true);
+      const mesh = figure.skin.meshes[0];
+      mesh.skeleton.update();
+      const point = figure.centre().clone();
+      return [0, 1, 2, 3].map((i) => mesh.localToWorld(mesh.getVertexPosition(i, point)).toArray());
+    }"""
+    for at in (0, 7, 20):
+        np.testing.assert_allclose(tab.page.evaluate(found, at), skinned.vertices_at(at) + [1, 0, 2], atol=2e-5)
+    tab.page.evaluate("() => marey.selected.figure.group.position.set(0, 0, 0)")
+    settle(tab)
+
+
+def test_marey_s_own_files_have_a_skin(tab: Tab) -> None:
+    choose(tab, "own.glb")
+    wear(tab)
+    tab.until("() => !!marey.selected.figure.skin")
+    settle(tab)
+    mapped = tab.get("marey.selected.figure.skin.hung.map((each) => each.joint)")
+    assert mapped == list(range(tab.get("marey.selected.info.joints.length")))
+
+
+def test_limbs_are_drawn_where_there_is_no_skin(tab: Tab) -> None:
+    choose(tab, "bare.glb")
+    wear(tab)
+    tab.page.locator(".notice.error", has_text="it has no body for these joints").wait_for()
+    assert tab.get("marey.selected.figure.body.group.visible")
+    choose(tab, "awalk.bvh")
+    assert tab.get("marey.selected.figure.body.group.visible")
+    tab.page.get_by_label("Body").select_option("limbs")
+    assert tab.page.get_by_label("Body").locator("option[value=skin]").is_disabled()
+
+
+def test_a_skin_does_not_fetch_from_elsewhere(browser: Any, address: str) -> None:
+    tab = new_tab(browser)
+    asked: list[str] = []
+    tab.page.on("request", lambda request: asked.append(request.url))
+    tab.page.goto(address)
+    tab.until("() => !!window.marey?.selected?.figure.pose")
+    choose(tab, "far.glb")
+    wear(tab)
+    tab.until("() => !!marey.selected.figure.skin || !!document.querySelector('.notice.error')")
+    assert not [url for url in asked if "evil" in url]
+    tab.page.context.close()
+
+
+# --- Dropped files
+
+
+def drop(tab: Tab, *paths: Path) -> None:
+    """Drop files and folders as from a file manager."""
+    where = {"x": 400, "y": 300, "data": {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}}
+    tools = tab.page.context.new_cdp_session(tab.page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        tools.send("Input.dispatchDragEvent", {"type": kind, **where})
+    tools.detach()
+
+
+ASF = """:version 1.10
+:name figure
+:units
+  mass 1.0
+  length 1.0
+  angle deg
+:root
+  order TX TY TZ RX RY RZ
+  axis XYZ
+  position 0 0 0
+  orientation 0 0 0
+:bonedata
+  begin
+    id 1
+    name leg
+    direction 0 -1 0
+    length 8
+    axis 0 0 0 XYZ
+    dof rx ry rz
+    limits (-180 180) (-180 180) (-180 180)
+  end
+:hierarchy
+  begin
+    root leg
+  end
+"""
+AMC = ":FULLY-SPECIFIED\n:DEGREES\n" + "".join(f"{i}\nroot 0 17 {i} 0 0 0\nleg {i} 0 0\n" for i in range(1, 9))
+
+
+def test_dropped_files_find_what_belongs_to_them(tab: Tab, folder: Path, tmp_path: Path) -> None:
+    """A skeleton and a sidecar are no motions of their own, whatever the order of the files."""
+    (tmp_path / "05_01.amc").write_text(AMC)
+    (tmp_path / "05.asf").write_text(ASF)
+    for name in ("awalk.bvh", "awalk.marey.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    before = tab.get("marey.motions.size")
+    drop(tab, *(tmp_path / name for name in ("05_01.amc", "05.asf", "awalk.bvh", "awalk.marey.json")))
+    tab.until(f"() => marey.motions.size === {before + 2} && marey.selected.info.name === 'awalk'")
+    assert tab.get("marey.selected.info.contacts.length") == 4
+    names = tab.get("[...marey.motions.values()].map(({ info }) => info.name)")
+    assert names[-2:] == ["05_01", "awalk"]
+    assert tab.page.locator(".notice.error", has_text="05").count() == 0
+
+
+def test_a_dropped_folder_gives_its_motions(tab: Tab, folder: Path, tmp_path: Path) -> None:
+    deep = tmp_path / "takes" / "day one"
+    deep.mkdir(parents=True)
+    (deep / "first.bvh").write_bytes((folder / "awalk.bvh").read_bytes())
+    (tmp_path / "takes" / "notes.txt").write_text("no motion")
+    before = tab.get("marey.motions.size")
+    drop(tab, tmp_path / "takes")
+    tab.until(f"() => marey.motions.size === {before + 1} && marey.selected.info.name === 'first'")
+
+
+def test_what_is_opened_comes_into_view(tab: Tab) -> None:
+    tab.page.evaluate("() => marey.stage.follow(marey.stage.camera.position.clone().set(90, 0, 40))")
+    tab.page.get_by_role("button", name="Close awalk").last.click()
+    for _ in range(tab.page.get_by_role("button", name="Close awalk").count()):
+        tab.page.get_by_role("button", name="Close awalk").last.click()
+    choose(tab, "awalk.bvh")
+    tab.until("() => marey.stage.sees(marey.selected.figure.centre())")
+
+
+# --- Fingers
+
+
+class Fingers:
+    """Up to two fingers on the page."""
+
+    def __init__(self, tab: Tab) -> None:
+        self._tools = tab.page.context.new_cdp_session(tab.page)
+
+    def drag(self, *paths: tuple[tuple[float, float], tuple[float, float]], steps: int = 5) -> None:
+        """Put a finger down at the start of each path, move all to the ends, and take them off."""
+        for k in range(steps + 1):
+            points = [
+                {"x": a[0] + (b[0] - a[0]) * k / steps, "y": a[1] + (b[1] - a[1]) * k / steps, "id": i}
+                for i, (a, b) in enumerate(paths)
+            ]
+            kind = "touchMove" if k else "touchStart"
+            self._tools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        self._tools.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def middle(tab: Tab) -> tuple[float, float]:
+    box = tab.page.locator("#stage").bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def camera(tab: Tab) -> tuple[np.ndarray, np.ndarray]:
+    return (
+        np.array(tab.get("marey.stage.camera.position.toArray()")),
+        np.array(tab.get("marey.stage.controls.target.toArray()")),
+    )
+
+
+def test_one_finger_orbits(touched: Tab) -> None:
+    x, y = middle(touched)
+    place, target = camera(touched)
+    Fingers(touched).drag(((x, y), (x + 120, y)))
+    settle(touched)
+    now, still = camera(touched)
+    np.testing.assert_allclose(still, target, atol=1e-9)
+    assert np.linalg.norm(now - place) > 0.3
+    assert np.linalg.norm(now - still) == pytest.approx(np.linalg.norm(place - target), rel=1e-6)
+
+
+def test_two_fingers_pan_and_zoom(touched: Tab) -> None:
+    x, y = middle(touched)
+    target = camera(touched)[1]
+    Fingers(touched).drag(((x - 40, y), (x + 40, y)), ((x + 40, y), (x + 120, y)))
+    settle(touched)
+    panned, moved = camera(touched)
+    assert np.linalg.norm(moved - target) > 0.1
+    Fingers(touched).drag(((x - 40, y), (x - 120, y)), ((x + 40, y), (x + 120, y)))
+    settle(touched)
+    near, at = camera(touched)
+    assert np.linalg.norm(near - at) < 0.7 * np.linalg.norm(panned - moved)
+
+
+def test_a_finger_scrubs_and_marks_contacts(touched: Tab) -> None:
+    choose(touched, "awalk.bvh")
+    box = touched.page.locator("#timeline").bounding_box()
+    x = [box["x"] + touched.get(f"marey.scale.x({at} + 0.5)") for at in (5, 40)]
+    Fingers(touched).drag(((x[0], box["y"] + 10), (x[1], box["y"] + 10)))
+    assert frame(touched) == 40
+    lane = touched.get("marey.selected.info.contacts[0].intervals")
+    free = next(f for f in range(8, 50) if not any(a - 8 < f + 4 and f < b + 8 for a, b in lane))
+    y = box["y"] + touched.get("marey.timeline.laneTop(0)") + 12
+    x = [box["x"] + touched.get(f"marey.scale.x({at} + 0.5)") for at in (free, free + 3)]
+    Fingers(touched).drag(((x[0], y), (x[1], y)))
+    touched.until(f"() => marey.selected.info.contacts[0].intervals.length === {len(lane) + 1}")
+    touched.page.get_by_role("button", name="Remove").tap()
+    touched.until(f"() => marey.selected.info.contacts[0].intervals.length === {len(lane)}")
+    touched.page.get_by_role("button", name="Loop from here").tap()
+    assert touched.get("marey.playback.region") == [40, touched.get("marey.playback.nFrames")]
+    touched.page.get_by_role("button", name="All", exact=True).tap()
+
+
+def test_a_finger_takes_hold_of_a_target(touched: Tab) -> None:
+    x, y = middle(touched)
+    centre, place = camera(touched)[1].tolist(), camera(touched)[0]
+    touched.page.evaluate(
+        "(at) => { window.moves = []; window.target = marey.dragTarget({ at, moved: (p) => moves.push(p) }); }", centre
+    )
+    Fingers(touched).drag(((x + 6, y), (x + 60, y)))
+    assert touched.get("moves.length") > 0
+    touched.page.evaluate("() => window.target.remove()")
+    np.testing.assert_array_equal(camera(touched)[0], place)
+
+
+def test_everything_to_press_is_large_enough(touched: Tab) -> None:
+    small = touched.get(
+        "[...document.querySelectorAll('button, select')].filter((n) => n.offsetHeight && n.offsetHeight < 28)"
+        ".map((n) => n.outerHTML)"
+    )
+    assert small == []
+    assert touched.get("document.documentElement.scrollWidth") <= 1024

@@ -1,0 +1,310 @@
+"""Attacks by those who have the cookie already: hostile pages and files. None gets out, and none fills the memory."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import socket
+import struct
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+
+import marey
+from marey.studio.motions import Motions, Opened
+from marey.studio.places import Places
+from marey.studio.sockets import MOST_PIECES
+from tests.studio.client import WAIT, Failed, FakePage, Server
+
+
+def until(holds: Callable[[], Any], what: str) -> None:
+    end = time.monotonic() + WAIT
+    while not holds():
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.01)
+
+
+def upload(server: Server, page: FakePage, name: str, body: bytes) -> tuple[int, str]:
+    path = f"/upload?session={page.welcome['session']}&name={quote(name)}"
+    status, _, answer = server.request("POST", path, None, body)
+    return status, json.loads(answer).get("text", "")
+
+
+# --- The folder
+
+
+@pytest.fixture
+def outside(clips: Path, tmp_path: Path) -> Iterator[Path]:
+    """A folder elsewhere with a motion, to which a folder, a file and a circle in the opened folder are links."""
+    (tmp_path / "secret.bvh").write_bytes((clips / "walk.bvh").read_bytes())
+    links = {"door": tmp_path, "hole.bvh": tmp_path / "secret.bvh", "round.bvh": clips / "round.bvh"}
+    for name, target in links.items():
+        (clips / name).symlink_to(target)
+    yield tmp_path
+    for name in links:
+        (clips / name).unlink()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "door/secret.bvh",
+        "hole.bvh",
+        "round.bvh",
+        "deep/../../secret.bvh",
+        "..",
+        "/etc/passwd",
+        "C:\\secret.bvh",
+        "deep\\..\\..\\secret.bvh",
+        "walk.bvh/../../secret.bvh",
+        "walk.bvh\0.bvh",
+        "./walk.bvh",
+        "~/secret.bvh",
+        "%2e%2e/secret.bvh",
+        "x" * 5000 + ".bvh",
+        "\ud800.bvh",
+    ],
+)
+def test_no_path_leads_out(page: FakePage, outside: Path, path: str) -> None:
+    for where in ("folder", "uploads"):
+        with pytest.raises(Failed) as failed:
+            page.do("open", path=path, where=where)
+        assert failed.value.type in ("InvalidValue", "UnreadableFile", "UnknownFormat")
+        assert str(outside) not in failed.value.text
+    assert not [each for each in page.do("list")["files"] if "secret" in each["path"] or "hole" in each["path"]]
+
+
+def test_a_pipe_is_no_file(page: FakePage, clips: Path) -> None:
+    """Opening one would wait forever for somebody to write to it."""
+    for name in ("pipe.bvh", "odd.marey.json"):
+        os.mkfifo(clips / name)
+    (clips / "odd.bvh").write_bytes((clips / "deep/turn.bvh").read_bytes())
+    try:
+        with pytest.raises(Failed, match="no such file"):
+            page.do("open", path="pipe.bvh")
+        assert page.do("open", path="odd.bvh")["labels"] == []
+        assert "pipe.bvh" not in [each["path"] for each in page.do("list")["files"]]
+    finally:
+        for name in ("pipe.bvh", "odd.marey.json", "odd.bvh"):
+            (clips / name).unlink()
+
+
+def test_a_file_that_becomes_a_link_is_not_given_away(
+    server: Server, page: FakePage, clips: Path, tmp_path: Path
+) -> None:
+    """The skin is fetched after the motion was opened: where it leads is looked at anew."""
+    secret = tmp_path / "secret.glb"
+    secret.write_bytes(b"secret")
+    mine = clips / "mine.glb"
+    mine.write_bytes((clips / "both.glb").read_bytes())
+    info = page.do("open", path="mine.glb", clip="turn")
+    assert server.request("GET", info["skin"])[2] == mine.read_bytes()
+    mine.unlink()
+    mine.symlink_to(secret)
+    status, _, body = server.request("GET", info["skin"])
+    mine.unlink()
+    assert status == 404
+    assert b"secret" not in body.replace(b"mine.glb", b"")
+    assert str(tmp_path).encode() not in body
+
+
+def test_saving_does_not_write_through_a_link(page: FakePage, clips: Path, tmp_path: Path) -> None:
+    target = tmp_path / "precious.json"
+    target.write_text("precious")
+    (clips / "mine.bvh").write_bytes((clips / "deep/turn.bvh").read_bytes())
+    side = clips / "mine.marey.json"
+    try:
+        motion = page.do("open", path="mine.bvh")["motion"]
+        page.do("set_labels", motion=motion, labels=[{"name": "a", "start": 0, "stop": 5}])
+        side.symlink_to(target)
+        with pytest.raises(Failed, match="mine.marey.json, which belongs to it, is not in the opened folder"):
+            page.do("save_sidecar", motion=motion)
+        assert target.read_text() == "precious"
+    finally:
+        side.unlink()
+        (clips / "mine.bvh").unlink()
+
+
+# --- Uploads
+
+
+def test_uploads_that_come_at_once_count_together(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each alone would fit; all of them, none of which has ended, would not."""
+    monkeypatch.setattr("marey.studio.places.SESSION_BYTES", 100_000)
+    with FakePage(server) as page:
+        session = page.welcome["session"]
+        places = server.studio.sessions.find(session).places  # type: ignore[union-attr]
+        lines = [f"POST /upload?session={session}&name={{}}.bvh HTTP/1.1"]
+        lines += [f"{name}: {value}" for name, value in server.own().items()]
+        lines += ["Transfer-Encoding: chunked", "", ""]
+        open_ones = []
+        for i in range(4):
+            one = socket.create_connection(("127.0.0.1", server.address.port), timeout=WAIT)
+            one.sendall("\r\n".join(lines).format(i).encode() + b"7530\r\n" + b"x" * 30_000 + b"\r\n")
+            open_ones.append(one)
+            if i < 3:
+                until(lambda i=i: sum(places._coming.values()) == 30_000 * (i + 1), "the bytes to be counted")
+        assert open_ones[3].recv(4096).startswith(b"HTTP/1.1 413")
+        for one in open_ones:
+            one.close()
+        until(lambda: not places._coming, "an end to the uploads")
+        assert not [path for path in places.own.iterdir() if path.is_file()]
+        assert upload(server, page, "a.bvh", b"x" * 90_000)[0] == 200
+
+
+def test_uploads_leave_room_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = Places("s", None)
+    monkeypatch.setattr("marey.studio.places.FREE_BYTES", 2**62)
+    with pytest.raises(marey.errors.LimitExceeded, match="does not fit on the disk"):
+        places.room_for("walk.bvh", 1)
+    places.close()
+
+
+class Bomb:
+    """What a pickle does when it is read: anything."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (os.environ["MAREY_BOMB"],)
+
+
+def test_nothing_is_unpickled(server: Server, page: FakePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAREY_BOMB", str(tmp_path / "burst"))
+    objects = np.empty(1, dtype=object)
+    objects[0] = Bomb()
+    packed = io.BytesIO()
+    np.savez(packed, rotations=objects, names=objects, format=objects)
+    bombs = {"a.npz": packed.getvalue(), "b.npz": pickle.dumps(Bomb()), "c.bvh": pickle.dumps(Bomb())}
+    for name, body in bombs.items():
+        assert upload(server, page, name, body)[0] == 200
+        with pytest.raises(Failed):
+            page.do("open", path=name, where="uploads")
+    assert not (tmp_path / "burst").exists()
+    pickle.loads(bombs["b.npz"])
+    assert (tmp_path / "burst").exists()  # it would have gone off
+
+
+def test_a_file_that_unpacks_to_more_than_the_memory_is_refused(server: Server, page: FakePage) -> None:
+    header = (
+        b"\x93NUMPY\x01\x00v\x00"
+        + b"{'descr': '<f8', 'fortran_order': False, 'shape': (40000000, 31, 4), }".ljust(117)
+        + b"\n"
+    )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("rotations.npy", "w") as entry:
+        entry.write(header + bytes(2**25))
+    assert len(packed.getvalue()) < 100_000
+    assert upload(server, page, "bomb.npz", packed.getvalue())[0] == 200
+    with pytest.raises(Failed) as failed:
+        page.do("open", path="bomb.npz", where="uploads")
+    assert failed.value.type in ("LimitExceeded", "ParseError", "UnreadableFile", "UnknownFormat")
+
+
+# --- Memory
+
+
+def raw_socket(server: Server) -> socket.socket:
+    """A WebSocket whose bytes are ours, just after its handshake."""
+    made = socket.create_connection(("127.0.0.1", server.address.port), timeout=WAIT)
+    lines = ["GET /ws HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"]
+    lines += ["Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="]
+    lines += [f"{name}: {text}" for name, text in server.own().items()]
+    made.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+    assert made.recv(4096).startswith(b"HTTP/1.1 101")
+    return made
+
+
+def piece(opcode: int, body: bytes) -> bytes:
+    """A frame with a mask of zeros, as short ones are."""
+    return struct.pack("!BB4x", opcode, 0x80 | len(body)) + body
+
+
+@pytest.mark.parametrize("hostile", [piece(0x89, b"x" * 125), piece(0x00, b"")], ids=["pings", "empty pieces"])
+def test_what_comes_without_end_ends_the_connection(server: Server, hostile: bytes) -> None:
+    """Each ping is answered, and somebody who does not read would pile the answers up; empty pieces pile up too."""
+    made = raw_socket(server)
+    made.sendall(piece(0x01, b"{"))
+    some = hostile * (2 * MOST_PIECES)
+    with pytest.raises(OSError, match=r"reset|[Bb]roken pipe|aborted"):
+        made.sendall(some * 200)
+    made.close()
+    with FakePage(server) as other:
+        assert other.do("list")["files"]
+
+
+def test_frames_are_not_made_for_a_page_that_does_not_read(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = FakePage(server, max_queue=1)
+    motion = page.do("open", path="walk.bvh")["motion"]
+    session = server.studio.sessions.find(page.welcome["session"])
+    assert session is not None
+    made = []
+    frames = session.motions.frames
+    monkeypatch.setattr(session.motions, "frames", lambda *asked: made.append(asked) or frames(*asked))
+    for _ in range(4):  # more than the network and the client's queue take in: nothing goes out any more
+        session.outbox.put_live(b"x" * (32 * 2**20))
+    until(lambda: len(session.outbox._live) < 4, "the network to be full")
+    for _ in range(100):
+        page.send("frames", motion=motion, start=0, stop=121)
+    until(lambda: len(session._tasks) >= 90, "the commands")
+    time.sleep(0.2)
+    assert len(made) <= 8 + 4 + 1  # those that wait, those in the making, and the one that is being sent
+    page.socket.socket.shutdown(socket.SHUT_RDWR)
+    page.socket.close()
+    until(lambda: not session._tasks, "an end to it")
+
+
+def test_large_messages_do_not_pile_up(server: Server, page: FakePage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marey.studio.session.MOST_LETTERS", 1_000_000)
+    motion = page.do("open", path="walk.bvh")["motion"]
+    session = server.studio.sessions.find(page.welcome["session"])
+    assert session is not None
+    held = threading.Event()
+    motion_of = session.motions.motion
+    monkeypatch.setattr(session.motions, "motion", lambda name: held.wait(WAIT) and motion_of(name))
+    labels = [{"name": "x" * 100, "start": 0, "stop": 1}] * 3000
+    asked = [page.send("set_labels", motion=motion, labels=labels) for _ in range(6)]
+    told = []
+    for number in asked[2:]:
+        with pytest.raises(Failed) as failed:
+            page.answer(number)
+        told.append(failed.value.type)
+    assert told == ["Busy"] * 4
+    assert session._letters <= 1_000_000
+    held.set()
+    monkeypatch.undo()
+    until(lambda: not session._letters, "room")
+    assert len(page.do("motion", motion=motion)["labels"]) == 3000
+
+
+def test_labels_are_bounded(page: FakePage) -> None:
+    motion = page.do("open", path="walk.bvh")["motion"]
+    with pytest.raises(Failed, match="expected up to 5000 labels on a motion, got 5001"):
+        page.do("set_labels", motion=motion, labels=[{"name": "x", "start": 0, "stop": 1}] * 5001)
+    with pytest.raises(Failed, match="a label's name of up to 200 letters, got 201"):
+        page.do("set_labels", motion=motion, labels=[{"name": "x" * 201, "start": 0, "stop": 1}])
+
+
+def test_open_motions_are_bounded_with_their_history(walk: marey.Motion, monkeypatch: pytest.MonkeyPatch) -> None:
+    motions = Motions()
+    name = motions.add(Opened(walk))
+    size = motions._bytes()
+    assert size == sum(each.nbytes for each in (walk.root_positions, walk.rotations, walk.contacts.mask))
+    motions.change(name, walk, marey.Motion(walk.skeleton, walk.root_positions, walk.rotations, walk.fps), "plain")
+    assert motions._bytes() == size  # shared
+    monkeypatch.setattr("marey.studio.motions.MOST_BYTES", 3 * size)
+    for _ in range(5):
+        before = motions.motion(name)
+        after = marey.Motion(walk.skeleton, walk.root_positions + 1.0, np.array(walk.rotations), walk.fps)
+        motions.change(name, before, after, "moved")
+    assert motions._bytes() <= 3 * size
+    assert 1 <= motions.opened(name).at <= 3
+    with pytest.raises(marey.errors.InvalidValue, match="GB of motion would be open; close some"):
+        motions.add(Opened(marey.Motion(walk.skeleton, walk.root_positions + 2.0, np.array(walk.rotations), walk.fps)))

@@ -1,0 +1,181 @@
+"""Author: characters and gaze maps made over a real socket, saved, loaded, and refused where they do not fit."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marey
+from marey.layer import GazeMap
+from marey.pmg import ParametricMotionGraph
+from marey.pmg.walker import sample_walks
+from tests.studio.client import Failed, FakePage, Server
+
+
+@pytest.fixture(scope="module")
+def takes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three walks on curves, 60 Hz; and links that lead out of the folder."""
+    outside = tmp_path_factory.mktemp("outside")
+    folder = tmp_path_factory.mktemp("takes")
+    for k, walk in enumerate(sample_walks(n_turns=3, speeds=(1.1,), fps=30.0)):
+        marey.save(replace(walk, name=f"walk{k}"), folder / f"walk{k}.bvh")
+    (outside / "space.npz").write_bytes(b"secret")
+    (outside / "c.json").write_text('{"format":"marey.pmg"}', encoding="utf-8")
+    (folder / "out.npz").symlink_to(outside / "space.npz")
+    (folder / "link.json").symlink_to(outside / "c.json")
+    told = {"format": "marey.pmg", "version": 1, "nodes": [{"space": {"kind": "gait", "file": "out.npz"}}]}
+    (folder / "hostile.json").write_text(json.dumps(told), encoding="utf-8")
+    (folder / "other.json").write_text('{"format": "of nobody"}', encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def author(takes: Path, built: Path) -> Iterator[FakePage]:
+    """A page with the walks open and a node made of them; the tests below change nothing of that."""
+    server = Server(takes, built)
+    with FakePage(server) as page:
+        motions = [page.do("open", path=f"walk{k}.bvh")["motion"] for k in range(3)]
+        page.motions = motions  # type: ignore[attr-defined]
+        made = page.do("author_add", name="walk", motions=motions, mirror=True)
+        assert made["note"].startswith("'walk' is made of ")
+        yield page
+    server.stop()
+
+
+def test_a_node_is_made_of_clips_and_tells_its_ranges(author: FakePage) -> None:
+    (node,) = author.do("author_show")["nodes"]
+    (turn,) = node["ranges"]
+    assert (node["name"], turn["name"], turn["unit"], node["request"]) == ("walk", "turn", "rad", "by name")
+    assert turn["low"] == pytest.approx(-turn["high"], rel=0.05)
+    assert math.radians(60.0) < turn["high"] < math.radians(120.0)
+    assert node["stuck"]
+    info = author.do("author_motion", node="walk", parameters=[0.5])
+    assert info["seconds"] == pytest.approx(node["seconds"], rel=0.3)
+    again = author.do("author_motion", node="walk", parameters=[-0.5], result=info["motion"])
+    assert again["motion"] == info["motion"]
+    assert again["revision"] > info["revision"]
+
+
+def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: FakePage, takes: Path) -> None:
+    chart = author.do("author_compare", source="walk", target="walk", n_source=12, n_target=40)
+    assert author.progress, "comparing tells how far it is"
+    assert sum(chart["counts"]) <= 12 * 40
+    assert chart["best"] == sorted(chart["best"])
+    assert chart["good"] >= chart["best"][-1] * 0.999
+    tried = author.do("author_try", source="walk", target="walk", good=chart["good"], bad=chart["bad"], sample=3)
+    costs = np.array(tried["costs"])
+    points = np.array(tried["points"])[:, 0]
+    inside = (points >= tried["low"][0]) & (points <= tried["high"][0])
+    assert not (inside & (costs > chart["bad"])).any(), "no bad motion is in the box"
+    assert (inside & (costs <= chart["good"])).any()
+    assert tried["stuck"] == 0
+    low = author.do("author_try", source="walk", target="walk", good=0.8 * chart["best"][-1], bad=0.3)
+    assert low["stuck"] > 0
+    assert "raise good to" in low["note"]
+    with pytest.raises(Failed, match="good must not be above bad"):
+        author.do("author_try", source="walk", target="walk", good=0.2, bad=0.1)
+
+    made = author.do("author_connect", source="walk", target="walk", good=chart["good"], bad=chart["bad"])
+    (edge,) = made["edges"]
+    assert not made["nodes"][0]["stuck"]
+    assert 0.0 < edge["share"] <= 1.0
+    assert edge["good"] == pytest.approx(chart["good"], rel=1e-4)
+
+    walked = author.do("author_walk", seconds=3.0, seed=1)
+    assert walked["n_frames"] == 90
+
+    files = author.do("author_save", kind="character", name="mine")["files"]
+    assert files == ["mine.json", "mine.walk.npz"]
+    loaded = ParametricMotionGraph.load(takes / "mine.json")
+    assert list(loaded.edges) == [("walk", "walk")]
+    with pytest.raises(Failed, match=r"mine.json is in the folder already; allow to replace it"):
+        author.do("author_save", kind="character", name="mine")
+    assert author.do("author_save", kind="character", name="mine", replace=True)["files"] == files
+    assert [each["path"] for each in author.do("author_sources")["files"]] == ["hostile.json", "mine.json"]
+    before = author.do("author_show")
+    assert author.do("author_load", path="mine.json")["edges"] == before["edges"]
+
+
+def test_parts_are_added_and_taken_away(author: FakePage) -> None:
+    before = author.do("author_show")
+    made = author.do("author_part", name="left", of="walk", low=[0.0], high=[9.0])
+    assert made["nodes"][1]["of"] == "walk"
+    assert made["nodes"][1]["ranges"][0]["high"] == before["nodes"][0]["ranges"][0]["high"]
+    with pytest.raises(Failed, match="there is a node 'left' already"):
+        author.do("author_part", name="left", of="walk", low=[0.0], high=[1.0])
+    with pytest.raises(Failed, match="have not been compared yet"):
+        author.do("author_connect", source="left", target="walk", good=0.1, bad=0.2)
+    assert author.do("author_remove", name="left") == before
+
+
+@pytest.mark.parametrize(
+    ("do", "fields", "message"),
+    [
+        ("author_add", {"name": "x", "motions": []}, "made of 1 to 200 motions, got 0"),
+        ("author_add", {"name": "../x", "motions": ["m1"]}, "expected a name of letters"),
+        ("author_add", {"name": "walk", "motions": ["m1"]}, "there is a node 'walk' already"),
+        ("author_recipe", {"recipe": "wlking"}, "no recipe 'wlking' comes with marey"),
+        ("author_recipe", {"recipe": "walking", "nodes": ["fly"]}, "has no node 'fly'; it has walk"),
+        ("author_compare", {"source": "walk", "target": "fly"}, "no node 'fly'"),
+        ("author_compare", {"source": "walk", "target": "walk", "n_source": 1}, "expected 2 to 1000 samples"),
+        ("author_part", {"name": "p", "of": "walk", "low": [0.0, 1.0], "high": [1.0]}, "has 1 parameters, got 2 and 1"),
+        ("author_disconnect", {"source": "walk", "target": "fly"}, "there is no edge from 'walk' to 'fly'"),
+        ("author_walk", {"seconds": 1e6}, "expected 1 to 600 s"),
+        ("author_save", {"kind": "character", "name": "a/b"}, "expected a name of letters"),
+        ("author_save", {"kind": "character", "name": "other"}, "other.json is in the folder already and is something"),
+        ("author_load", {"path": "../c.json"}, "expected a path within the folder"),
+        ("author_load", {"path": "link.json"}, "is not in the opened folder"),
+        ("author_load", {"path": "hostile.json"}, "is not in the opened folder"),
+        ("author_load", {"path": "other.json"}, "is no character"),
+        ("author_load", {"path": "none.json"}, "no such file"),
+        ("author_gaze", {"path": "hostile.json"}, "is no gaze map"),
+        ("author_gaze_remove", {"example": 0}, "the first, which looks ahead, stays"),
+    ],
+)
+def test_what_does_not_fit_is_refused(author: FakePage, do: str, fields: dict[str, object], message: str) -> None:
+    author.do("author_gaze")
+    before = author.do("author_show")
+    with pytest.raises(Failed, match=message):
+        author.do(do, **fields)
+    assert author.do("author_show") == before
+
+
+def test_examples_of_a_gaze_map_come_and_go(author: FakePage, takes: Path) -> None:
+    shipped = GazeMap.default()
+    chart = author.do("author_gaze", shipped=True)
+    assert len(chart["examples"]) == len(shipped.examples)
+    assert chart["examples"][0]["cost"] is None
+    np.testing.assert_allclose(chart["region"], shipped.region)
+    GazeMap.build(shipped.examples[1::5]).save(takes / "few.json")
+    few = author.do("author_gaze", path="few.json")["examples"]
+    assert len(author.do("author_gaze_remove", example=1)["examples"]) == len(few) - 1
+    costs = [each["cost"] for each in author.do("author_gaze_costs")["examples"]]
+    assert costs[0] is None
+    assert all(cost is not None and 0.0 <= cost < 2.0 for cost in costs[1:])
+    assert max(costs[1:]) > math.radians(1.0), "an example at the edge is missed by the others"
+    assert author.do("author_save", kind="gaze", name="looks")["files"] == ["looks.json"]
+    assert len(GazeMap.load(takes / "looks.json").examples) == len(few) - 1
+    walk = author.do("open", path="walk1.bvh")
+    looked = author.do("author_gaze_aim", yaw=0.3, pitch=0.1, motion=walk["motion"])
+    assert looked["n_frames"] == walk["n_frames"]
+    with pytest.raises(Failed, match="rest"):
+        author.do("author_gaze_add", motion=walk["motion"], yaw=0.5, pitch=0.0)
+
+
+def test_without_a_folder_nothing_is_saved(built: Path) -> None:
+    server = Server(None, built)
+    try:
+        with FakePage(server) as page:
+            assert page.do("author_sources")["files"] == []
+            with pytest.raises(Failed, match="no folder is open"):
+                page.do("author_save", kind="character", name="mine")
+            with pytest.raises(Failed, match="no nodes yet"):
+                page.do("author_walk")
+    finally:
+        server.stop()

@@ -1,0 +1,169 @@
+"""Blends, transitions and grids as the page asks for them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marey
+from marey.samples import sample
+from marey.studio.panels.blend_work import _pooled
+from tests.studio.client import Failed, FakePage, Server
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    at = tmp_path_factory.mktemp("blends")
+    for name, options in {
+        "slow": {"speed": 1.0},
+        "fast": {"speed": 1.6},
+        "left": {"turn_rate": 0.5},
+    }.items():
+        marey.save(sample("walk", fps=30.0, seconds=4.0, **options).motion, at / f"{name}.bvh")
+    marey.save(sample("walk", fps=60.0, seconds=3.0).motion, at / "fine.bvh")
+    return at
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path, built: Path) -> Iterator[FakePage]:
+    server = Server(folder, built)
+    with FakePage(server) as made:
+        yield made
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def opened(page: FakePage) -> dict[str, str]:
+    return {name: page.do("open", path=f"{name}.bvh")["motion"] for name in ("slow", "fast", "left", "fine")}
+
+
+@pytest.fixture(scope="module")
+def pair(opened: dict[str, str]) -> list[str]:
+    return [opened["slow"], opened["fast"]]
+
+
+def test_study_shows_grid_and_paths(page: FakePage, pair: list[str], folder: Path) -> None:
+    found = page.do("blend_study", motions=pair)
+    grid = found["grid"]
+    pixels = np.frombuffer(base64.b64decode(grid["pixels"]), np.uint8).reshape(grid["rows"], grid["columns"])
+    a, b = (marey.load(folder / f"{name}.bvh") for name in ("slow", "fast"))
+    expected = np.sqrt(marey.distance_grid(a, b).values)
+    assert grid["frames"] == [len(a), len(b)]
+    assert np.abs(pixels / 255.0 * grid["largest"] - expected).max() <= grid["largest"] / 254.0
+    i, j, distance = grid["minima"][0]
+    assert distance == pytest.approx(expected[int(i), int(j)], abs=1e-4)
+    assert found["refused"] == ""
+    reg = marey.register([a, b])
+    paths = {each["method"]: np.array(each["points"]) for each in found["paths"]}
+    assert set(paths) == {"ours", "linear", "discrete", "cubic"}
+    ends = np.array([reg.timewarp(0.0), reg.timewarp(1.0)]).reshape(2, 2) * reg.fps + reg.crops[:, 0]
+    assert np.allclose(paths["ours"][[0, -1]], ends, atol=0.02)
+    for points in paths.values():
+        assert (np.diff(points, axis=0) >= 0.0).all()
+
+
+@pytest.mark.parametrize("method", ["ours", "linear", "discrete", "cubic"])
+def test_methods_blend(page: FakePage, pair: list[str], method: str) -> None:
+    made = page.do("blend", motions=pair, method=method, weights=[1, 1])["motion"]
+    assert made["n_frames"] > 20
+    assert made["made_by"] == [f"from {pair[0]}", f"from {pair[1]}"]
+    _, positions, _ = page.frames(made["motion"], 0, 2)
+    assert np.isfinite(positions).all()
+    page.do("close", motion=made["motion"])
+
+
+def test_result_is_what_the_library_makes(page: FakePage, pair: list[str], folder: Path) -> None:
+    made = page.do("blend", motions=pair, weights=[0.25, 0.75])["motion"]
+    a, b = (marey.load(folder / f"{name}.bvh") for name in ("slow", "fast"))
+    same = marey.blend([a, b], [0.25, 0.75])
+    assert made["n_frames"] == len(same)
+    _, positions, _ = page.frames(made["motion"], 0, len(same))
+    # Not to the last digit: generated walks have ties, which the rounding of whatever loaded the file decides.
+    assert np.abs(positions - same.world().positions).max() < 0.01
+    again = page.do("blend", motions=pair, weights=[0.75, 0.25], result=made["motion"])["motion"]
+    assert again["motion"] == made["motion"]
+    assert again["revision"] != made["revision"]
+    assert again["undo"] == 1
+    page.do("close", motion=made["motion"])
+    new = page.do("blend", motions=pair, result=made["motion"])["motion"]
+    assert new["motion"] != made["motion"]
+
+
+def test_curves_span_the_blend(page: FakePage, opened: dict[str, str], folder: Path) -> None:
+    motions = [opened["slow"], opened["fast"]]
+    rising = [[0, 0], [1, 1]]
+    falling = [[0, 1], [1, 0]]
+    made = page.do("blend", motions=motions, curves=[falling, rising], clean=False)["motion"]
+    pure = [page.do("blend", motions=motions, weights=w, clean=False)["motion"]["seconds"] for w in ([1, 0], [0, 1])]
+    assert min(pure) - 0.1 < made["seconds"] < max(pure) + 0.1
+    speed = page.do("curves", motion=made["motion"], curve="speed")["curves"][0]["values"]
+    third = len(speed) // 3
+    assert np.mean(speed[-third:]) > np.mean(speed[:third]) + 0.15
+    three = page.do("blend", motions=[*motions, opened["left"]], weights=[1, 1, 1])["motion"]
+    assert three["n_frames"] > 20
+
+
+def test_transitions(page: FakePage, pair: list[str]) -> None:
+    best = page.do("blend_transition", motions=pair, length=0.6)
+    assert len(best["at"]) == 2
+    given = page.do("blend_transition", motions=pair, at=best["at"], length=0.6)
+    assert given["at"] == pytest.approx(best["at"])
+    assert given["motion"]["n_frames"] == best["motion"]["n_frames"]
+    linear = page.do("blend_transition", motions=pair, method="linear", length=0.6)
+    assert linear["motion"]["n_frames"] > 30
+    with pytest.raises(Failed, match="by our method or linearly"):
+        page.do("blend_transition", motions=pair, method="cubic")
+
+
+def test_frames_lie_over_each_other(page: FakePage, opened: dict[str, str], folder: Path) -> None:
+    found = page.do("blend_place", motion=opened["fast"], seconds=1.0, to=opened["slow"], to_seconds=1.0, window=0.1)
+    a, b = (marey.load(folder / f"{name}.bvh") for name in ("slow", "fast"))
+    grid = marey.distance_grid(a, b, window=0.1)
+    assert [found["theta"], found["x"], found["z"]] == pytest.approx(grid.transform(30, 30).tolist(), abs=1e-6)
+    assert found["distance"] == pytest.approx(float(np.sqrt(grid.values[30, 30])), abs=1e-6)
+    mixed = page.do("blend_place", motion=opened["fine"], seconds=0.0, to=opened["slow"], to_seconds=4.0)
+    assert mixed["distance"] > 0.0
+    with pytest.raises(Failed, match="expected a time in 'slow'"):
+        page.do("blend_place", motion=opened["fast"], seconds=1.0, to=opened["slow"], to_seconds=9.0)
+
+
+def test_statistics_name_all_methods(page: FakePage, pair: list[str]) -> None:
+    table = page.do("blend_statistics", motions=pair, limit=0.2)
+    assert table["paths"][0]["method"] == "brute force"
+    best = [row["accuracy"] for row in table["paths"] if row["accuracy"] is not None]
+    assert max(best) == pytest.approx(100.0)
+    assert len(table["blends"]) == 8
+    for row in table["blends"]:
+        assert len(row["figures"]) == len(table["names"])
+
+
+def test_errors_are_one_sentence(page: FakePage, opened: dict[str, str], pair: list[str]) -> None:
+    three = [*pair, opened["left"]]
+    for fields, text in (
+        ({"motions": pair[:1]}, "takes 2 to 16 motions, got 1"),
+        ({"motions": three, "method": "discrete"}, "blends two motions, got 3"),
+        ({"motions": pair, "weights": [1, 2, 3]}, "expected 2 weights"),
+        ({"motions": pair, "weights": [0, 0]}, "sum above 0"),
+        ({"motions": pair, "curves": [[[0, 1]]]}, "expected 2 curves"),
+        ({"motions": pair, "curves": [[[0, 1]], [[0.5, 1], [0.2, 0]]]}, "in order"),
+        ({"motions": [pair[0], "m99"]}, "no motion 'm99'"),
+    ):
+        with pytest.raises(Failed, match=text):
+            page.do("blend", **fields)
+    with pytest.raises(Failed, match="from 1 to 1, got 2"):
+        page.do("blend_study", motions=pair, other=2)
+    with pytest.raises(Failed, match="on two motions, got 3"):
+        page.do("blend_statistics", motions=three)
+
+
+def test_long_grids_are_drawn_by_means() -> None:
+    values = np.random.default_rng(0).random((725, 40))
+    small = _pooled(values)
+    assert small.shape == (360, 40)
+    first, last = values[:2].mean(axis=0), values[359 * 725 // 360 :].mean(axis=0)
+    assert np.allclose(small[[0, -1]], [first, last])
+    assert np.array_equal(_pooled(values[:300]), values[:300])

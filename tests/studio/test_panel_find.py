@@ -1,0 +1,218 @@
+"""Find and aim: webs, thresholds, matches, spaces and targets, over a real socket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import marey
+from marey.edit._figure import place
+from marey.maths import rigid2d
+from marey.parametric import position
+from marey.samples import sample
+from tests.find_medleys import KICK, kick_web, kicks, takes
+from tests.studio.client import Failed, FakePage, Server
+
+FEATURE = "position:right_ball@farthest"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory, built: Path) -> Iterator[tuple[FakePage, dict[str, Any]]]:
+    """A page of a folder with both takes, a file of another figure and one that is broken, and all kicks found."""
+    folder = tmp_path_factory.mktemp("takes")
+    (folder / "deep").mkdir()
+    marey.save(takes()[0], folder / "take0.npz")
+    marey.save(takes()[1], folder / "deep/take1.npz")
+    walk = sample("walk", seconds=1.0).motion
+    child = replace(walk.skeleton, offsets=0.7 * walk.skeleton.offsets)
+    marey.save(replace(walk, skeleton=child, contacts=None), folder / "small.npz")
+    (folder / "broken.bvh").write_text("HIERARCHY\nROOT x\n{\n")
+    marey.save(replace(walk, contacts=None, labels=marey.Labels()), folder / "linked.bvh")
+    (folder / "linked.marey.json").unlink(missing_ok=True)
+    (folder / "linked.marey.json").symlink_to("/etc/hostname")
+    server = Server(folder, built)
+    with FakePage(server) as page:
+        motion = page.do("open", path="take0.npz")["motion"]
+        web = page.do("find_build", like=motion, folder=True)
+        query = {"motion": motion, "start": KICK[0], "stop": KICK[1]}
+        done = page.do("find_search", **query, threshold=0.07)
+        yield page, {"motion": motion, "web": web, "query": query, "done": done}
+    server.stop()
+
+
+def test_a_web_has_all_files_of_one_figure_and_says_what_it_left_out(found: tuple[FakePage, dict[str, Any]]) -> None:
+    web = found[1]["web"]
+    assert sorted(web["clips"]) == ["deep/take1.npz", "take0.npz"]
+    assert (web["frames"], web["fps"]) == (sum(map(len, takes())), 30.0)
+    assert [line.split(":")[0] for line in web["left_out"]] == ["linked.bvh", "broken.bvh", "small.npz"]
+    assert "is not in the opened folder" in web["left_out"][0]
+    assert "bone offsets differ" in web["left_out"][2]
+
+
+def test_thresholds_are_offered_as_the_library_has_them(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    told = page.do("find_suggest", **made["query"])
+    truth = kick_web().suggest("take0", *KICK)
+    assert told["threshold"] == pytest.approx(truth.threshold, rel=1e-3)
+    assert (told["n_matches"], told["stands_out"]) == (5, True)
+    assert told["counts"] == truth.counts.tolist()
+    assert len(told["thresholds"]) == len(told["counts"])
+
+
+def test_matches_come_in_pages_and_stand_facing_ahead(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    search, body = made["done"]["search"], made["done"]["body"]
+    assert made["done"]["count"] == len(kicks()) == 6
+    assert made["done"]["joint"] == "right_ball"
+    tiles = page.do("find_matches", search=search, first=0, count=60)["tiles"]
+    paged = [tile for first in (0, 4) for tile in page.do("find_matches", search=search, first=first, count=4)["tiles"]]
+    assert tiles == paged
+    assert [tile["number"] for tile in tiles] == list(range(6))
+    assert [tile["distance"] for tile in tiles] == pytest.approx(kicks().distances.tolist(), abs=1e-6)
+    motion = kicks().motions[0]
+    world = motion.world()
+    ahead = rigid2d.apply(rigid2d.invert(place(motion.skeleton, world, 0)), world.positions[::2])
+    points = np.array(tiles[0]["points"]).reshape(tiles[0]["n_frames"], -1, 3) / 1000.0
+    roles = motion.skeleton.roles
+    for role in ("hips", "right_ball", "head", "left_hand"):
+        np.testing.assert_allclose(points[:, body["roles"][role]], ahead[:, roles[role]], atol=6e-4)
+    assert tiles[0]["fps"] == pytest.approx(15.0)
+    assert (tiles[0]["start"], tiles[0]["stop"]) == pytest.approx((KICK[0] / 30.0, KICK[1] / 30.0))
+
+
+def test_a_match_is_opened_as_a_motion(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    info = page.do("find_open", search=made["done"]["search"], number=3)
+    assert info["n_frames"] == len(kicks().motions[3])
+    assert info["name"].endswith(" s")
+    page.do("close", motion=info["motion"])
+
+
+def test_a_space_is_aimed_by_numbers_and_by_places(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    search = made["done"]["search"]
+    space = page.do("aim_make", search=search, feature=FEATURE, drop=[5], samples=200)
+    assert (space["used"], space["given"]) == (5, 5)
+    assert space["units"] == ["m", "m", "m"]
+    first = space["first"]
+    name = first["motion"]["motion"]
+    target = [(low + high) / 2 for low, high in zip(space["low"], space["high"], strict=True)]
+    aimed = page.do("aim", target=target, refine=True)
+    assert aimed["motion"]["motion"] == name
+    assert (aimed["motion"]["undo"], aimed["motion"]["revision"] > first["motion"]["revision"]) == (0, True)
+    # By the point in the world where that target was drawn, it is the same motion again.
+    again = page.do("aim", point=aimed["point"], refine=True)
+    assert again["target"] == pytest.approx(target, abs=1e-9)
+    assert again["reached"] == pytest.approx(aimed["reached"], abs=1e-9)
+    _, positions, _ = page.frames(name, 0, again["motion"]["n_frames"])
+    ball = again["motion"]["roles"]["right_ball"]
+    np.testing.assert_allclose(np.array(again["path"]).reshape(-1, 3), positions[:, ball], atol=1e-3)
+    np.testing.assert_allclose(positions[again["moment"], ball], again["hit"], atol=0.03)
+    assert np.linalg.norm(np.subtract(again["hit"], again["point"])) == pytest.approx(again["errors"]["m"], abs=1e-6)
+    points = np.array(space["points"]).reshape(-1, 3)
+    assert np.linalg.norm(points - again["point"], axis=1).min() < 0.2
+    # It stands where the query stood.
+    query = takes()[0][KICK[0] : KICK[1]].world().positions[0]
+    hips = takes()[0].skeleton.roles["hips"]
+    np.testing.assert_allclose(positions[0, hips, [0, 2]], query[hips, [0, 2]], atol=0.05)
+
+
+def test_what_is_out_of_reach_is_said_and_what_is_kept_stays(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    page.do("aim_make", search=made["done"]["search"], feature=FEATURE, samples=100)
+    far = page.do("aim", target=[0.0, 9.0, 0.0])
+    assert far["projected"]
+    assert far["errors"]["m"] > 5.0
+    kept = page.do("aim_keep")
+    assert kept["motion"] != far["motion"]["motion"]
+    moved = page.do("aim", target=far["aimed"])
+    assert page.do("motion", motion=kept["motion"]) == kept
+    # One that was closed comes back as a new one.
+    page.do("close", motion=moved["motion"]["motion"])
+    assert page.do("aim", target=far["aimed"])["motion"]["motion"] != moved["motion"]["motion"]
+
+
+def test_a_space_of_whole_motions_has_no_place(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    space = page.do("aim_make", search=made["done"]["search"], feature="duration", samples=50)
+    assert (space["points"], space["first"]["point"], space["first"]["moment"]) == ([], None, None)
+    assert space["first"]["errors"].keys() == {"s"}
+    with pytest.raises(Failed, match="this space is asked by duration, not by a point"):
+        page.do("aim", point=[0.0, 1.0, 0.0])
+    with pytest.raises(Failed, match="either a target or a point"):
+        page.do("aim")
+    with pytest.raises(Failed, match="a target needs 1 numbers"):
+        page.do("aim", target=[1.0, 2.0])
+
+
+def test_a_changed_motion_is_sought_as_one_from_outside(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    cut = page.do("find_open", search=made["done"]["search"], number=0)
+    again = page.do("find_search", motion=cut["motion"], start=0, stop=cut["n_frames"], threshold=0.07)
+    # The clip that it was cut from is a match like any other.
+    assert again["count"] == made["done"]["count"] + 1
+    with pytest.raises(Failed, match="these matches are no longer there; search again"):
+        page.do("find_matches", search=made["done"]["search"], first=0, count=1)
+    made["done"] = page.do("find_search", **made["query"], threshold=0.07)
+    page.do("close", motion=cut["motion"])
+
+
+@pytest.mark.parametrize(
+    ("do", "fields", "told"),
+    [
+        ("find_build", {"folder": True, "rate": 5.0}, "frames are compared at 10 per second or more, got 5"),
+        ("find_search", {"start": 5, "stop": 5, "threshold": 0.1}, "expected a stretch within frames 0 to"),
+        ("find_search", {"start": 0, "stop": 10**6, "threshold": 0.1}, "expected a stretch within frames 0 to"),
+        ("find_search", {"start": 0, "stop": 2, "threshold": 0.1}, "frames"),
+        ("find_search", {"start": KICK[0], "stop": KICK[1], "threshold": -1.0}, "threshold"),
+        ("find_search", {"start": KICK[0], "stop": KICK[1], "threshold": 1e-6}, "nearest"),
+    ],
+)
+def test_bad_searches_are_refused(
+    found: tuple[FakePage, dict[str, Any]], do: str, fields: dict[str, Any], told: str
+) -> None:
+    page, made = found
+    with pytest.raises(Failed, match=told):
+        page.do(do, **{"like" if do == "find_build" else "motion": made["motion"]}, **fields)
+
+
+@pytest.mark.parametrize(
+    ("do", "fields", "told"),
+    [
+        ("find_matches", {"first": -1, "count": 3}, "expected up to 60 matches from 0 on"),
+        ("find_matches", {"first": 0, "count": 61}, "expected up to 60 matches from 0 on"),
+        ("find_open", {"number": 6}, "expected a match from 0 to 5, got 6"),
+        ("aim_make", {"feature": "nonsense"}, "no feature is called 'nonsense'"),
+        ("aim_make", {"feature": "position:tail"}, "tail"),
+        ("aim_make", {"feature": FEATURE, "drop": [0]}, "the query, at place 0, cannot be dropped"),
+        ("aim_make", {"feature": FEATURE, "drop": [1, 2, 3, 4, 5]}, "two"),
+        ("aim_make", {"feature": FEATURE, "samples": -1}, "expected 0 to 20000 blends"),
+    ],
+)
+def test_bad_questions_about_matches_are_refused(
+    found: tuple[FakePage, dict[str, Any]], do: str, fields: dict[str, Any], told: str
+) -> None:
+    page, made = found
+    with pytest.raises(Failed, match=told):
+        page.do(do, search=made["done"]["search"], **fields)
+
+
+def test_nothing_can_be_sought_before_there_is_something(page: FakePage) -> None:
+    motion = page.do("open", path="walk.bvh")["motion"]
+    with pytest.raises(Failed, match="there is nothing to search yet; build the web first"):
+        page.do("find_suggest", motion=motion, start=0, stop=30)
+    with pytest.raises(Failed, match="search again"):
+        page.do("aim_make", search=1, feature=FEATURE)
+    with pytest.raises(Failed, match="make one of matches first"):
+        page.do("aim", target=[0.0, 1.0, 0.0])
+    with pytest.raises(Failed, match="there is nothing to search; open motions"):
+        page.do("find_build", like=motion)
+
+
+def test_the_library_agrees_on_what_a_text_means() -> None:
+    assert marey.parametric.parse_features(FEATURE) == (position("right_ball"),)

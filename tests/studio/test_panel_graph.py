@@ -1,0 +1,196 @@
+"""Graphs as the page asks for them: thresholds, walks, paths and steering."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import marey
+from marey.errors import InvalidValue
+from marey.graph import MotionGraph
+from marey.samples import sample
+from marey.studio.panels.graph_links import suggested
+from marey.studio.panels.graph_live import _in_largest_part
+from marey.studio.panels.graph_messages import LimitPoint
+from marey.studio.panels.graph_work import smoothed_path
+from tests.studio.client import Failed, FakePage, Server, unpack
+
+WALKS = {"straight": {}, "left": {"turn_rate": 0.7}, "right": {"turn_rate": -0.7}}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    at = tmp_path_factory.mktemp("graphs")
+    for name, options in WALKS.items():
+        marey.save(sample("walk", fps=30.0, seconds=6.0, **options).motion, at / f"{name}.bvh")
+    marey.save(sample("run", fps=30.0, seconds=5.0).motion, at / "run.bvh")
+    small = sample("walk", fps=30.0, seconds=2.0).motion
+    text = (at / "left.bvh").read_text(encoding="utf-8").replace("Head\n", "Skull\n")
+    (at / "other.bvh").write_text(text, encoding="utf-8")
+    (at / "broken.bvh").write_text("HIERARCHY", encoding="utf-8")
+    marey.save(small, at / "small.bvh")
+    return at
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path, built: Path) -> Iterator[Server]:
+    server = Server(folder, built)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def page(running: Server) -> Iterator[FakePage]:
+    with FakePage(running) as made:
+        with pytest.raises(Failed, match="there is no graph yet"):
+            made.do("graph_links", threshold=0.1)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def graph(page: FakePage) -> dict[str, Any]:
+    """The reply to a build from one open motion and the folder's files."""
+    opened = page.do("open", path="straight.bvh")["motion"]
+    files = ["left.bvh", "right.bvh", "run.bvh", "other.bvh", "broken.bvh"]
+    return page.do("graph_build", motions=[opened], files=files)
+
+
+def test_what_does_not_fit_is_left_out(graph: dict[str, Any]) -> None:
+    assert graph["clips"] == ["straight", "left", "right", "run"]
+    assert [line.split(":")[0] for line in graph["left_out"]] == ["other.bvh", "broken.bvh"]
+    assert all("/" not in line for line in graph["left_out"])
+    assert graph["labels"] == ["run", "turn_left", "turn_right", "walk"]
+    assert graph["rate"] == 30.0
+
+
+def test_links_are_those_of_the_graph(page: FakePage, graph: dict[str, Any], folder: Path) -> None:
+    """Quick figures are what a graph that is really built has."""
+    clips = [marey.load(folder / f"{name}.bvh") for name in ("straight", "left", "right", "run")]
+    limits = {("walk", "run"): 0.2, ("run", "walk"): 0.0}
+    pairs = [{"before": a, "after": b, "metres": m} for (a, b), m in limits.items()]
+    for threshold, thresholds in ((0.08, {}), (0.15, {}), (0.1, limits)):
+        links = page.do("graph_links", threshold=threshold, pairs=pairs if thresholds else [])
+        real = MotionGraph.build(clips, threshold, thresholds=thresholds)
+        assert links["transitions"] == real.n_transitions
+        for part, component in zip(links["labels"], real.components, strict=True):
+            assert part["label"] == component.label
+            assert part["seconds"] == pytest.approx(component.n_frames / 30.0)
+            assert part["reaches"] == list(component.reaches)
+        counts = {(each["before"], each["after"]): each["transitions"] for each in links["pairs"]}
+        gaits = ("run", "walk")  # each frame has one of them
+        assert sum(counts[a, b] for a in gaits for b in gaits) == real.n_transitions
+        assert not thresholds or counts["run", "walk"] == 0
+        assert 0.0 < links["share"] <= 1.0
+    shares = [point["share"] for point in graph["curve"]]
+    assert shares[0] == 0.0
+    assert (np.diff(shares) >= -1e-12).all()
+    assert page.do("graph_links", threshold=graph["suggested"]) == graph["links"]
+
+
+def test_random_walk(page: FakePage, graph: dict[str, Any]) -> None:
+    fields = {"threshold": graph["suggested"], "seconds": 4.0, "seed": 3}
+    first = page.do("graph_walk", **fields)
+    again = page.do("graph_walk", **fields)
+    assert first["motion"]["n_frames"] == 120
+    assert first["transitions"] == graph["links"]["transitions"]
+    one, two = (page.frames(each["motion"]["motion"], 0, 120)[1] for each in (first, again))
+    assert np.array_equal(one, two)
+    assert np.abs(one[0, 0, [0, 2]]).max() < 0.3
+    labelled = page.do("graph_walk", label="walk", **fields)
+    walked = [each for each in labelled["motion"]["labels"] if each["name"] == "walk"]
+    assert [(each["start"], each["stop"]) for each in walked] == [(0, 120)]
+
+
+def test_path_is_followed(page: FakePage, graph: dict[str, Any]) -> None:
+    angle = np.linspace(0.0, 1.2, 60)
+    line = np.stack([3.0 - 3.0 * np.cos(angle), 3.0 * np.sin(angle)], axis=1)
+    stretches = [{"points": line.tolist(), "label": "walk"}]
+    done = page.do("graph_follow", threshold=graph["suggested"], stretches=stretches)
+    assert done["length"] == pytest.approx(3.6, abs=0.1)
+    assert done["mean_distance"] < 0.25
+    assert np.hypot(*(np.array(done["way"][0]) - line[0])) < 0.1
+    assert np.allclose(np.array(done["path"])[[0, -1]], line[[0, -1]], atol=1e-3)
+    with pytest.raises(Failed, match="either every stretch"):
+        page.do("graph_follow", threshold=0.1, stretches=[*stretches, {"points": [[9, 9]], "label": None}])
+    with pytest.raises(Failed, match=r"at least 0\.5 m long"):
+        page.do("graph_follow", threshold=0.1, stretches=[{"points": [[0, 0], [0.1, 0]], "label": None}])
+    with pytest.raises(Failed, match="there is no path"):
+        page.do("graph_follow", threshold=0.1, stretches=[])
+
+
+def test_steering(page: FakePage, graph: dict[str, Any]) -> None:
+    begun = page.do("graph_steer", threshold=graph["suggested"], label="walk")
+    assert begun["rate"] == 30.0
+    assert begun["body"]["joints"] == list(page.do("motion", motion="m1")["joints"])
+    assert begun["delay"] == 0.0
+    page.do("graph_wish", direction=1.5, label="walk")
+    while len(page.binary) < 20:
+        page.receive()
+    page.do("live_stop")
+    frames = [each for each in page.binary if each[1] == 2]
+    page.binary.clear()
+    places = np.array([unpack(each)[1][0, 0] for each in frames])
+    assert {struct.unpack_from("<I", each, 4)[0] for each in frames} == {begun["stream"]}
+    assert np.linalg.norm(np.diff(places, axis=0), axis=1).max() < 0.2
+    assert np.linalg.norm(places[-1] - places[0]) > 0.3
+    with pytest.raises(Failed, match="no label 'swim'"):
+        page.do("graph_wish", direction=0.0, label="swim")
+
+
+def test_graph_is_saved_whole(page: FakePage, running: Server, graph: dict[str, Any], tmp_path: Path) -> None:
+    saved = page.do("graph_save", threshold=graph["suggested"])
+    status, _, body = running.request("GET", saved["url"])
+    assert status == 200
+    (tmp_path / "graph.npz").write_bytes(body)
+    loaded = MotionGraph.load(tmp_path / "graph.npz")
+    assert loaded.n_transitions == graph["links"]["transitions"]
+    # Most of it is walking, and there steering begins.
+    assert loaded.clips[loaded.nodes[_in_largest_part(loaded), 0]].name in WALKS
+
+
+def test_errors_are_one_sentence(page: FakePage, graph: dict[str, Any]) -> None:
+    for do, fields, text in (
+        ("graph_build", {}, "a graph needs at least one clip"),
+        ("graph_build", {"files": ["broken.bvh"]}, "the first that could not be taken is broken.bvh"),
+        ("graph_build", {"files": ["../x.bvh"]}, "expected a path within the folder"),
+        ("graph_build", {"files": ["small.bvh"], "window": 3.0}, "too short for transitions of 3 s"),
+        ("graph_build", {"files": ["small.bvh"], "window": 9.0}, "takes 0.05 to 5 s"),
+        ("graph_build", {"files": ["small.bvh"], "rate": 1.0}, "5 to 240 frames per second"),
+        ("graph_walk", {"threshold": 0.0}, "leaves no motion that can go on; the least that does"),
+        ("graph_walk", {"threshold": 0.1, "seconds": 1e6}, "up to 600 s"),
+        ("graph_walk", {"threshold": 0.1, "seed": -1}, "from 0 on"),
+        ("graph_walk", {"threshold": 0.2, "label": "swim"}, "no label 'swim'"),
+        ("graph_links", {"threshold": -1.0}, "a threshold is a distance"),
+        (
+            "graph_links",
+            {"threshold": 0.1, "pairs": [{"before": "a", "after": "b", "metres": 1}]},
+            "name the label 'a'",
+        ),
+    ):
+        with pytest.raises(Failed, match=text):
+            page.do(do, **fields)
+    assert page.do("graph_links", threshold=graph["suggested"]) == graph["links"]
+
+
+def test_smoothing_keeps_ends_and_takes_the_tremble() -> None:
+    rng = np.random.default_rng(0)
+    z = np.linspace(0.0, 4.0, 81)
+    drawn = np.stack([rng.normal(0.0, 0.02, 81), z], axis=1)
+    drawn[[0, 40, 80], 0] = 0.0
+    path, ends = smoothed_path([drawn[:41].tolist(), drawn[41:].tolist()])
+    assert np.array_equal(path[[0, -1]], drawn[[0, -1]])
+    assert np.hypot(*np.diff(path, axis=0).T).sum() == pytest.approx(4.0, abs=0.03)
+    assert ends == pytest.approx([2.0, 4.0], abs=0.05)
+    with pytest.raises(InvalidValue, match="there is no path"):
+        smoothed_path([[]])
+
+
+def test_suggested_is_the_least_that_will_do() -> None:
+    shares = [0.0, 0.1, 0.53, 0.55, 0.9]
+    points = [LimitPoint(0.1 * k, share, k) for k, share in enumerate(shares)]
+    assert suggested(points) == pytest.approx(0.3)

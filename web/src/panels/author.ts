@@ -1,0 +1,240 @@
+/** Author: a character of nodes and edges, made of clips or of recipes, with what its transitions cost; and gaze maps. */
+import type { App, Panel } from "../app";
+import { button, check, choice, el, setOptions } from "../dom";
+import type { Character, CharacterNode, Commands } from "../messages";
+import { centimetres, shown } from "./author_canvas";
+import { edgeSection, type EdgeSection } from "./author_edge";
+import { gazeSection, type GazeSection } from "./author_gaze";
+import { graphView, type Chosen, type GraphView } from "./author_graph";
+import { factorOf, knob } from "./author_knob";
+
+type Changing = "author_new" | "author_recipe" | "author_add" | "author_part" | "author_remove" | "author_disconnect" | "author_load";
+
+const WALK_SECONDS = 20;
+
+export function mount(app: App): Panel {
+  const author = new Author(app);
+  return { element: author.element, shown: () => void author.refresh() };
+}
+
+class Author {
+  readonly element: HTMLElement;
+  private character: Character = { name: "", nodes: [], edges: [], note: "" };
+  private chosen: Chosen = null;
+  private replace = false;
+  /** The motion that shows the chosen node, made anew as its sliders move. */
+  private preview: { node: string; motion: string } | null = null;
+  private asking = false;
+  private readonly view: GraphView;
+  private readonly edges: EdgeSection;
+  private readonly gaze: GazeSection;
+  private readonly begin = choice("Begin with", [], "", (value) => void this.take(value));
+  private readonly name = el("input", { type: "text", value: "character", aria: { label: "Name of the character" } });
+  private readonly note = el("p", { class: "dim", aria: { live: "polite" } });
+  private readonly list = el("div", { class: "stack" });
+  private readonly detail = el("section", { hidden: true });
+  private readonly clips = el("div", { class: "stack" });
+
+  constructor(private readonly app: App) {
+    this.view = graphView((chosen) => this.choose(chosen));
+    this.edges = edgeSection(app, (character) => this.show(character));
+    this.gaze = gazeSection(app, (kind, name, replace) => this.save(kind, name, replace));
+    const save = button("Save", () => void this.save("character", this.name.value, this.replace), "Into the folder as NAME.json, with its motion data beside it");
+    const walk = button("Walk about", () => void this.walk(), `${WALK_SECONDS} s of going about by chance, as a motion`);
+    this.element = el("div", { class: "panel" },
+      el("section", {}, el("h3", { text: "Character" }), this.begin,
+        el("label", { class: "field" }, el("span", { text: "Name" }), this.name),
+        this.view.canvas, this.note, this.list,
+        el("div", { class: "row" }, walk, save, check("Replace", false, (on) => (this.replace = on)))),
+      this.detail,
+      this.addSection(),
+      this.edges.element,
+      this.gaze.element,
+    );
+    app.themes.changed.on(() => this.view.draw());
+    app.motionsChanged.on(() => this.listClips());
+    this.listClips();
+  }
+
+  /** Where it stands on the server, and what can be taken from where. */
+  async refresh(): Promise<void> {
+    const [character, sources] = await Promise.all([
+      this.app.ask("author_show", {}).catch(() => null), this.app.ask("author_sources", {}).catch(() => null),
+    ]);
+    if (character) this.show(character);
+    if (!sources) return;
+    const options: [string, string][] = [["", "choose…"], ["new", "nothing"]];
+    for (const { name, nodes } of sources.recipes) {
+      options.push([`recipe:${name}`, `recipe: ${name}`]);
+      for (const node of nodes.length > 1 ? nodes : []) options.push([`node:${name}:${node}`, `   only its node ${node}, added`]);
+    }
+    for (const { path, kind } of sources.files) if (kind === "character") options.push([`file:${path}`, path]);
+    setOptions(this.begin.select, options, "");
+    this.gaze.show(sources.files);
+  }
+
+  private async take(value: string): Promise<void> {
+    const [kind, name = "", node = ""] = value.split(":");
+    this.begin.select.value = "";
+    if (kind === "new") await this.change("author_new", { name: this.name.value || "character" });
+    else if (kind === "recipe") await this.change("author_recipe", { recipe: name }, "Building the recipe");
+    else if (kind === "node") await this.change("author_recipe", { recipe: name, nodes: [node] }, "Building the node");
+    else if (kind === "file") await this.change("author_load", { path: value.slice("file:".length) });
+  }
+
+  private async change<K extends Changing>(command: K, fields: Commands[K]["fields"], work = ""): Promise<boolean> {
+    const asked = work ? this.app.run(work, command, fields) : this.app.ask(command, fields);
+    const next = (await asked.catch(() => null)) as Character | null;
+    if (next) this.show(next);
+    return next !== null;
+  }
+
+  private show(character: Character): void {
+    const fresh = character.name !== this.character.name;
+    this.character = character;
+    if (fresh) this.name.value = character.name;
+    if (this.chosen && !this.isThere(this.chosen)) this.chosen = null;
+    const stuck = character.nodes.filter((node) => node.stuck).map((node) => node.name);
+    this.note.textContent = [
+      character.note,
+      stuck.length ? `${stuck.join(", ")}: no way goes on from there for ever; connect it.` : "",
+    ].join(" ").trim();
+    this.edges.show(character);
+    this.choose(this.chosen);
+  }
+
+  private isThere(chosen: NonNullable<Chosen>): boolean {
+    if ("node" in chosen) return this.character.nodes.some(({ name }) => name === chosen.node);
+    return this.character.edges.some(({ source, target }) => source === chosen.source && target === chosen.target);
+  }
+
+  private choose(chosen: Chosen): void {
+    this.chosen = chosen;
+    this.view.show(this.character, chosen);
+    const item = (text: string, which: NonNullable<Chosen>) => {
+      const node = button(text, () => this.choose(which), "", "item");
+      node.setAttribute("aria-current", String(JSON.stringify(which) === JSON.stringify(chosen)));
+      return node;
+    };
+    this.list.replaceChildren(
+      ...this.character.nodes.map(({ name }) => item(name, { node: name })),
+      ...this.character.edges.map(({ source, target }) => item(`${source} → ${target}`, { source, target })),
+    );
+    if (chosen && "source" in chosen) this.edges.choose(chosen.source, chosen.target);
+    this.showDetail();
+  }
+
+  private showDetail(): void {
+    const { chosen } = this;
+    this.detail.hidden = !chosen;
+    if (!chosen) return;
+    if ("node" in chosen) {
+      const node = this.character.nodes.find(({ name }) => name === chosen.node);
+      if (node) this.detail.replaceChildren(...this.nodeDetail(node));
+      return;
+    }
+    const edge = this.character.edges.find(({ source, target }) => source === chosen.source && target === chosen.target)!;
+    const rows: [string, string][] = [
+      ["Good, bad", `${centimetres(edge.good)}, ${centimetres(edge.bad)}`],
+      ["Costs", `median ${centimetres(edge.median)}; every source has one of at most ${centimetres(edge.worst)}`],
+      ["Box", `${Math.round(100 * edge.share)} % of ${edge.target} can follow, on average over ${edge.samples} samples`],
+    ];
+    this.detail.replaceChildren(
+      el("h3", { text: `${edge.source} → ${edge.target}` }),
+      el("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })])),
+      el("div", { class: "row" }, button("Remove", () => void this.change("author_disconnect", { source: edge.source, target: edge.target }), "Take the edge away")),
+    );
+  }
+
+  private nodeDetail(node: CharacterNode): HTMLElement[] {
+    const knobs = node.ranges.map((range) => knob(range, (range.low + range.high) / 2, () => void this.make(node, values())));
+    const values = () => knobs.map((each) => each.value);
+    const partName = el("input", { type: "text", value: `${node.name} part`, aria: { label: "Name of the part" } });
+    const ends = node.ranges.map((range) => ({ range, low: end(range.low, range.unit, `${range.name} from`), high: end(range.high, range.unit, `${range.name} to`) }));
+    const addPart = button("Add the part", () => {
+      const low = ends.map(({ range, low: input }) => read(input, range.unit));
+      const high = ends.map(({ range, high: input }) => read(input, range.unit));
+      void this.change("author_part", { name: partName.value, of: node.name, low, high });
+    }, "The same motions with narrower ranges, as a node of its own");
+    return [
+      el("h3", { text: node.name }),
+      el("p", { class: "dim", text: `${node.ranges.map((each) => `${each.name} ${shown(each.low, each.unit)} to ${shown(each.high, each.unit)}`).join(", ")}; about ${node.seconds.toFixed(2)} s; wishes go ${node.request}${node.of ? `; a part of ${node.of}` : ""}.` }),
+      ...knobs.map((each) => each.element),
+      el("div", { class: "row" },
+        button("Show", () => void this.make(node, values()), "The motion with these parameters"),
+        button("Remove", () => void this.change("author_remove", { name: node.name }), "Take the node away, with its edges")),
+      el("details", {}, el("summary", { text: "A part of it" }), el("div", { class: "stack" }, partName,
+        ...ends.map(({ range, low, high }) => el("div", { class: "field" }, el("span", { text: range.name }), low, high)),
+        el("div", { class: "row" }, addPart))),
+    ];
+  }
+
+  /** The node's motion for these parameters; while one is being made, the newest values wait. */
+  private async make(node: CharacterNode, parameters: number[]): Promise<void> {
+    this.waiting = { node, parameters };
+    if (this.asking) return;
+    this.asking = true;
+    while (this.waiting) {
+      const { node: which, parameters: values } = this.waiting;
+      this.waiting = null;
+      const result = this.preview?.node === which.name ? this.preview.motion : null;
+      const info = await this.app.ask("author_motion", { node: which.name, parameters: values, result }).catch(() => null);
+      if (!info) break;
+      this.preview = { node: which.name, motion: info.motion };
+      this.app.add(info);
+    }
+    this.asking = false;
+  }
+
+  private waiting: { node: CharacterNode; parameters: number[] } | null = null;
+
+  private addSection(): HTMLElement {
+    const name = el("input", { type: "text", value: "walk", aria: { label: "Name of the node" } });
+    const options = { speed: false, mirror: true };
+    const add = button("Add node", () => {
+      const motions = [...this.clips.querySelectorAll<HTMLInputElement>("input:checked")].map((box) => box.value);
+      void this.change("author_add", { name: name.value, motions, ...options }, "Cutting gait cycles");
+    }, "Walks or runs on curves become a space of gait cycles, by turn");
+    return el("section", {}, el("h3", { text: "Add a node from clips" }),
+      el("label", { class: "field" }, el("span", { text: "Name" }), name), this.clips,
+      el("div", { class: "checks" },
+        check("Speed too", options.speed, (on) => (options.speed = on)), check("Mirrored too", options.mirror, (on) => (options.mirror = on))),
+      el("div", { class: "row" }, add));
+  }
+
+  private listClips(): void {
+    const before = new Map([...this.clips.querySelectorAll("input")].map((box) => [box.value, box.checked]));
+    const motions = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion");
+    this.clips.replaceChildren(...motions.map(({ info }) => {
+      // What was made here, such as the motion of a node, is rarely what nodes are made of.
+      const row = check(info.name, before.get(info.motion) ?? info.file !== "", () => undefined);
+      row.querySelector("input")!.value = info.motion;
+      return row;
+    }));
+    if (!motions.length) this.clips.replaceChildren(el("p", { class: "dim", text: "Open walks or runs on curves first." }));
+    Object.assign(this.clips.style, { maxHeight: "160px", overflowY: "auto", gap: "0" });
+  }
+
+  private async walk(): Promise<void> {
+    const info = await this.app.run("Walking about", "author_walk", { seconds: WALK_SECONDS, seed: Math.floor(Math.random() * 1e6) }).catch(() => null);
+    if (!info) return;
+    this.app.add(info);
+    if (!this.app.playback.playing) this.app.playback.toggle();
+  }
+
+  private async save(kind: "character" | "gaze", name: string, replace: boolean): Promise<void> {
+    const saved = await this.app.ask("author_save", { kind, name, replace }).catch(() => null);
+    if (!saved) return;
+    this.app.notices.info(`Saved ${saved.files.join(", ")}`);
+    await this.refresh();
+  }
+}
+
+/** A field for one end of a range; angles in degrees. */
+function end(value: number, unit: string, label: string): HTMLInputElement {
+  return el("input", { type: "number", value: String(Number((value * factorOf({ unit })).toPrecision(4))), step: "any", aria: { label } });
+}
+
+function read(input: HTMLInputElement, unit: string): number {
+  return (Number.isFinite(input.valueAsNumber) ? input.valueAsNumber : 0) / factorOf({ unit });
+}

@@ -1,0 +1,185 @@
+/** Connecting two nodes: what transitions cost, the thresholds, and which motions they let follow which. */
+import type { App } from "../app";
+import { button, choice, el, setOptions } from "../dom";
+import type { Character, CharacterNode, CostChart, TriedEdge } from "../messages";
+import { slider } from "../widgets/slider";
+import { centimetres, ink, shown, sketch, type Pen } from "./author_canvas";
+
+export interface EdgeSection {
+  element: HTMLElement;
+  show(character: Character): void;
+  choose(source: string, target: string): void;
+}
+
+export function edgeSection(app: App, changed: (character: Character) => void): EdgeSection {
+  let character: Character | null = null;
+  let chart: CostChart | null = null;
+  let tried: TriedEdge | null = null;
+  let asked = 0;
+  const from = choice("From", [], "", () => forget());
+  const to = choice("To", [], "", () => forget());
+  const compare = button("Compare", () => void run(), "Find the best transition of many pairs of motions", "primary");
+  const note = el("p", { class: "dim", aria: { live: "polite" } });
+  const connect = button("Connect", () => void join(null), "Make the edge with these thresholds", "primary");
+  const part = button("Connect a part", () => void join(`${from.select.value} part`), "Connect only the part of the source that has a way on, as a node of its own");
+  const good = slider({ label: "Good up to", unit: "cm", min: 0.5, max: 30, step: 0.1, value: 10, input: () => keepOrder("good") });
+  const bad = slider({ label: "Bad from", unit: "cm", min: 0.5, max: 30, step: 0.1, value: 15, input: () => keepOrder("bad") });
+  const sample = slider({ label: "Source sample", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
+  const histogram = sketch("Costs of transitions: how many pairs of motions join at what distance", 120, (pen, width, height) => chart && drawCosts(pen, width, height, chart, good.value / 100, bad.value / 100));
+  const boxes = sketch("The target's motions that can follow the source sample, and their box", 150, (pen, width, height) => {
+    const target = nodeOf(to.select.value);
+    if (tried && target) drawBox(pen, width, height, target, tried, good.value / 100, bad.value / 100);
+  });
+  const caption = el("p", { class: "dim" });
+  const costs = el("div", { class: "stack", hidden: true }, histogram.canvas, good.element, bad.element, note,
+    el("div", { class: "row" }, connect, part), sample.element, boxes.canvas, caption);
+
+  const nodeOf = (name: string): CharacterNode | undefined => character?.nodes.find((node) => node.name === name);
+  const forget = () => {
+    chart = tried = null;
+    costs.hidden = true;
+  };
+  const keepOrder = (moved: "good" | "bad") => {
+    if (good.value > bad.value) (moved === "good" ? bad : good).value = (moved === "good" ? good : bad).value;
+    histogram.draw();
+    void attempt();
+  };
+  const run = async () => {
+    const ends = { source: from.select.value, target: to.select.value };
+    const found = await app.run("Comparing", "author_compare", ends).catch(() => null);
+    if (!found) return;
+    chart = found;
+    good.value = 100 * found.good;
+    bad.value = 100 * found.bad;
+    costs.hidden = false;
+    histogram.draw();
+    await attempt();
+  };
+  /** What the thresholds do; while one answer is under way, only the newest question waits. */
+  const attempt = async () => {
+    if (!chart) return;
+    const turn = ++asked;
+    const fields = { source: chart.source, target: chart.target, good: good.value / 100, bad: bad.value / 100, sample: sample.value };
+    const found = await app.connection.ask("author_try", fields).catch((error: Error) => {
+      note.textContent = error.message;
+      return null;
+    });
+    if (!found || turn !== asked) return;
+    tried = found;
+    const shares = `${Math.round(100 * found.good_share)} % of all pairs are good, ${Math.round(100 * found.bad_share)} % bad. `;
+    note.textContent = shares + (found.stuck ? found.note : "Every motion of the source has a way on.");
+    connect.disabled = found.stuck > 0;
+    part.hidden = !found.stuck;
+    const source = nodeOf(chart.source);
+    const at = found.at.map((value, k) => `${source?.ranges[k]?.name} ${shown(value, source?.ranges[k]?.unit ?? "")}`).join(", ");
+    caption.textContent = `After ${chart.source} with ${at}: dots are motions of ${chart.target}, good ones filled, bad ones crossed; the box is what can follow.`;
+    boxes.draw();
+  };
+  const join = async (partName: string | null) => {
+    if (!chart) return;
+    const fields = { source: chart.source, target: chart.target, good: good.value / 100, bad: bad.value / 100, part: partName };
+    const done = await app.ask("author_connect", fields).catch(() => null);
+    if (done) changed(done);
+  };
+
+  app.themes.changed.on(() => {
+    histogram.draw();
+    boxes.draw();
+  });
+  return {
+    element: el("section", {}, el("h3", { text: "Connect" }), from, to, el("div", { class: "row" }, compare), costs),
+    show(next) {
+      character = next;
+      const options = next.nodes.map(({ name }): [string, string] => [name, name]);
+      const keep = (value: string) => (options.some(([name]) => name === value) ? value : (options[0]?.[0] ?? ""));
+      const before = `${from.select.value}\n${to.select.value}`;
+      setOptions(from.select, options, keep(from.select.value));
+      setOptions(to.select, options, keep(to.select.value));
+      compare.disabled = !options.length;
+      if (before !== `${from.select.value}\n${to.select.value}`) forget();
+    },
+    choose(source, target) {
+      if (from.select.value === source && to.select.value === target) return;
+      from.select.value = source;
+      to.select.value = target;
+      forget();
+    },
+  };
+}
+
+function drawCosts(pen: Pen, width: number, height: number, chart: CostChart, good: number, bad: number): void {
+  const [left, bottom] = [8, height - 18];
+  const across = (cost: number) => left + ((width - 2 * left) * Math.min(cost, chart.top)) / chart.top;
+  const most = Math.max(1, ...chart.counts);
+  const step = chart.top / chart.counts.length;
+  chart.counts.forEach((count, k) => {
+    const middle = (k + 0.5) * step;
+    pen.fillStyle = middle <= good ? ink.accent : middle > bad ? ink.bad : ink.dim;
+    pen.globalAlpha = 0.75;
+    const tall = ((bottom - 16) * count) / most;
+    pen.fillRect(across(k * step), bottom - tall, Math.max(1, across((k + 1) * step) - across(k * step) - 1), tall);
+  });
+  pen.globalAlpha = 1;
+  // Each source sample's best transition: an edge needs a "good" beyond them all.
+  pen.fillStyle = ink.text;
+  for (const cost of chart.best) pen.fillRect(across(cost), bottom, 1, 4);
+  for (const [value, color, text] of [[good, ink.accent, "good"], [bad, ink.bad, "bad"]] as const) {
+    pen.strokeStyle = pen.fillStyle = color;
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    pen.moveTo(across(value), 12);
+    pen.lineTo(across(value), bottom);
+    pen.stroke();
+    pen.textAlign = text === "good" ? "right" : "left";
+    pen.textBaseline = "top";
+    pen.fillText(text, across(value) + (text === "good" ? -3 : 3), 2);
+  }
+  pen.fillStyle = ink.dim;
+  pen.textBaseline = "alphabetic";
+  pen.textAlign = "left";
+  pen.fillText("0", left, height - 3);
+  pen.textAlign = "right";
+  pen.fillText(centimetres(chart.top), width - left, height - 3);
+}
+
+/** The target's samples by their first two parameters; for one parameter, by that and the cost. */
+function drawBox(pen: Pen, width: number, height: number, target: CharacterNode, tried: TriedEdge, good: number, bad: number): void {
+  const [first, second] = target.ranges;
+  if (!first) return;
+  const top = Math.max(...tried.costs, bad);
+  const spot = (low: number, high: number, value: number, size: number) => 12 + ((size - 24) * (value - low)) / Math.max(high - low, 1e-9);
+  const x = (value: number) => spot(first.low, first.high, value, width);
+  const y = (value: number) => height - (second ? spot(second.low, second.high, value, height) : spot(0, top, value, height));
+  if (tried.low && tried.high) {
+    const [a, b] = second ? [y(tried.high[1]!), y(tried.low[1]!)] : [y(good), y(0)];
+    pen.fillStyle = pen.strokeStyle = ink.accent;
+    pen.globalAlpha = 0.14;
+    pen.fillRect(x(tried.low[0]!), a, Math.max(1, x(tried.high[0]!) - x(tried.low[0]!)), Math.max(1, b - a));
+    pen.globalAlpha = 1;
+    pen.strokeRect(x(tried.low[0]!), a, Math.max(1, x(tried.high[0]!) - x(tried.low[0]!)), Math.max(1, b - a));
+  }
+  tried.points.forEach((point, k) => {
+    const cost = tried.costs[k]!;
+    const [px, py] = [x(point[0]!), y(second ? point[1]! : cost)];
+    pen.fillStyle = pen.strokeStyle = cost <= good ? ink.accent : cost > bad ? ink.bad : ink.dim;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    if (cost > bad) {
+      pen.moveTo(px - 2, py - 2);
+      pen.lineTo(px + 2, py + 2);
+      pen.moveTo(px - 2, py + 2);
+      pen.lineTo(px + 2, py - 2);
+      pen.stroke();
+    } else {
+      pen.arc(px, py, 2, 0, 2 * Math.PI);
+      if (cost <= good) pen.fill();
+      else pen.stroke();
+    }
+  });
+  pen.fillStyle = ink.dim;
+  pen.textBaseline = "alphabetic";
+  pen.textAlign = "right";
+  pen.fillText(`${first.name} →`, width - 4, height - 3);
+  pen.textAlign = "left";
+  pen.fillText(`↑ ${second ? second.name : "cost"}`, 4, 11);
+}

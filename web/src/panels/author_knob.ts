@@ -1,0 +1,38 @@
+/** A slider for a parameter of a node: angles in degrees, ends and steps as people would choose them. */
+import type { CharacterRange } from "../messages";
+import { slider, type Slider } from "../widgets/slider";
+
+const DEGREES = 180 / Math.PI;
+
+/** How many of what is shown are one of what is meant. */
+export function factorOf({ unit }: { unit: string }): number {
+  return unit.startsWith("rad") ? DEGREES : 1;
+}
+
+/** @param input takes values in the parameter's own unit; so does and gives `value`. */
+export function knob(range: CharacterRange, value: number, input: (value: number) => void): Slider {
+  const factor = factorOf(range);
+  const step = factor > 1 ? 1 : 0.01;
+  const made = slider({
+    label: range.name,
+    unit: factor > 1 ? "°" : range.unit,
+    min: round(Math.floor((range.low * factor) / step) * step),
+    max: round(Math.ceil((range.high * factor) / step) * step),
+    step,
+    value: round(Math.round((value * factor) / step) * step),
+    input: (shown) => input(shown / factor),
+  });
+  return {
+    element: made.element,
+    get value() {
+      return made.value / factor;
+    },
+    set value(next: number) {
+      made.value = round(next * factor);
+    },
+  };
+}
+
+function round(value: number): number {
+  return Number(value.toFixed(4));
+}

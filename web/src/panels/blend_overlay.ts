@@ -1,0 +1,49 @@
+/** Two frames of two motions over each other in the scene, while everything else is out of sight. */
+import type { App, Shot } from "../app";
+import { Figure, SHOWN } from "../figure";
+import type { FramesPlaced } from "../messages";
+
+export class Overlay {
+  private figures: Figure[] = [];
+  private hidden: Shot[] = [];
+  private frame = -1;
+
+  constructor(private readonly app: App) {
+    // As soon as time moves on, the motions themselves are what the person wants to see.
+    app.playback.changed.on(() => {
+      if (this.figures.length && (app.playback.playing || app.playback.frame !== this.frame)) this.clear();
+    });
+    app.motionsChanged.on(() => this.clear());
+  }
+
+  get shown(): boolean {
+    return this.figures.length > 0;
+  }
+
+  /** `b` at its frame is put where it lies best over `a` at its own. */
+  async show(a: Shot, frameA: number, b: Shot, frameB: number, placed: FramesPlaced): Promise<void> {
+    const { app } = this;
+    await Promise.all([a.frames.load(frameA, frameA + 1), b.frames.load(frameB, frameB + 1)]);
+    this.clear();
+    app.playback.step(0);
+    this.frame = app.playback.frame;
+    this.hidden = [...app.motions.values()].filter(({ figure }) => figure.visible);
+    for (const { figure } of this.hidden) figure.visible = false;
+    const look = { ...SHOWN, style: app.shown.style, trail: false, contacts: false };
+    this.figures = [a, b].map((shot) => new Figure(app.stage, shot.info, shot.frames, shot.figure.color, look));
+    const [first, second] = this.figures as [Figure, Figure];
+    second.group.rotation.y = placed.theta;
+    second.group.position.set(placed.x, 0, placed.z);
+    first.show(frameA);
+    second.show(frameB);
+    app.stage.focus(first.centre(), 0.62 * (a.info.stature || 1.7));
+  }
+
+  clear(): void {
+    for (const figure of this.figures.splice(0)) figure.dispose();
+    for (const shot of this.hidden.splice(0)) {
+      shot.figure.visible = true;
+      shot.figure.show(this.app.frameOf(shot));
+    }
+  }
+}

@@ -1,0 +1,297 @@
+/** Drive: a figure that goes where keys, mouse or gamepad want it to; the ways to make it do so can be changed while it goes. */
+import * as THREE from "three";
+import type { App, Panel } from "../app";
+import { messageOf } from "../app";
+import { button, check, choice, el, setOptions } from "../dom";
+import { LiveFigure } from "../live";
+import type { DriveNode, DriveStarted, DriveWish, StartDrive } from "../messages";
+import type { Target } from "../pointer";
+import { figureText } from "../widgets/measures";
+import { knob } from "./author_knob";
+import { DriveInput } from "./drive_input";
+import { DriveScene } from "./drive_scene";
+
+type Way = StartDrive["way"];
+type Place = [number, number, number];
+
+const WAYS: [Way, string][] = [
+  ["character", "Parametric graph"], ["graph", "Direction table"], ["matching", "Motion matching"], ["tree", "Blend tree"],
+];
+const COLORS: Record<Way, string> = { character: "#7f9bc0", graph: "#79a884", matching: "#c98a5e", tree: "#a98bbd" };
+const FEET: [string, string][] = [["lock", "held at once"], ["clean", "cleaned, later"], ["free", "left free"]];
+const FIGURES_MS = 1000;
+const KEPT_SECONDS = 10;
+
+export function mount(app: App): Panel {
+  const driving = new Driving(app);
+  return { element: driving.element, shown: () => driving.list(), hidden: () => driving.stop() };
+}
+
+class Driving {
+  readonly element: HTMLElement;
+  private way: Way = "character";
+  private feet = "lock";
+  private follow = true;
+  private started: DriveStarted | null = null;
+  private figure: LiveFigure | null = null;
+  private scene: DriveScene | null = null;
+  private target: Target | null = null;
+  private wish: Required<DriveWish> = { direction: null, point: null, target: null, node: null, speed: null, values: null };
+  private place: Place | null = null;
+  private timer = 0;
+  private busy = false;
+  private hiddenFigures: { visible: boolean }[] = [];
+  private readonly input: DriveInput;
+  private readonly character = choice("Character", [["recipe:walking", "walking"]], "recipe:walking", () => this.restart());
+  private readonly clips = choice("Clips", [], "walks", () => this.restart());
+  private readonly go = button("Start", () => void (this.started ? this.stop() : this.start()), "Play, and take the controls", "primary");
+  private readonly keep = button("Keep", () => void this.keepLast(), `The last ${KEPT_SECONDS} s as a motion of their own`);
+  private readonly wishes = el("section", { hidden: true });
+  private readonly answer = el("output", { aria: { label: "Seconds that the last change of direction took" } });
+  private readonly doing = el("p", { class: "dim" });
+  private readonly table = el("div");
+  private readonly stream = el("p", { class: "dim" });
+
+  constructor(private readonly app: App) {
+    this.input = new DriveInput(app.stage);
+    this.input.pushed.on(({ direction, share }) => this.push(direction, share));
+    this.input.clicked.on((point) => this.goTo(point));
+    this.input.numbered.on((number) => this.choose(this.started?.nodes[number - 1]?.name ?? null));
+    app.events.on((event) => {
+      if (event.event !== "live_ended" || event.stream !== this.started?.started.stream) return;
+      if (event.error) app.notices.error(event.error);
+      this.stop();
+    });
+    app.motionsChanged.on(() => this.listClips());
+    this.keep.disabled = true;
+    Object.assign(this.answer.style, { fontSize: "26px", fontVariantNumeric: "tabular-nums" });
+    this.answer.textContent = "–";
+    const way = choice("Way", WAYS, this.way, (value) => {
+      this.way = value as Way;
+      this.showChoices();
+      this.restart();
+    });
+    const feet = choice("Feet", FEET, this.feet, (value) => {
+      this.feet = value;
+      this.restart();
+    });
+    this.element = el("div", { class: "panel" },
+      el("section", {}, el("h3", { text: "Figure" }), way, this.character, this.clips, feet,
+        el("div", { class: "row" }, this.go, this.keep, check("Follow", this.follow, (on) => (this.follow = on)))),
+      this.wishes,
+      el("section", {}, el("h3", { text: "Answer" }), this.answer, this.doing, this.table, this.stream,
+        el("p", { class: "dim", text: "Held: W A S D or arrows, as you see it, or a gamepad's stick. Click on the ground: go there. 1 to 9: what to do. Changing the way goes on from where the figure stands." })),
+    );
+    this.listClips();
+    this.showChoices();
+  }
+
+  /** What there is to be driven. */
+  async list(): Promise<void> {
+    const found = await this.app.ask("drive_list", {}).catch(() => null);
+    if (!found) return;
+    const options: [string, string][] = [
+      ...(found.draft ? [["draft:", `${found.draft} (from Author)`] as [string, string]] : []),
+      ...found.recipes.map(({ name, about }): [string, string] => [`recipe:${name}`, about ? `${name}: ${about}` : name]),
+      ...found.files.map((path): [string, string] => [`file:${path}`, path]),
+    ];
+    const { select } = this.character;
+    const kept = options.some(([value]) => value === select.value) ? select.value : "recipe:walking";
+    setOptions(select, options, kept);
+  }
+
+  stop(): void {
+    if (!this.started) return;
+    this.clear();
+    clearInterval(this.timer);
+    this.input.detach();
+    for (const figure of this.hiddenFigures.splice(0)) figure.visible = true;
+    this.app.stage.floor = this.app.selected?.info.floor ?? 0;
+    this.started = null;
+    this.place = null;
+    this.go.textContent = "Start";
+    this.wishes.hidden = true;
+    this.app.connection.ask("live_stop", {}).catch(() => undefined);
+  }
+
+  private async start(): Promise<void> {
+    if (this.busy) return;
+    this.busy = true;
+    this.go.disabled = true;
+    const [source, ...name] = this.character.select.value.split(":");
+    const own = this.clips.select.value === "open";
+    const motions = own ? [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion) : [];
+    try {
+      const fields = { way: this.way, source: source as StartDrive["source"], name: name.join(":"), motions: this.way === "character" ? [] : motions, feet: this.feet as StartDrive["feet"] };
+      const started = await this.app.run("Getting ready", "drive_start", fields);
+      this.begin(started);
+    } catch {
+      // The person has been told.
+    } finally {
+      this.busy = false;
+      this.go.disabled = false;
+    }
+  }
+
+  /** While it plays, another choice is taken at once; the figure goes on from where it stands. */
+  private restart(): void {
+    if (this.started) void this.start();
+  }
+
+  private begin(started: DriveStarted): void {
+    const fresh = !this.started;
+    const { stage } = this.app;
+    this.clear();
+    this.started = started;
+    if (fresh) {
+      for (const { figure } of this.app.motions.values()) {
+        if (figure.visible) this.hiddenFigures.push(figure);
+        figure.visible = false;
+      }
+      if (this.app.playback.playing) this.app.playback.toggle();
+      stage.floor = 0;
+      this.input.attach();
+      this.timer = window.setInterval(() => void this.showFigures(), FIGURES_MS);
+    }
+    if (!started.nodes.some(({ name }) => name === this.wish.node)) this.wish = { ...this.wish, node: null, values: null };
+    this.scene = new DriveScene(stage);
+    this.scene.showGoal(this.wish.point);
+    this.figure = new LiveFigure(stage, this.app.connection, started.started, COLORS[started.way], started.roles);
+    this.figure.drawn.on(({ told }) => this.drawn(told));
+    this.go.textContent = "Stop";
+    this.keep.disabled = false;
+    this.showWishes();
+  }
+
+  private clear(): void {
+    this.figure?.dispose();
+    this.scene?.dispose();
+    this.target?.remove();
+    this.figure = this.scene = this.target = null;
+  }
+
+  private drawn(told: Record<string, unknown>): void {
+    const { stage } = this.app;
+    const place = told["place"] as Place;
+    if (!this.place) stage.focus(new THREE.Vector3(place[1], 0.9, place[2]), 1.6);
+    else if (this.follow) stage.follow(new THREE.Vector3(place[1] - this.place[1], 0, place[2] - this.place[2]));
+    this.place = place;
+    if (told["reach"]) this.scene?.showReach(told["reach"] as [number, number][][]);
+    if (told["reached"] !== null && this.wish.point) {
+      this.wish = { ...this.wish, point: null, direction: place[0] };
+      this.scene?.showGoal(null);
+      this.doing.textContent = `There in ${figureText(told["reached"] as number)} s`;
+    }
+    const { point, direction } = this.wish;
+    this.scene?.showRequest(place, point ? Math.atan2(point[0] - place[1], point[1] - place[2]) : direction);
+    this.scene?.showBox(this.node(), place);
+    const [answer, waiting] = [told["answer"] as number | null, told["waiting"] as number | null];
+    this.answer.textContent = waiting !== null ? `${waiting.toFixed(1)} s …` : answer !== null ? `${answer.toFixed(2)} s` : "–";
+    if (!told["reached"]) this.doing.textContent = String(told["doing"]);
+  }
+
+  private node(): DriveNode | null {
+    return this.started?.nodes.find(({ name }) => name === this.wish.node) ?? null;
+  }
+
+  private push(direction: number, share: number): void {
+    const range = this.started?.speed;
+    const speed = range && share < 1 ? range[0] + share * (range[1] - range[0]) : this.wish.speed;
+    this.ask({ direction, point: null, speed });
+    this.scene?.showGoal(null);
+  }
+
+  private goTo(point: [number, number]): void {
+    this.ask({ point });
+    this.scene?.showGoal(point);
+  }
+
+  private choose(node: string | null): void {
+    if (node !== null && !this.started?.nodes.some(({ name }) => name === node)) return;
+    this.ask({ node, values: null });
+    this.showWishes();
+  }
+
+  private ask(change: Partial<DriveWish>): void {
+    this.wish = { ...this.wish, ...change };
+    this.app.connection.ask("drive_wish", this.wish).catch((error: unknown) => this.app.notices.error(messageOf(error)));
+  }
+
+  /** Sliders and buttons for what this figure can be asked for beside directions. */
+  private showWishes(): void {
+    const { nodes, speed } = this.started ?? { nodes: [], speed: null };
+    this.target?.remove();
+    this.target = null;
+    const rows: HTMLElement[] = [];
+    if (nodes.length > 1) {
+      const options = nodes.map(({ name }, k): [string, string] => [name, k < 9 ? `${name} (${k + 1})` : name]);
+      rows.push(choice("Do", [["", "go on"], ...options], this.wish.node ?? "", (value) => this.choose(value || null)));
+    }
+    if (speed) {
+      const range = { name: "Speed", unit: "m/s", low: speed[0], high: speed[1] };
+      rows.push(knob(range, this.wish.speed ?? (speed[0] + speed[1]) / 2, (value) => this.ask({ speed: value })).element);
+    }
+    const node = this.node();
+    for (const range of node?.ranges ?? []) {
+      const { name, low, high } = range;
+      if (["turn", "speed"].includes(name) || (node!.at_point && /(^| )[xyz]$/.test(name)) || high <= low) continue;
+      const input = (value: number) => this.ask({ values: { ...this.wish.values, [name]: value } });
+      rows.push(knob(range, this.wish.values?.[name] ?? (low + high) / 2, input).element);
+    }
+    if (node?.at_point && this.place) this.aim();
+    this.wishes.hidden = !rows.length;
+    this.wishes.replaceChildren(el("h3", { text: "Wishes" }), ...rows,
+      ...(node?.at_point ? [el("p", { class: "dim", text: "Drag the ball: that is what it goes for. The box is what it can meet." })] : []));
+  }
+
+  /** A ball before the figure that it goes for. */
+  private aim(): void {
+    const [yaw, x, z] = this.place!;
+    const at: [number, number, number] = this.wish.target ?? [x + 0.6 * Math.sin(yaw), 1.4, z + 0.6 * Math.cos(yaw)];
+    const moved = (target: [number, number, number]) => this.ask({ target });
+    this.target = this.app.dragTarget({ at, plane: "view", moved, dropped: moved });
+    this.ask({ target: at });
+  }
+
+  private async showFigures(): Promise<void> {
+    const { connection } = this.app;
+    try {
+      const [{ ways }, live] = await Promise.all([connection.ask("drive_figures", {}), connection.ask("live_figures", {})]);
+      const head = el("tr", {}, ...["", "answered", "median", "slowest"].map((text) => el("th", { text })));
+      const rows = ways.map((each) => el("tr", {},
+        el("th", { text: WAYS.find(([way]) => way === each.way)?.[1] ?? each.way }),
+        el("td", { text: `${each.answered}/${each.answered + each.unanswered}` }),
+        el("td", { text: seconds(each.median) }), el("td", { text: seconds(each.slowest) })));
+      const title = "From the wish for another direction until the figure faces it to within 15° for 0.25 s; what frames wait to be shown is in it.";
+      this.table.replaceChildren(el("div", { class: "table-box", title }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows))));
+      const trip = live.round_trip_ms === null ? "" : `, back in ${figureText(live.round_trip_ms)} ms`;
+      this.stream.textContent = this.started ? `${this.started.started.rate} Hz, ${live.sent} frames, ${live.dropped} dropped${trip}` : "";
+    } catch {
+      // The next second tries again.
+    }
+  }
+
+  private async keepLast(): Promise<void> {
+    const kept = await this.app.ask("drive_keep", { seconds: KEPT_SECONDS }).catch(() => null);
+    if (!kept) return;
+    this.stop();
+    this.app.add(kept.motion);
+    this.app.focus();
+  }
+
+  private listClips(): void {
+    const { select } = this.clips;
+    const n = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").length;
+    const options: [string, string][] = [["walks", "generated walks"], ...(n ? [["open", `the ${n} open motions, and mirrored`] as [string, string]] : [])];
+    setOptions(select, options, n && select.value === "open" ? "open" : "walks");
+  }
+
+  private showChoices(): void {
+    this.character.hidden = this.way !== "character";
+    this.clips.hidden = this.way === "character";
+  }
+}
+
+function seconds(value: number | null): string {
+  return value === null ? "–" : `${value.toFixed(2)} s`;
+}

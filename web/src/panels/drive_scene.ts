@@ -1,0 +1,97 @@
+/** What is drawn around a driven figure: the request as an arrow, the point to go to, and where it could be next. */
+import * as THREE from "three";
+import { cssVariable } from "../dom";
+import type { DriveNode } from "../messages";
+import type { Stage } from "../scene";
+
+const ABOVE_FLOOR = 0.012;
+
+export class DriveScene {
+  private readonly group = new THREE.Group();
+  private readonly arrow: THREE.Mesh;
+  private readonly ring: THREE.Mesh;
+  private readonly region = new THREE.Group();
+  private readonly box: THREE.LineSegments;
+  private readonly looks: THREE.Material[] = [];
+
+  constructor(private readonly stage: Stage) {
+    const accent = cssVariable("--accent") || "#3b6fd4";
+    this.arrow = new THREE.Mesh(arrowShape(), this.look(accent, 0.95));
+    this.ring = new THREE.Mesh(new THREE.RingGeometry(0.22, 0.3, 40).rotateX(-Math.PI / 2), this.look(accent, 0.95));
+    this.box = new THREE.LineSegments(new THREE.EdgesGeometry(new THREE.BoxGeometry(1, 1, 1)), new THREE.LineBasicMaterial({ color: accent }));
+    for (const thing of [this.arrow, this.ring, this.box]) thing.visible = false;
+    this.group.add(this.arrow, this.ring, this.region, this.box);
+    this.group.position.y = stage.floor + ABOVE_FLOOR;
+    stage.scene.add(this.group);
+  }
+
+  /** The figure is at `place` (yaw, x, z); `direction` is asked for, or nothing. */
+  showRequest(place: [number, number, number], direction: number | null): void {
+    this.arrow.visible = direction !== null;
+    this.arrow.position.set(place[1], 0, place[2]);
+    if (direction !== null) this.arrow.rotation.y = direction;
+  }
+
+  showGoal(point: [number, number] | null): void {
+    this.ring.visible = point !== null;
+    if (point) this.ring.position.set(point[0], 0, point[1]);
+    this.stage.invalidate();
+  }
+
+  /** Lines [[x, z], ...] around where the figure could be next. */
+  showReach(lines: [number, number][][]): void {
+    this.clearReach();
+    const color = cssVariable("--accent") || "#3b6fd4";
+    for (const line of lines) {
+      if (line.length < 3) continue;
+      const flat = line.map(([x, z]) => new THREE.Vector3(x, 0, z));
+      const rim = new THREE.LineLoop(new THREE.BufferGeometry().setFromPoints(flat), new THREE.LineBasicMaterial({ color, transparent: true, opacity: 0.8 }));
+      // A shape lies in x and y: turned down, its y points along -z.
+      const shape = new THREE.Shape(line.map(([x, z]) => new THREE.Vector2(x, -z)));
+      const look = new THREE.MeshBasicMaterial({ color, transparent: true, opacity: 0.16, side: THREE.DoubleSide, depthWrite: false });
+      this.region.add(rim, new THREE.Mesh(new THREE.ShapeGeometry(shape).rotateX(-Math.PI / 2), look));
+    }
+  }
+
+  /** For what goes for a point in space: the box of what it can meet, before the figure. */
+  showBox(node: DriveNode | null, place: [number, number, number]): void {
+    const ends = node?.at_point ? ["x", "y", "z"].map((axis) => node.ranges.find(({ name }) => name.endsWith(axis))) : [];
+    this.box.visible = ends.length === 3 && ends.every(Boolean);
+    if (!this.box.visible) return;
+    const [x, y, z] = ends.map((each) => [(each!.low + each!.high) / 2, Math.max(0.01, each!.high - each!.low)] as const);
+    this.box.scale.set(x![1], y![1], z![1]);
+    const middle = new THREE.Vector3(x![0], y![0] - ABOVE_FLOOR, z![0]).applyAxisAngle(new THREE.Vector3(0, 1, 0), place[0]);
+    this.box.position.copy(middle).add(new THREE.Vector3(place[1], 0, place[2]));
+    this.box.rotation.y = place[0];
+  }
+
+  dispose(): void {
+    this.clearReach();
+    for (const thing of [this.arrow, this.ring, this.box]) thing.geometry.dispose();
+    for (const look of this.looks) look.dispose();
+    (this.box.material as THREE.Material).dispose();
+    this.group.removeFromParent();
+    this.stage.invalidate();
+  }
+
+  private clearReach(): void {
+    for (const thing of [...this.region.children] as (THREE.Mesh | THREE.LineLoop)[]) {
+      thing.removeFromParent();
+      thing.geometry.dispose();
+      (thing.material as THREE.Material).dispose();
+    }
+  }
+
+  private look(color: string, opacity: number): THREE.Material {
+    const look = new THREE.MeshBasicMaterial({ color, transparent: true, opacity, side: THREE.DoubleSide, depthWrite: false });
+    this.looks.push(look);
+    return look;
+  }
+}
+
+/** A flat arrow that points along +Z, from a little before the figure. */
+function arrowShape(): THREE.BufferGeometry {
+  const outline: [number, number][] = [[-0.055, 0.3], [0.055, 0.3], [0.055, 0.85], [0.17, 0.85], [0, 1.2], [-0.17, 0.85], [-0.055, 0.85]];
+  const shape = new THREE.Shape(outline.map(([x, z]) => new THREE.Vector2(x, -z)));
+  return new THREE.ShapeGeometry(shape).rotateX(-Math.PI / 2);
+}

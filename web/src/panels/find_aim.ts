@@ -1,0 +1,185 @@
+/** Aiming: a space of motions made of matches, asked by sliders or by a point that is dragged in the scene. */
+import type { App } from "../app";
+import { button, check, choice, el, setOptions } from "../dom";
+import type { Aimed, AimMotion, SearchDone, SpaceMade } from "../messages";
+import { latest } from "../widgets/latest";
+import { slider, type Slider } from "../widgets/slider";
+import { AimMarks } from "./find_marks";
+
+type Place = [number, number, number];
+
+/** What a space may be asked by; "position" goes with a joint and a moment. */
+const FEATURES: [string, string][] = [
+  ["position", "where a joint gets"], ["turn", "by how much it turns"], ["speed", "how fast it goes"], ["turn,speed", "turn and speed"],
+  ["travelled", "how far it goes"], ["step_height", "how high it steps"], ["duration", "how long it takes"],
+];
+const MOMENTS: [string, string][] = [
+  ["farthest", "farthest out"], ["highest", "highest"], ["lowest", "lowest"], ["fastest", "fastest"], ["slowest", "slowest"],
+  ["start", "at the start"], ["end", "at the end"],
+];
+const DEGREES: Record<string, string> = { rad: "°", "rad/s": "°/s", "rad/m": "°/m" };
+
+export class AimSection {
+  readonly element: HTMLElement;
+  private feature = "position";
+  private moment = "farthest";
+  private refine = true;
+  private space: SpaceMade | null = null;
+  private motion = "";
+  private wish: AimMotion | null = null;
+  private dragging = false;
+  private sliders: Slider[] = [];
+  private readonly marks: AimMarks;
+  private readonly joint = choice("Joint", [], "", () => undefined);
+  private readonly at = choice("When", MOMENTS, this.moment, (value) => (this.moment = value));
+  private readonly about = el("div", { class: "dim" });
+  private readonly said = el("p", { aria: { live: "polite" } });
+  private readonly params = el("div", { class: "stack" });
+  private readonly asked = el("div", { class: "stack", hidden: true });
+  private readonly ask: () => void;
+
+  /** @param chosen which search, and what of it was thrown out. */
+  constructor(private readonly app: App, private readonly chosen: () => { search: number; drop: number[] }) {
+    this.ask = latest(() => this.answer());
+    this.marks = new AimMarks(app, (point, done) => this.drag(point, done));
+    const make = button("Make it aimable", () => void this.make(), "A motion between the matches that goes where you drag", "primary");
+    const keep = button("Keep this one", () => void this.keep(), "Put it among the motions; aiming goes on with another");
+    this.asked.append(this.about, this.params, this.said,
+      check("Exactly, once let go", this.refine, (on) => (this.refine = on)), el("div", { class: "row" }, keep));
+    this.element = el("section", { hidden: true }, el("h3", { text: "Aim" }),
+      choice("Ask by", FEATURES, this.feature, (value) => {
+        this.feature = value;
+        this.joint.hidden = this.at.hidden = value !== "position";
+      }), this.joint, this.at, el("div", { class: "row" }, make), this.asked);
+    app.motionsChanged.on(() => {
+      if (this.motion && !app.motions.has(this.motion)) this.marks.hide();
+    });
+  }
+
+  shown(): void {
+    if (this.space && this.app.motions.has(this.motion)) this.marks.show();
+  }
+
+  hidden(): void {
+    this.marks.hide();
+  }
+
+  clear(): void {
+    this.space = null;
+    this.motion = "";
+    this.asked.hidden = true;
+    this.marks.clear();
+  }
+
+  /** Offer the joints of what was found, that which moves most first. */
+  suggest(found: SearchDone): void {
+    const roles = Object.keys(found.body.roles);
+    setOptions(this.joint.select, roles.map((role): [string, string] => [role, role.replaceAll("_", " ")]), found.joint);
+  }
+
+  private async make(): Promise<void> {
+    const feature = this.feature === "position" ? `position:${this.joint.select.value}@${this.moment}` : this.feature;
+    let space: SpaceMade;
+    try {
+      space = await this.app.run("Making the space", "aim_make", { ...this.chosen(), feature });
+    } catch {
+      return;
+    }
+    this.clear();
+    this.space = space;
+    const { used, given, notes } = space;
+    this.about.replaceChildren(el("p", { text: `Made of ${used === given ? used : `${used} of ${given}`} examples.` }));
+    if (notes.length) {
+      const lines = notes.map((line) => el("li", { text: line }));
+      this.about.append(el("details", {}, el("summary", { text: `${notes.length} ${notes.length === 1 ? "note" : "notes"}` }), el("ul", {}, ...lines)));
+    }
+    this.drawSliders(space);
+    this.asked.hidden = false;
+    this.marks.reach(space.points);
+    this.take(space.first);
+    // The others would stand in the same place.
+    for (const [id, shot] of this.app.motions) if (id !== this.motion) shot.figure.visible = false;
+    this.app.select(this.motion);
+    this.app.focus();
+    if (!this.app.playback.playing) this.app.playback.toggle();
+  }
+
+  private drawSliders(space: SpaceMade): void {
+    this.sliders = space.names.map((name, k) => {
+      const unit = space.units[k]!;
+      const [low, high] = [shownValue(space.low[k]!, unit), shownValue(space.high[k]!, unit)];
+      const step = Number(((high - low) / 200).toPrecision(1)) || 0.001;
+      const [min, max] = [Math.floor(low / step) * step, Math.ceil(high / step) * step].map((value) => Number(value.toPrecision(6))) as [number, number];
+      const label = name.replaceAll("_", " ");
+      return slider({ label, unit: DEGREES[unit] ?? unit, min, max, step, value: low, input: () => this.slide(false), change: () => this.slide(true) });
+    });
+    this.params.replaceChildren(...this.sliders.map(({ element }) => element));
+  }
+
+  private slide(done: boolean): void {
+    const units = this.space!.units;
+    this.want({ target: this.sliders.map(({ value }, k) => realValue(value, units[k]!)) }, done);
+  }
+
+  private drag(point: Place, done: boolean): void {
+    this.want({ point }, done);
+  }
+
+  /** While something is dragged the figure holds the moment that counts; then it plays. */
+  private want(wish: AimMotion, done: boolean): void {
+    if (!this.dragging && !done && this.app.selected?.info.motion !== this.motion && this.app.motions.has(this.motion)) this.app.select(this.motion);
+    this.dragging = !done;
+    this.wish = { ...wish, refine: done && this.refine };
+    this.ask();
+  }
+
+  private async answer(): Promise<void> {
+    if (!this.wish || !this.space) return;
+    const wish = this.wish;
+    const { space } = this;
+    const aimed = await this.app.ask("aim", wish);
+    if (space !== this.space) return;
+    this.take(aimed, wish);
+    const { playback } = this.app;
+    if (this.app.selected?.info.motion !== this.motion) return;
+    if (this.dragging && aimed.moment !== null) {
+      playback.playing = false;
+      playback.seek(aimed.moment);
+    } else if (!this.dragging && !playback.playing) playback.toggle();
+  }
+
+  /** Show what came of a wish; what the hand holds stays where it is. */
+  private take(aimed: Aimed, wish: AimMotion = {}): void {
+    this.motion = aimed.motion.motion;
+    if (this.app.motions.has(this.motion)) this.app.update(aimed.motion);
+    else this.app.add(aimed.motion);
+    if (!wish.target) this.sliders.forEach((each, k) => (each.value = shownValue(aimed.target[k]!, this.space!.units[k]!)));
+    this.marks.place(aimed, !this.dragging || !wish.point);
+    const errors = Object.entries(aimed.errors).map(([unit, value]) => errorText(value, unit)).join(", ");
+    this.said.textContent = aimed.projected ? `Out of reach: the nearest that can be made is ${errors} off.` : `Misses by ${errors}.`;
+    this.said.classList.toggle("missed", aimed.projected);
+  }
+
+  private async keep(): Promise<void> {
+    await this.app.ask("aim_keep", {}).then((info) => {
+      const shot = this.app.add(info, false);
+      shot.figure.visible = false;
+      this.app.motionsChanged.emit();
+      this.app.notices.info(`Kept: ${info.name}`);
+    }, () => undefined);
+  }
+}
+
+/** As people read it: degrees for radians, and three places. */
+function shownValue(value: number, unit: string): number {
+  return Number((unit in DEGREES ? (value * 180) / Math.PI : value).toFixed(3));
+}
+
+function realValue(value: number, unit: string): number {
+  return unit in DEGREES ? (value * Math.PI) / 180 : value;
+}
+
+function errorText(value: number, unit: string): string {
+  if (unit === "m") return value < 0.01 ? `${(1000 * value).toFixed(1)} mm` : `${(100 * value).toFixed(1)} cm`;
+  return unit in DEGREES ? `${shownValue(value, unit).toPrecision(2)}${DEGREES[unit]}` : `${value.toPrecision(2)} ${unit}`;
+}

@@ -1,0 +1,70 @@
+/** Lines on the ground, as ribbons that can be seen from any distance. */
+import * as THREE from "three";
+import type { Stage } from "../scene";
+
+export type Place = [number, number];
+
+const COLORS = ["#4c86c6", "#cf7b43", "#5f9e6d", "#9a77b8", "#b59a3a", "#4f9aa3", "#c0627d", "#7d8794"];
+const ABOVE = 0.008;
+
+/** A colour for each label, by its place among them; grey for none. */
+export function labelColor(labels: readonly string[], label: string | null): string {
+  const at = label === null ? -1 : labels.indexOf(label);
+  return at < 0 ? "#8d949d" : COLORS[at % COLORS.length]!;
+}
+
+export class Ribbons {
+  private meshes: THREE.Mesh[] = [];
+
+  constructor(private readonly stage: Stage) {}
+
+  /** Points x, z in metres. */
+  add(points: Place[], color: string, width: number, opacity = 1): void {
+    if (points.length < 2) return;
+    const look = new THREE.MeshBasicMaterial({ color, side: THREE.DoubleSide, transparent: opacity < 1, opacity });
+    const mesh = new THREE.Mesh(strip(points, width), look);
+    // Those that are drawn later lie over those before.
+    mesh.position.y = this.stage.floor + ABOVE + 0.002 * this.meshes.length;
+    this.stage.scene.add(mesh);
+    this.meshes.push(mesh);
+    this.stage.invalidate();
+  }
+
+  /** Draw a single line anew. Its material stays: with each new one, the graphics card's program would be made again. */
+  redraw(points: Place[], color: string, width: number, opacity = 1): void {
+    const mesh = this.meshes[0];
+    if (!mesh) {
+      this.add(points, color, width, opacity);
+      return;
+    }
+    mesh.geometry.dispose();
+    mesh.geometry = strip(points, width);
+    (mesh.material as THREE.MeshBasicMaterial).color.set(color);
+  }
+
+  clear(): void {
+    for (const mesh of this.meshes.splice(0)) {
+      mesh.removeFromParent();
+      mesh.geometry.dispose();
+      (mesh.material as THREE.Material).dispose();
+    }
+    this.stage.invalidate();
+  }
+}
+
+/** A flat band along a line. */
+function strip(points: Place[], width: number): THREE.BufferGeometry {
+  const flat = new Float32Array(points.length * 6);
+  const faces: number[] = [];
+  points.forEach(([x, z], i) => {
+    const [before, after] = [points[Math.max(0, i - 1)]!, points[Math.min(points.length - 1, i + 1)]!];
+    const [dx, dz] = [after[0] - before[0], after[1] - before[1]];
+    const scale = width / 2 / Math.max(1e-6, Math.hypot(dx, dz));
+    flat.set([x - dz * scale, 0, z + dx * scale, x + dz * scale, 0, z - dx * scale], 6 * i);
+    if (i) faces.push(2 * i - 2, 2 * i - 1, 2 * i, 2 * i - 1, 2 * i + 1, 2 * i);
+  });
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(flat, 3));
+  geometry.setIndex(faces);
+  return geometry;
+}

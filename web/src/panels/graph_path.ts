@@ -1,0 +1,117 @@
+/** A path on the ground, drawn stretch by stretch, each with what to do along it; then walked by the graph. */
+import type { App } from "../app";
+import { button, choice, el, setOptions, toggle } from "../dom";
+import type { PathFollowed, PathStretch } from "../messages";
+import { figureText } from "../widgets/measures";
+import { labelColor, Ribbons, type Place } from "./graph_lines";
+
+const DRAWN = 0.05;
+const WALKED = 0.022;
+/** A stretch that begins this near to the end of the last one goes on from there, metres. */
+const JOINS = 0.6;
+
+export class PathSection {
+  readonly element: HTMLElement;
+  private labels: string[] = [];
+  private stretches: PathStretch[] = [];
+  private style: string | null = null;
+  private endDrawing: (() => void) | null = null;
+  private readonly drawn: Ribbons;
+  private readonly walked: Ribbons;
+  private readonly list = el("ul", { class: "stretches", aria: { label: "Stretches of the path" } });
+  private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
+  private readonly styles = choice("Style", [], "", (value) => (this.style = value || null));
+  private readonly pen = toggle("Draw", false, (on) => this.drawing(on), "Draw with the left button on the ground");
+  private readonly clear = button("Clear", () => this.reset(), "Take the path away");
+  private readonly go = button("Follow", () => void this.follow(), "Walk along the path", "primary");
+
+  /** `walk` asks the server. */
+  constructor(private readonly app: App, private readonly walk: (stretches: PathStretch[]) => Promise<PathFollowed | null>) {
+    this.drawn = new Ribbons(app.stage);
+    this.walked = new Ribbons(app.stage);
+    this.element = el("section", {}, el("h3", { text: "Along a path" }), this.styles, this.list,
+      el("div", { class: "row" }, this.pen, this.go, this.clear), this.said);
+    this.show();
+  }
+
+  /** The labels of a graph that is new. */
+  set choices(labels: string[]) {
+    this.labels = labels;
+    this.style = null;
+    this.styles.hidden = labels.length < 2;
+    for (const stretch of this.stretches) if (stretch.label !== null && !labels.includes(stretch.label)) stretch.label = null;
+    setOptions(this.styles.select, [["", "anything"], ...labels.map((label): [string, string] => [label, label])], "");
+    this.show();
+  }
+
+  /** The tab was left: the mouse turns the camera again. */
+  leave(): void {
+    this.pen.set(false);
+    this.drawing(false);
+  }
+
+  private drawing(on: boolean): void {
+    this.endDrawing?.();
+    this.endDrawing = null;
+    if (!on) return;
+    // From above, what is drawn is what is meant.
+    this.app.stage.view("top");
+    this.endDrawing = this.app.drawOnGround(({ points }) => this.add(points));
+  }
+
+  private add(points: Place[]): void {
+    const last = this.stretches[this.stretches.length - 1]?.points.at(-1);
+    const first = points[0]!;
+    const gap = last ? Math.hypot(first[0] - last[0], first[1] - last[1]) : 0;
+    if (last && gap > JOINS) this.app.notices.info(`The path goes straight on over the ${gap.toFixed(1)} m between the two stretches.`);
+    const from = last ? [last, ...points] : points;
+    this.stretches.push({ points: from, label: this.style });
+    this.show();
+  }
+
+  private reset(): void {
+    this.stretches = [];
+    this.walked.clear();
+    this.said.textContent = "";
+    this.show();
+  }
+
+  private show(): void {
+    this.drawn.clear();
+    for (const { points, label } of this.stretches) this.drawn.add(points, labelColor(this.labels, label), DRAWN, 0.85);
+    this.list.replaceChildren(...this.stretches.map((stretch, i) => this.row(stretch, i)));
+    this.go.disabled = this.clear.disabled = !this.stretches.length;
+  }
+
+  private row(stretch: PathStretch, index: number): HTMLElement {
+    const length = stretch.points.reduce((sum, [x, z], i, all) => sum + (i ? Math.hypot(x - all[i - 1]![0], z - all[i - 1]![1]) : 0), 0);
+    const options: [string, string][] = [["", "anything"], ...this.labels.map((label): [string, string] => [label, label])];
+    const pick = choice(`${length.toFixed(1)} m`, options, stretch.label ?? "", (value) => {
+      stretch.label = value || null;
+      this.show();
+    });
+    pick.style.setProperty("--dot", labelColor(this.labels, stretch.label));
+    const remove = button("×", () => {
+      this.stretches.splice(index, 1);
+      this.show();
+    }, "Take this stretch away", "quiet");
+    remove.setAttribute("aria-label", `Remove stretch ${index + 1}`);
+    return el("li", {}, pick, remove);
+  }
+
+  private async follow(): Promise<void> {
+    // Where one stretch has a label, the graph wants one for each: those without take their neighbour's.
+    const named = this.stretches.find(({ label }) => label !== null)?.label ?? null;
+    let last = named;
+    const stretches = this.stretches.map(({ points, label }) => ({ points, label: (last = label ?? last) }));
+    const done = await this.walk(stretches);
+    if (!done) return;
+    this.pen.set(false);
+    this.drawing(false);
+    this.walked.clear();
+    this.walked.add(done.path, "#8d949d", 0.012);
+    this.walked.add(done.way, this.app.selected?.figure.color ?? "#c98a5e", WALKED);
+    this.said.textContent = `${figureText(done.length)} m; the way is ${figureText(100 * done.mean_distance)} cm off in the mean, `
+      + `${figureText(100 * done.largest_distance)} cm at most, ${figureText(100 * done.end_distance)} cm at the end.`;
+  }
+}

@@ -1,0 +1,192 @@
+/** A graph steered live with the keys: W A S D or the arrows, as seen from the camera; 1 to 9 choose what to do. */
+import * as THREE from "three";
+import type { App } from "../app";
+import { check, choice, cssVariable, el, setOptions, toggle } from "../dom";
+import { bonesOf, Limbs } from "../limbs";
+import type { GraphSteered } from "../messages";
+import { labelColor, Ribbons, type Place } from "./graph_lines";
+
+const KEYS: Record<string, Place> = {
+  w: [0, 1], arrowup: [0, 1], s: [0, -1], arrowdown: [0, -1], a: [-1, 0], arrowleft: [-1, 0], d: [1, 0], arrowright: [1, 0],
+};
+/** Every so many frames: the trail gets a point, and the server hears that frames arrive. */
+const TRAIL_EVERY = 5;
+const ECHO_EVERY = 10;
+const MOST_TRAIL = 400;
+const LEAST_TURN = 0.05;
+
+interface Playing {
+  stream: number;
+  hips: number;
+  limbs: Limbs;
+  arrow: THREE.ArrowHelper;
+  trail: Ribbons;
+  points: Place[];
+  last: THREE.Vector3 | null;
+  hidden: Set<string>;
+}
+
+export class SteerSection {
+  readonly element: HTMLElement;
+  private labels: string[] = [];
+  private label: string | null = null;
+  private direction = 0;
+  private clean = false;
+  private playing: Playing | null = null;
+  private starting = false;
+  private readonly held = new Set<string>();
+  private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
+  private readonly does = choice("Do", [], "", (value) => {
+    this.label = value || null;
+    this.wish();
+  });
+  private readonly run = toggle("Steer with the keys", false, (on) => void (on ? this.start() : this.stop()), "W A S D or the arrows, as seen from the camera");
+
+  /** `begin` asks the server to play. */
+  constructor(
+    private readonly app: App,
+    private readonly begin: (direction: number, label: string | null, clean: boolean) => Promise<GraphSteered | null>,
+  ) {
+    const plant = check("Plant the feet (shows everything later)", this.clean, (on) => (this.clean = on));
+    this.element = el("section", {}, el("h3", { text: "By the keys" }), this.does, plant, el("div", { class: "row" }, this.run), this.said);
+    app.connection.live.on(({ block, sent, told }) => this.show(block.id, block.first, block.positions, sent, told["note"]));
+    app.events.on((event) => {
+      if (event.event !== "live_ended" || event.stream !== this.playing?.stream) return;
+      if (event.error) app.notices.error(event.error);
+      this.end();
+    });
+    // Before the page's own keys, which step through time.
+    window.addEventListener("keydown", (event) => this.key(event, true), true);
+    window.addEventListener("keyup", (event) => this.key(event, false), true);
+    window.addEventListener("blur", () => this.held.clear());
+  }
+
+  set choices(labels: string[]) {
+    this.labels = labels;
+    this.label = null;
+    this.does.hidden = labels.length < 2;
+    setOptions(this.does.select, [["", "anything"], ...labels.map((label, i): [string, string] => [label, `${label} (${i + 1})`])], "");
+  }
+
+  async stop(): Promise<void> {
+    if (!this.playing) return;
+    this.end();
+    await this.app.ask("live_stop", {}).catch(() => undefined);
+  }
+
+  private async start(): Promise<void> {
+    if (this.starting) return;
+    this.starting = true;
+    const begun = await this.begin(this.direction, this.label, this.clean);
+    this.starting = false;
+    if (!begun) {
+      this.run.set(false);
+      return;
+    }
+    this.end();
+    this.run.set(true);
+    const { app } = this;
+    app.playback.step(0);
+    const { body } = begun;
+    const limbs = new Limbs(bonesOf(body), body.joints.length, 1, "#c98a5e", 1, app.shown.style);
+    const arrow = new THREE.ArrowHelper(new THREE.Vector3(0, 0, 1), new THREE.Vector3(), 0.9, cssVariable("--accent"), 0.22, 0.16);
+    app.stage.scene.add(limbs.group, arrow);
+    const hidden = new Set([...app.motions].filter(([, { figure }]) => figure.visible).map(([id]) => id));
+    for (const id of hidden) app.motions.get(id)!.figure.visible = false;
+    const hips = body.roles["hips"] ?? 0;
+    this.playing = { stream: begun.stream, hips, limbs, arrow, trail: new Ribbons(app.stage), points: [], last: null, hidden };
+    this.point();
+    const late = begun.delay > 0 ? `; planting the feet shows it ${begun.delay.toFixed(1)} s later` : "";
+    this.said.textContent = `Playing at ${begun.rate.toFixed(0)} Hz${late}. A turn comes at the next place where the graph has one.`;
+  }
+
+  private end(): void {
+    const { playing, app } = this;
+    this.run.set(false);
+    this.playing = null;
+    this.held.clear();
+    if (!playing) return;
+    playing.limbs.dispose();
+    playing.limbs.group.removeFromParent();
+    playing.arrow.removeFromParent();
+    playing.arrow.dispose();
+    playing.trail.clear();
+    for (const id of playing.hidden) {
+      const shot = app.motions.get(id);
+      if (!shot) continue;
+      shot.figure.visible = true;
+      shot.figure.show(app.frameOf(shot));
+    }
+    this.said.textContent = "";
+    app.stage.invalidate();
+  }
+
+  private show(stream: number, frame: number, positions: Float32Array, sent: number, note: unknown): void {
+    const { playing, app } = this;
+    if (!playing || stream !== playing.stream) return;
+    playing.limbs.draw([{ positions, offset: 0 }]);
+    const hips = new THREE.Vector3().fromArray(positions, 3 * playing.hips);
+    if (playing.last) app.stage.follow(hips.clone().sub(playing.last).setY(0));
+    else app.stage.focus(hips, 1.4);
+    playing.last = hips;
+    playing.arrow.position.set(hips.x, app.stage.floor + 0.02, hips.z);
+    if (frame % TRAIL_EVERY === 0) {
+      playing.points.push([hips.x, hips.z]);
+      if (playing.points.length > MOST_TRAIL) playing.points.shift();
+      playing.trail.redraw(playing.points, labelColor(this.labels, this.label), 0.02, 0.8);
+    }
+    if (frame % ECHO_EVERY === 0) app.connection.ask("live_echo", { stream, frame, sent }).catch(() => undefined);
+    if (typeof note === "string") app.notices.info(note);
+    // The camera may have turned under a key that is held.
+    if (this.held.size) this.aim();
+    app.stage.invalidate();
+  }
+
+  private key(event: KeyboardEvent, down: boolean): void {
+    const typing = event.target instanceof HTMLInputElement && event.target.type !== "checkbox";
+    if (!this.playing || typing || event.target instanceof HTMLSelectElement || event.ctrlKey || event.metaKey || event.altKey) return;
+    const name = event.key.toLowerCase();
+    const label = /^[1-9]$/.test(name) ? this.labels[Number(name) - 1] : undefined;
+    if (name in KEYS) {
+      if (down) this.held.add(name);
+      else this.held.delete(name);
+      this.aim();
+    } else if (label !== undefined && down) {
+      this.label = label;
+      this.does.select.value = label;
+      this.wish();
+    } else if (name === "escape" && down) void this.stop();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** The direction of the held keys, seen from the camera; without any, it stays. */
+  private aim(): void {
+    let [right, ahead] = [0, 0];
+    for (const key of this.held) {
+      right += KEYS[key]![0];
+      ahead += KEYS[key]![1];
+    }
+    if (!right && !ahead) return;
+    const look = this.app.stage.camera.getWorldDirection(new THREE.Vector3());
+    // From above there is no ahead but the top of the picture.
+    const flat = Math.hypot(look.x, look.z) > 0.05 ? look : new THREE.Vector3(0, 1, 0).applyQuaternion(this.app.stage.camera.quaternion);
+    const camera = Math.atan2(flat.x, flat.z);
+    const direction = camera - Math.atan2(right, ahead);
+    const turned = Math.abs(Math.atan2(Math.sin(direction - this.direction), Math.cos(direction - this.direction)));
+    if (turned < LEAST_TURN) return;
+    this.direction = direction;
+    this.wish();
+  }
+
+  private point(): void {
+    this.playing?.arrow.setDirection(new THREE.Vector3(Math.sin(this.direction), 0, Math.cos(this.direction)));
+  }
+
+  private wish(): void {
+    if (!this.playing) return;
+    this.point();
+    this.app.ask("graph_wish", { direction: this.direction, label: this.label }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,105 @@
+/** The body that a GLB file brings along, moved by the frames that the server sends: nothing of its own animation is played. */
+import * as THREE from "three";
+import { GLTFLoader, type GLTF } from "three/examples/jsm/loaders/GLTFLoader.js";
+import type { Frame } from "./frames";
+
+/** A node that is one of the motion's joints, and its rest pose without the place: rotation and scale in the world. */
+interface Hung {
+  node: THREE.Object3D;
+  joint: number;
+  rest: THREE.Matrix4;
+}
+
+/** Fetch the file at `url` and find the motion's joints in it; fails where it has no body for them. */
+export async function loadSkin(url: string, joints: readonly string[]): Promise<Skin> {
+  const reply = await fetch(url, { credentials: "same-origin" });
+  if (!reply.ok) throw new Error((await reply.text()).trim());
+  const manager = new THREE.LoadingManager();
+  manager.setURLModifier((asked) => {
+    if (!asked.startsWith("blob:")) throw new Error("it refers to other files, which are not loaded");
+    return asked;
+  });
+  return new Skin(await new GLTFLoader(manager).parseAsync(await reply.arrayBuffer(), ""), joints);
+}
+
+export class Skin {
+  readonly group = new THREE.Group();
+  readonly meshes: THREE.Mesh[] = [];
+  private readonly hung: Hung[] = [];
+  private readonly turn = new THREE.Quaternion();
+
+  constructor(file: GLTF, joints: readonly string[]) {
+    const { scene } = file;
+    this.group.add(scene);
+    scene.updateMatrixWorld(true);
+    const nodes = nodesByName(file);
+    joints.forEach((name, joint) => {
+      const node = nodes.get(name);
+      if (node) this.hung.push({ node, joint, rest: node.matrixWorld.clone().setPosition(0, 0, 0) });
+    });
+    scene.traverse((node) => {
+      if (node instanceof THREE.Mesh) this.meshes.push(node);
+    });
+    const moving = this.meshes.some((mesh) => mesh instanceof THREE.SkinnedMesh || this.hangs(mesh));
+    if (!moving || !this.hung.length) throw new Error("it has no body for these joints");
+    for (const mesh of this.meshes) {
+      // Its box is that of the rest pose.
+      mesh.frustumCulled = false;
+      mesh.castShadow = true;
+    }
+    // Joints come with their place in the world, so that each hangs from the group; what hangs from a joint stays.
+    for (const { node } of this.hung) {
+      node.matrixAutoUpdate = false;
+      this.group.add(node);
+    }
+  }
+
+  /** Take the pose of a frame. A node's world matrix is the joint's, times its own rest rotation and scale. */
+  pose(frame: Frame): void {
+    for (const { node, joint, rest } of this.hung) {
+      this.turn.fromArray(frame.rotations, frame.rotationOffset + 4 * joint);
+      node.matrix.makeRotationFromQuaternion(this.turn).multiply(rest);
+      const at = frame.offset + 3 * joint;
+      node.matrix.setPosition(frame.positions[at]!, frame.positions[at + 1]!, frame.positions[at + 2]!);
+      node.matrixWorldNeedsUpdate = true;
+    }
+  }
+
+  dispose(): void {
+    this.group.removeFromParent();
+    for (const mesh of this.meshes) {
+      mesh.geometry.dispose();
+      if (mesh instanceof THREE.SkinnedMesh) mesh.skeleton.dispose();
+      for (const material of [mesh.material].flat()) {
+        for (const value of Object.values(material)) if (value instanceof THREE.Texture) value.dispose();
+        material.dispose();
+      }
+    }
+  }
+
+  private hangs(mesh: THREE.Object3D): boolean {
+    for (let node: THREE.Object3D | null = mesh; node; node = node.parent) {
+      if (this.hung.some((each) => each.node === node)) return true;
+    }
+    return false;
+  }
+}
+
+/** Nodes by what the reader calls their joints: marey's own name, the node's, or its number; a second one gets "_2". */
+function nodesByName(file: GLTF): Map<string, THREE.Object3D> {
+  const nodes = new Map<string, THREE.Object3D>();
+  const all: THREE.Object3D[] = [];
+  file.scene.traverse((node) => all.push(node));
+  // A mesh may have the name of a joint, which then is meant.
+  for (const node of [...all.filter((each) => each instanceof THREE.Bone), ...all.filter((each) => !(each instanceof THREE.Bone))]) {
+    const number = file.parser.associations.get(node)?.nodes;
+    if (number === undefined) continue;
+    const { marey, name } = node.userData as { marey?: { joint?: unknown }; name?: unknown };
+    const told = [marey?.joint, name].find((each): each is string => typeof each === "string" && each !== "");
+    const base = told ?? `node_${number}`;
+    let free = base;
+    for (let k = 2; nodes.has(free); k++) free = `${base}_${k}`;
+    nodes.set(free, node);
+  }
+  return nodes;
+}

@@ -1,0 +1,217 @@
+/**
+ * Small figures that move in a loop, a page of them at a time. A click, Space or Enter throws one out or takes it back;
+ * a double click, or O, puts it on the stage.
+ */
+import { button, cssVariable, el } from "../dom";
+import { bonesOf, type Bone } from "../limbs";
+import type { MatchTile, TileBody } from "../messages";
+
+export interface GalleryOptions {
+  perPage: number;
+  /** Tiles `first` to `first + count`, of which there may be fewer. */
+  fetch: (first: number, count: number) => Promise<MatchTile[]>;
+  open: (number: number) => void;
+  /** Something was thrown out, or taken back. */
+  changed: () => void;
+}
+
+export interface Gallery {
+  element: HTMLElement;
+  /** Numbers of the tiles that were thrown out. */
+  readonly dropped: ReadonlySet<number>;
+  /** Begin anew, with so many tiles of a body. */
+  show(count: number, body: TileBody): Promise<void>;
+}
+
+/** Seen from half left, a little from above, in radians. */
+const AZIMUTH = 0.9;
+const ELEVATION = 0.15;
+const WIDTH = 126;
+const HEIGHT = 112;
+const MARGIN = 6;
+/** Seconds that the last picture stands before it begins again. */
+const REST = 0.4;
+
+interface Drawn {
+  tile: MatchTile;
+  canvas: HTMLCanvasElement;
+  node: HTMLElement;
+  /** Across, up, and towards the viewer for each joint and frame, metres. */
+  seen: Float32Array;
+  shown: number;
+}
+
+/** Pixels per metre that fit all tiles, and the height that lies at their lower edge. */
+interface Scale {
+  perMetre: number;
+  low: number;
+}
+
+export function gallery(options: GalleryOptions): Gallery {
+  const dropped = new Set<number>();
+  const grid = el("div", { class: "gallery", role: "group", aria: { label: "Matches" } });
+  const where = el("span", { class: "dim", aria: { live: "polite" } });
+  const back = button("‹", () => void turn(-1), "Page back");
+  const on = button("›", () => void turn(1), "Page on");
+  back.setAttribute("aria-label", "Page back");
+  on.setAttribute("aria-label", "Page on");
+  const pager = el("div", { class: "row pager" }, back, where, on);
+  const element = el("div", { class: "stack" }, grid, pager);
+  let count = 0;
+  let first = 0;
+  let bones: Bone[] = [];
+  let nJoints = 0;
+  let drawn: Drawn[] = [];
+  let scale: Scale = { perMetre: 1, low: 0 };
+  let asked = 0;
+  let running = false;
+
+  const turn = (pages: number) => load(first + pages * options.perPage);
+  const load = async (from: number) => {
+    const mine = ++asked;
+    const tiles = await options.fetch(from, options.perPage).catch(() => null);
+    if (!tiles || mine !== asked) return;
+    first = from;
+    drawn = tiles.map((tile) => make(tile));
+    scale = scaleOf(drawn, nJoints);
+    grid.replaceChildren(...drawn.map(({ node }) => node));
+    const last = Math.min(count, first + options.perPage);
+    where.textContent = `${first + 1} to ${last} of ${count}`;
+    back.disabled = first === 0;
+    on.disabled = last >= count;
+    pager.hidden = count <= options.perPage;
+    if (!running) requestAnimationFrame((now) => play(now));
+    running = true;
+  };
+
+  function make(tile: MatchTile): Drawn {
+    const canvas = el("canvas", { aria: { hidden: "true" } });
+    const ratio = Math.min(2, devicePixelRatio);
+    canvas.width = WIDTH * ratio;
+    canvas.height = HEIGHT * ratio;
+    const isQuery = tile.number === 0;
+    const name = `${tile.clip}, ${tile.start.toFixed(2)} to ${tile.stop.toFixed(2)} s`;
+    const state = isQuery ? "sought" : `${tile.distance.toFixed(3)} m`;
+    const pick = el("button", { type: "button", class: "tile", title: tileTitle(name, isQuery), aria: { label: `${name}, ${state}` } },
+      canvas, el("span", { class: "tile-name", text: shortName(tile.clip) }), el("span", { class: "tile-figure", text: state }));
+    const mark = () => pick.setAttribute("aria-pressed", String(!dropped.has(tile.number)));
+    pick.addEventListener("click", () => {
+      if (isQuery) return;
+      if (!dropped.delete(tile.number)) dropped.add(tile.number);
+      mark();
+      options.changed();
+    });
+    pick.addEventListener("dblclick", () => options.open(tile.number));
+    pick.addEventListener("keydown", (event) => {
+      if (event.key !== "o" && event.key !== "O") return;
+      event.preventDefault();
+      event.stopPropagation();
+      options.open(tile.number);
+    });
+    mark();
+    return { tile, canvas, node: pick, seen: project(tile.points), shown: -1 };
+  }
+
+  /** All tiles at their own time; the loop ends while they are out of sight. */
+  function play(now: number): void {
+    if (!element.isConnected) {
+      running = false;
+      return;
+    }
+    requestAnimationFrame((next) => play(next));
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    for (const each of drawn) {
+      const { fps, n_frames } = each.tile;
+      const period = n_frames / fps + REST;
+      const at = still ? Math.floor(n_frames / 2) : Math.min(n_frames - 1, Math.floor(((now / 1000) % period) * fps));
+      if (at === each.shown) continue;
+      each.shown = at;
+      paint(each, at, nJoints, bones, scale);
+    }
+  }
+
+  // A gallery that was out of sight goes on when it is seen again.
+  new ResizeObserver(() => {
+    if (running || !element.isConnected || !drawn.length) return;
+    running = true;
+    for (const each of drawn) each.shown = -1;
+    requestAnimationFrame((now) => play(now));
+  }).observe(element);
+
+  return {
+    element,
+    dropped,
+    async show(total, body) {
+      dropped.clear();
+      count = total;
+      nJoints = body.parents.length;
+      bones = bonesOf({ ...body, kind: "motion" });
+      await load(0);
+    },
+  };
+}
+
+/** A file's name without its folder and suffix. */
+function shortName(clip: string): string {
+  return clip.slice(clip.lastIndexOf("/") + 1).replace(/\.[a-z0-9]{2,4}$/i, "");
+}
+
+function tileTitle(name: string, isQuery: boolean): string {
+  return isQuery ? `${name}\nwhat was sought` : `${name}\nclick: throw out or take back; double click: put on the stage`;
+}
+
+/** Left, up and ahead in millimetres to across, up and towards the viewer in metres. */
+function project(points: number[]): Float32Array {
+  const out = new Float32Array(points.length);
+  const [c, s, ce, se] = [Math.cos(AZIMUTH), Math.sin(AZIMUTH), Math.cos(ELEVATION), Math.sin(ELEVATION)];
+  for (let i = 0; i < points.length; i += 3) {
+    const [x, y, z] = [points[i]! / 1000, points[i + 1]! / 1000, points[i + 2]! / 1000];
+    const towards = s * x + c * z;
+    out[i] = c * x - s * z;
+    out[i + 1] = ce * y - se * towards;
+    out[i + 2] = ce * towards + se * y;
+  }
+  return out;
+}
+
+function scaleOf(drawn: Drawn[], nJoints: number): Scale {
+  let [low, high, wide] = [Infinity, -Infinity, 0.5];
+  for (const { seen } of drawn) {
+    let [left, right] = [Infinity, -Infinity];
+    for (let i = 0; i < seen.length; i += 3) {
+      low = Math.min(low, seen[i + 1]!);
+      high = Math.max(high, seen[i + 1]!);
+      // Beside the hips, as those who travel are followed.
+      const across = seen[i]! - seen[i - (i % (3 * nJoints))]!;
+      left = Math.min(left, across);
+      right = Math.max(right, across);
+    }
+    wide = Math.max(wide, right, -left);
+  }
+  const perMetre = Math.min((HEIGHT - 2 * MARGIN) / Math.max(0.5, high - low), (WIDTH / 2 - MARGIN) / wide);
+  return { perMetre, low };
+}
+
+function paint(each: Drawn, frame: number, nJoints: number, bones: Bone[], { perMetre, low }: Scale): void {
+  const pen = each.canvas.getContext("2d")!;
+  const ratio = each.canvas.width / WIDTH;
+  const base = 3 * nJoints * frame;
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, WIDTH, HEIGHT);
+  const middle = each.seen[base]!;
+  const x = (joint: number) => WIDTH / 2 + perMetre * (each.seen[base + 3 * joint]! - middle);
+  const y = (joint: number) => HEIGHT - MARGIN - perMetre * (each.seen[base + 3 * joint + 1]! - low);
+  const depth = (bone: Bone) => each.seen[base + 3 * bone.from + 2]! + each.seen[base + 3 * bone.to + 2]!;
+  pen.lineCap = "round";
+  const [near, far] = [cssVariable("--accent"), cssVariable("--dim")];
+  // Those behind first, and paler.
+  const ordered = bones.map((bone) => ({ bone, depth: depth(bone) })).sort((a, b) => a.depth - b.depth);
+  ordered.forEach(({ bone }, rank) => {
+    pen.strokeStyle = rank < ordered.length / 2 ? far : near;
+    pen.lineWidth = Math.max(1.5, 2 * perMetre * bone.radius);
+    pen.beginPath();
+    pen.moveTo(x(bone.from), y(bone.from));
+    pen.lineTo(x(bone.to), y(bone.to));
+    pen.stroke();
+  });
+}
