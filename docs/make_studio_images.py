@@ -41,6 +41,7 @@ FINE = """() => {
   stage.renderer.shadowMap.enabled = true;
   stage.sun.castShadow = true;
   stage.sun.shadow.mapSize.set(2048, 2048);
+  stage.applyTheme();
   stage.scene.traverse((each) => { if (each.material) each.material.needsUpdate = true; });
   stage.resize();
 }"""
@@ -205,6 +206,7 @@ def main(out: Path, names: list[str]) -> None:
                 page.evaluate(FINE)
                 room.close_all()
                 PICTURES[name](room)
+                page.mouse.move(600, 20)  # where it marks nothing
                 room.settle()
                 page.screenshot(path=out / f"{name}.png")
                 page.context.close()

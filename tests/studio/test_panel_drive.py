@@ -140,6 +140,8 @@ def test_a_point_is_gone_to(drivers: dict[str, Callable[[], Driver]], way: str) 
             break
     assert told["reached"] == pytest.approx(record.seconds)
     assert math.dist(source.stood.place[1:], place[1:] + [1.5, 2.5]) < 0.3
+    source.wish(DriveWish(direction=0.0))
+    assert (source.frame().told or {})["reached"] is None, "it is told until something else is wished"
 
 
 def test_what_was_driven_can_be_kept(drivers: dict[str, Callable[[], Driver]]) -> None:

@@ -30,7 +30,8 @@ void main() {
   #include <colorspace_fragment>
 }`;
 
-export function makeGround(thin: string, strong: string): THREE.Group {
+/** @param shadows without them, the plane that would show them is left out: it costs as much as all the rest to draw */
+export function makeGround(thin: string, strong: string, shadows: boolean): THREE.Group {
   const plane = new THREE.PlaneGeometry(SIZE, SIZE).rotateX(-Math.PI / 2);
   const grid = new THREE.Mesh(plane, new THREE.ShaderMaterial({
     vertexShader: VERTEX,
@@ -40,12 +41,15 @@ export function makeGround(thin: string, strong: string): THREE.Group {
     depthWrite: false,
     side: THREE.DoubleSide,
   }));
-  const shadow = new THREE.Mesh(plane, new THREE.ShadowMaterial({ opacity: 0.22, depthWrite: false }));
-  shadow.receiveShadow = true;
-  // Both lie in the floor and leave no depth, so their order says which is on top.
   grid.renderOrder = -2;
-  shadow.renderOrder = -1;
   const group = new THREE.Group();
-  group.add(grid, shadow);
+  group.add(grid);
+  if (shadows) {
+    const shadow = new THREE.Mesh(plane, new THREE.ShadowMaterial({ opacity: 0.22, depthWrite: false }));
+    shadow.receiveShadow = true;
+    // Both lie in the floor and leave no depth, so their order says which is on top.
+    shadow.renderOrder = -1;
+    group.add(shadow);
+  }
   return group;
 }

@@ -74,7 +74,8 @@ export class Stage {
   applyTheme(): void {
     this.scene.background = new THREE.Color(cssVariable("--stage") || "#e9ebee");
     this.ground?.removeFromParent();
-    this.ground = makeGround(cssVariable("--grid") || "#c4c8ce", cssVariable("--grid-strong") || "#9aa0a8");
+    const shadows = this.renderer.shadowMap.enabled;
+    this.ground = makeGround(cssVariable("--grid") || "#c4c8ce", cssVariable("--grid-strong") || "#9aa0a8", shadows);
     this.ground.position.y = this.groundLevel;
     this.scene.add(this.ground);
     this.invalidate();

@@ -187,6 +187,7 @@ def test_drawing_on_the_floor_and_dragging_a_target(tab: Tab) -> None:
     settle(tab)
     tab.page.keyboard.press("f")
     camera = tab.get("marey.stage.camera.position.toArray()")
+    tab.until("() => !document.querySelector('.notice')")  # one that an earlier test left would be in the way
     box = tab.page.locator("#stage").bounding_box()
     x, y = box["x"] + 0.3 * box["width"], box["y"] + 0.9 * box["height"]
     mouse = tab.page.mouse

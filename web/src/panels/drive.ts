@@ -39,6 +39,8 @@ class Driving {
   private wish: Required<DriveWish> = { direction: null, point: null, target: null, node: null, speed: null, values: null };
   private place: Place | null = null;
   private timer = 0;
+  private reach: [number, number][][] | null = null;
+  private unlisten: () => void = () => undefined;
   private busy = false;
   private hiddenFigures: { visible: boolean }[] = [];
   private readonly input: DriveInput;
@@ -158,12 +160,18 @@ class Driving {
     this.scene.showGoal(this.wish.point);
     this.figure = new LiveFigure(stage, this.app.connection, started.started, COLORS[started.way], started.roles);
     this.figure.drawn.on(({ told }) => this.drawn(told));
+    // Not every frame is drawn, but none that tells of a new reach may be missed.
+    this.unlisten = this.app.connection.live.on(({ block, told }) => {
+      if (block.id === started.started.stream && told["reach"]) this.reach = told["reach"] as [number, number][][];
+    });
     this.go.textContent = "Stop";
     this.keep.disabled = false;
     this.showWishes();
   }
 
   private clear(): void {
+    this.unlisten();
+    this.reach = null;
     this.figure?.dispose();
     this.scene?.dispose();
     this.target?.remove();
@@ -176,18 +184,19 @@ class Driving {
     if (!this.place) stage.focus(new THREE.Vector3(place[1], 0.9, place[2]), 1.6);
     else if (this.follow) stage.follow(new THREE.Vector3(place[1] - this.place[1], 0, place[2] - this.place[2]));
     this.place = place;
-    if (told["reach"]) this.scene?.showReach(told["reach"] as [number, number][][]);
-    if (told["reached"] !== null && this.wish.point) {
+    if (this.reach) this.scene?.showReach(this.reach);
+    this.reach = null;
+    const reached = told["reached"] as number | null;
+    if (reached !== null && this.wish.point) {
       this.wish = { ...this.wish, point: null, direction: place[0] };
       this.scene?.showGoal(null);
-      this.doing.textContent = `There in ${figureText(told["reached"] as number)} s`;
     }
     const { point, direction } = this.wish;
     this.scene?.showRequest(place, point ? Math.atan2(point[0] - place[1], point[1] - place[2]) : direction);
     this.scene?.showBox(this.node(), place);
     const [answer, waiting] = [told["answer"] as number | null, told["waiting"] as number | null];
     this.answer.textContent = waiting !== null ? `${waiting.toFixed(1)} s …` : answer !== null ? `${answer.toFixed(2)} s` : "–";
-    if (!told["reached"]) this.doing.textContent = String(told["doing"]);
+    this.doing.textContent = reached === null ? String(told["doing"]) : `There after ${reached.toFixed(1)} s`;
   }
 
   private node(): DriveNode | null {
@@ -257,7 +266,7 @@ class Driving {
     const { connection } = this.app;
     try {
       const [{ ways }, live] = await Promise.all([connection.ask("drive_figures", {}), connection.ask("live_figures", {})]);
-      const head = el("tr", {}, ...["", "answered", "median", "slowest"].map((text) => el("th", { text })));
+      const head = el("tr", {}, ...["", "turns", "median", "worst"].map((text) => el("th", { text })));
       const rows = ways.map((each) => el("tr", {},
         el("th", { text: WAYS.find(([way]) => way === each.way)?.[1] ?? each.way }),
         el("td", { text: `${each.answered}/${each.answered + each.unanswered}` }),

@@ -84,8 +84,9 @@ class DriveSource:
 
     def wish(self, wish: DriveWish) -> None:
         """What is wished from now on, in the world."""
+        self._reached = None
         if self._wish.point != wish.point:
-            self._going, self._reached = (None if wish.point is None else 0.0), None
+            self._going = None if wish.point is None else 0.0
         self._wish = wish
         self._clock.ask(wish.direction if wish.point is None else None, float(self._stood.place[0]))
         self._pass_on()
