@@ -129,3 +129,4 @@ def _table(made: list[Made]) -> None:
         table.add_row(item.path.name, item.what, item.checked, item.look)
     click.echo(f"Made in {made[0].path.parent}:")
     Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 110).print(table)
+    click.echo(f"\nTo see them move: marey studio {made[0].path.parent}")
