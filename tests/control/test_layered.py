@@ -14,15 +14,18 @@ from marey.control.layered_splice import SpliceLayer
 from marey.control.trials import record
 from marey.core.protocols import Stream
 from marey.edit._figure import facing
-from marey.errors import InvalidValue, UnknownName
+from marey.errors import InvalidValue, ParseError, UnknownName
 from marey.layer import GazeMap, SpliceSet
 from marey.layer.gait import gait_of
+from marey.layer.gaze_turns import angles_to, with_look
 from marey.layer.halves import halves_of
 from marey.maths import quat
 from marey.pmg import ParametricMotionGraph
 from marey.pmg.layered_space import LayeredSpace
+from marey.pmg.space import as_space
 from marey.samples import sample
 from tests.pmg.characters import small_walker, turn_space
+from tests.twins import looks as twin
 
 LOWER = ("hips", "left_upper_leg", "left_lower_leg", "left_foot", "right_upper_leg", "right_foot")
 
@@ -194,6 +197,58 @@ def test_a_node_may_be_layered():
     made = stream.record(6.0)
     assert all(each.cost <= each.bad for each in stream.transitions)
     assert np.ptp(head_yaw(made)) > 0.2
+
+
+def test_a_layered_node_survives_files(tmp_path):
+    space = LayeredSpace(turn_space(), yaw=(-0.8, 0.8), pitch=(-0.2, 0.2))
+    char = ParametricMotionGraph("looker")
+    char.add("walk", space)
+    char.add("stroll", turn_space())
+    char.restrict("stare", "walk", [-0.2, 0.5, 0.0], [0.2, 0.7, 0.1])
+    char.connect("stroll", "stroll", n_source=4, n_target=12)
+    char.save(tmp_path / "looker.json")
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        "looker.json", "looker.walk.gaze.json", "looker.walk.npz"
+    ]  # fmt: skip
+    again = ParametricMotionGraph.load(tmp_path / "looker.json")
+    made = again.node("walk").space
+    assert made.names == space.names
+    assert again.node("stare").space is made
+    assert again.node("stroll").space is made.space
+    a, b = space([0.3, 0.6, -0.1]), made([0.3, 0.6, -0.1])
+    np.testing.assert_allclose(a.rotations, b.rotations, atol=1e-5)
+    np.testing.assert_allclose(again.node("stare").low, [-0.2, 0.5, 0.0])
+    (tmp_path / "looker.walk.gaze.json").write_bytes(b"other")
+    with pytest.raises(ParseError, match="is not the file that 'looker.json' was saved with"):
+        ParametricMotionGraph.load(tmp_path / "looker.json")
+
+
+def test_a_layer_on_a_function_is_given_again(tmp_path):
+    def walk(target):
+        return turn_space()(target)
+
+    char = ParametricMotionGraph("looker")
+    space = LayeredSpace(as_space(walk, "turn", -0.5, 0.5), yaw=(-0.5, 0.5))
+    char.add("walk", space)
+    char.save(tmp_path / "looker.json")
+    with pytest.raises(UnknownName, match="node 'walk' is made of a function, which no file holds"):
+        ParametricMotionGraph.load(tmp_path / "looker.json")
+    again = ParametricMotionGraph.load(tmp_path / "looker.json", spaces={"walk": space})
+    assert again.node("walk").space is space
+
+
+def test_poses_are_turned_as_the_slow_twin_turns_them():
+    walk = turn_space()([0.2])
+    chance = np.random.default_rng(0)
+    heading, turns = chance.uniform(-4.0, 4.0, len(walk)), 0.4 * chance.normal(size=(len(walk), 15))
+    found = with_look(walk.skeleton, walk.rotations, heading, turns)
+    wanted = twin.with_look(walk.skeleton, walk.rotations, heading, turns)
+    np.testing.assert_allclose(quat.angle_between(found, wanted), 0.0, atol=1e-7)
+    assert ((found * walk.rotations).sum(axis=-1) >= 0.0).all()
+    world = walk.world()
+    for f, goal in enumerate(chance.normal(scale=3.0, size=(8, 3))):
+        pose = walk.skeleton, world.positions[f], world.rotations[f], heading[f], goal
+        np.testing.assert_allclose(angles_to(*pose), twin.angles_to(*pose), atol=1e-9)
 
 
 def test_bad_input(uppers):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -68,6 +70,61 @@ def test_a_figure_that_slides_and_turns_is_laid_back_to_where_it_stands():
     assert np.abs(back - moved[0])[..., [0, 2]].max() < 0.1 * np.abs(moved - moved[0]).max()
 
 
+def test_feet_are_moved_as_wanted_and_stay_turned_as_they_are():
+    walk = walks()[2]
+    soles = soles_of(walk.skeleton, walk.contacts.points)
+    assert soles.legs.shape == (2, 3)
+    assert soles.owned.sum() == len(walk.contacts.points)
+    chance = np.random.default_rng(1)
+    turns = walk.rotations.copy()
+    points = soles.points(turns)
+    shifts = np.repeat(0.004 * chance.normal(size=(len(turns), 2, 3)), 2, axis=1)
+    soles.step_legs(turns, points, points + shifts)
+    left = shifts - (soles.points(turns) - points)
+    feet = [soles.legs[0, 2], soles.legs[1, 2]]
+    before, after = walk.world(), replace(walk, rotations=turns).world()
+    np.testing.assert_allclose(quat.angle_between(before.rotations[:, feet], after.rotations[:, feet]), 0.0, atol=1e-7)
+    others = [joint for joint in range(len(walk.skeleton)) if joint not in soles.legs.ravel()]
+    np.testing.assert_array_equal(turns[:, others], walk.rotations[:, others])
+    # What is left is the share that a leg does not follow by: all of it where it is stretched, none where it is bent.
+    for k, (hip, knee, ankle) in enumerate(soles.legs):
+        at = before.positions
+        up, down = at[:, hip] - at[:, knee], at[:, ankle] - at[:, knee]
+        cosine = (up * down).sum(axis=1) / (np.linalg.norm(up, axis=1) * np.linalg.norm(down, axis=1))
+        bend = np.pi - np.arccos(np.clip(cosine, -1.0, 1.0))
+        share = 0.2**2 / (bend**2 + 0.2**2)
+        np.testing.assert_allclose(left[:, 2 * k], share[:, None] * shifts[:, 2 * k], atol=2e-4)
+
+
+def test_legs_that_are_where_they_should_be_are_left_alone():
+    walk = walks()[2]
+    soles = soles_of(walk.skeleton, walk.contacts.points)
+    turns = walk.rotations.copy()
+    points = soles.points(turns)
+    soles.step_legs(turns, points, points)
+    np.testing.assert_allclose(turns, walk.rotations, atol=1e-7)
+
+
+def test_feet_of_a_blend_rise_as_the_mean_of_the_feet_does():
+    space = turn_space()
+    target = np.array([0.35])
+    weights = space.weights(target)
+    used = np.flatnonzero(weights)
+    assert len(used) > 3
+    soles = soles_of(space.base.skeleton, space.base.contacts.points)
+    heights = [soles.points(space.turns[i])[..., 1] + space.heights[i][:, None] for i in used]
+    wanted = np.tensordot(weights[used], np.stack(heights), axes=1)
+    made = space(target)
+    found = (soles.points(made.rotations) + made.root_positions[:, None])[..., 1]
+    time = np.concatenate([[0.0], np.cumsum(np.tensordot(weights[used], space.steps[used, :, 3], axes=1))])
+    at = np.arange(len(made)) / made.fps
+    for k in range(wanted.shape[1]):
+        mean = np.interp(at, time, wanted[:, k])
+        low = mean < 0.03
+        assert np.abs(found[low, k] - mean[low]).max() < 0.0015
+        assert np.abs(found[low, k] - mean[low]).mean() < 0.0002
+
+
 def test_feet_of_blended_cycles_stand_while_they_are_in_contact():
     space = turn_space()
     slides = []
@@ -93,8 +150,10 @@ def test_a_foot_that_stands_in_both_clips_stands_in_the_transition(turns):
     assert both.sum() >= 8
     slide = np.linalg.norm(np.diff(at, axis=0)[..., [0, 2]], axis=-1)[both] * a.fps
     assert slide.mean() < 0.003
-    # A heel that comes down or a ball that leaves in one of the clips is given up gradually.
+    # In the first frame the ball of the other foot still stands in the clip that is left, and the clip that is entered
+    # has it some centimetres away. Both feet cannot stand while one goes there, and share the slide: 0.022 m/s.
     assert slide.max() < 0.025
+    assert np.sort(slide)[-2] < 0.004
     # The second clip goes on where the transition leaves it.
     after = frames_of(b, seam.enter + half, seam.enter + half + 2, onward)
     left = soles.points(after.turns) + after.roots[:, None]
@@ -105,7 +164,7 @@ def test_a_foot_that_stands_in_both_clips_stands_in_the_transition(turns):
 def test_a_raw_stream_slides_hardly_more_than_its_sources():
     char = small_walker()
     raw = measure(char.stream(RandomWalk(3), clean=False).record(60.0))
-    assert raw["slide_contact"].value < 0.004
+    assert raw["slide_contact"].value < 0.0025
     sources = np.mean([measure(each)["skate_ratio"].value for each in walks()])
     assert raw["skate_ratio"].value <= 1.1 * sources
 
@@ -142,6 +201,4 @@ def test_events_of_a_walk_come_once_in_a_cycle_and_spread_ones_are_not_used():
 
 
 def walks_without_contacts():
-    from dataclasses import replace
-
     return replace(walks()[3], contacts=None)

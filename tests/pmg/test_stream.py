@@ -59,7 +59,7 @@ def test_a_long_walk_keeps_to_its_thresholds_and_moves_like_its_sources():
 def test_feet_stand_once_they_are_cleaned_and_nearly_before():
     char = small_walker()
     raw, clean = (char.stream(RandomWalk(3), clean=flag).record(60.0) for flag in (False, True))
-    assert measure(raw)["slide_contact"].value < 0.004
+    assert measure(raw)["slide_contact"].value < 0.0025
     assert measure(clean)["slide_contact"].value < 1e-6
     # At 30 Hz feet that lift off count for more here than in the sources: 1.05 to 1.10 times as much, by the seed.
     sources = np.mean([measure(each)["skate_ratio"].value for each in walks()])

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from marey.core._arrays import Bools, Floats, settle
-from marey.core.contacts import Contacts
+from marey.core.contacts import ContactPoint, Contacts
 from marey.core.kinematics import pose_world
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import facing
+from marey.edit._figure import left_axis
 from marey.errors import InvalidValue
-from marey.maths import rigid2d
 
 __all__ = ["Layer", "LayeredStream", "Pose"]
 
@@ -124,7 +125,8 @@ class LayeredStream:
         bones = None if base.bone_offsets is None else base.bone_offsets[0]
         rotations, changed = base.rotations[0], False
         positions, world = pose_world(skeleton, base.root_positions[0], rotations, bones)
-        heading = self._steadied(float(facing(skeleton, positions[None])[0]))
+        left = left_axis(skeleton, positions)
+        heading = self._steadied(math.atan2(-left[2], left[0]))
         for layer in self.layers:
             pose = Pose(skeleton, self.fps, self._frames / self.fps, rotations, bones, positions, world, heading)
             made = layer.apply(pose)
@@ -148,8 +150,8 @@ class LayeredStream:
     def _steadied(self, heading: float) -> float:
         if self._heading is None:
             self._heading = heading
-        share = 1.0 - np.exp(-1.0 / (_SWAY * self.fps))
-        self._heading += share * float(rigid2d.wrap_angle(heading - self._heading))
+        share = 1.0 - math.exp(-1.0 / (_SWAY * self.fps))
+        self._heading += share * math.remainder(heading - self._heading, 2.0 * math.pi)
         return self._heading
 
 
@@ -157,6 +159,12 @@ def _of_legs(skeleton: Skeleton, contacts: Contacts | None) -> Contacts | None:
     """Contacts without those of points that hang from the spine: where a layer moves hands, they do not hold."""
     if contacts is None:
         return None
-    first = skeleton.roles["spine"]
-    held: Bools = np.array([first not in skeleton.chain(point.joint) for point in contacts.points], dtype=bool)
+    held = _on_legs(skeleton, contacts.points)
     return contacts if held.all() else Contacts(contacts.points, settle(contacts.mask & held))
+
+
+@lru_cache(maxsize=16)
+def _on_legs(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Bools:
+    """(K,) whether points hang from anything but the spine."""
+    first = skeleton.roles["spine"]
+    return settle(np.array([first not in skeleton.chain(point.joint) for point in points], dtype=bool))

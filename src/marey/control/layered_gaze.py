@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,9 @@ import numpy as np
 
 from marey.core._arrays import Floats, frozen
 from marey.errors import InvalidValue
-from marey.layer.gaze_body import GazeBody
-from marey.layer.gaze_model import angles_of, checked_goal, reached
+from marey.layer.gaze_model import checked_goal, reached
 from marey.layer.gaze_region import project
-from marey.layer.gaze_turns import with_look
-from marey.maths import quat, rigid2d
+from marey.layer.gaze_turns import angles_to, with_look
 
 if TYPE_CHECKING:
     from marey.control.layered import Pose
@@ -114,8 +113,7 @@ class GazeLayer:
         if settled and self._looks[-1].kind == _BACK and len(self._looks) == 1:
             self._looks, self._turns = [], np.zeros(15)
             return None
-        bones = None if pose.bones is None else pose.bones[None]
-        made = with_look(pose.skeleton, pose.rotations[None], np.array([pose.heading]), self._turns[None], bones)
+        made = with_look(pose.skeleton, pose.rotations[None], np.array([pose.heading]), self._turns[None])
         return np.asarray(made[0])
 
     def _begin(self, asked: tuple[int, Floats, bool], pose: Pose) -> None:
@@ -140,7 +138,7 @@ class GazeLayer:
 
     def _follow(self, pose: Pose) -> None:
         """Goals' angles on to where the goals are now; a cue ends where the body faces, a goal behind changes sides."""
-        share = 1.0 - np.exp(-1.0 / (_FOLLOW * pose.fps))
+        share = 1.0 - math.exp(-1.0 / (_FOLLOW * pose.fps))
         for look in self._looks:
             if look.kind in (_POINT, _DIRECTION):
                 wanted = _angles(pose, look.kind, look.goal, float(look.angles[0]))
@@ -179,11 +177,8 @@ def _angles(pose: Pose, kind: int, goal: Floats, near: float) -> Floats:
     if kind == _DIRECTION:
         found = np.array([goal[0] - pose.heading, 0.0])
     else:
-        body = GazeBody.of(pose.skeleton)
-        eyes = pose.positions[body.head] + quat.rotate(pose.world[body.head], body.eyes)
-        turned = quat.from_axis_angle([0.0, 1.0, 0.0], pose.heading)
-        found = angles_of(quat.inv_rotate(turned, goal - eyes))
-    found[0] = near + float(rigid2d.wrap_angle(found[0] - near))
+        found = angles_to(pose.skeleton, pose.positions, pose.world, pose.heading, goal)
+    found[0] = near + math.remainder(found[0] - near, 2.0 * math.pi)
     return np.asarray(found)
 
 

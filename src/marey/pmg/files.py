@@ -24,6 +24,7 @@ from marey.pmg.action_space import ActionSpace
 from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.edge import Edge
 from marey.pmg.gait_space import GaitSpace
+from marey.pmg.layered_space import LayeredSpace
 from marey.pmg.node import Node, Request
 from marey.pmg.requests import request_called, request_name
 from marey.pmg.space import Space, as_space
@@ -44,9 +45,6 @@ def save_character(graph: ParametricMotionGraph, path: str | os.PathLike[str]) -
     written: dict[int, dict[str, Any]] = {}
     nodes = []
     for node in graph.nodes.values():
-        key = id(_stored(node.space))
-        if key not in written:
-            written[key] = _save_space(node, target, {each.get("file") for each in written.values()})
         nodes.append(
             {
                 "name": node.name,
@@ -54,7 +52,7 @@ def save_character(graph: ParametricMotionGraph, path: str | os.PathLike[str]) -
                 "low": node.low.tolist(),
                 "high": node.high.tolist(),
                 "request": request_name(node.request) or "given",
-                "space": written[key],
+                "space": _save_space(node.space, node.name, target, written),
             }
         )
     seams = graph.seams
@@ -83,7 +81,7 @@ def load_character(
         graph = ParametricMotionGraph(
             told["name"], **{key: transitions[key] for key in ("length", "region", "markers")}
         )
-        known: dict[str, Space] = {}
+        known: dict[str, Any] = {}
         for each in told["nodes"]:
             graph._put(node=_node(each, Path(name), spaces, requests, known))
         for each in told["edges"]:
@@ -121,18 +119,36 @@ def _stored(space: Space) -> Any:
     return getattr(space, "motion", space)
 
 
-def _save_space(node: Node, target: Path, taken: set[str | None]) -> dict[str, Any]:
-    stored = _stored(node.space)
+def _save_space(space: Space, name: str, target: Path, written: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    """Write a space, once, and tell where it is. A layered one is told by the space under it and its gaze map."""
+    stored = _stored(space)
+    if id(stored) in written:
+        return written[id(stored)]
     kinds = [kind for kind, each in _KINDS.items() if isinstance(stored, each)]
-    if not kinds:
-        return {"kind": "given"}
-    stem = f"{target.stem}.{re.sub(r'[^A-Za-z0-9_-]+', '_', node.name)}"
-    file = f"{stem}.npz"
-    number = 2
+    told: dict[str, Any] = {"kind": "given"}
+    if isinstance(stored, LayeredSpace) and stored.gaze is not None:
+        under = _save_space(stored.space, name, target, written)
+        if under["kind"] != "given":
+            gaze = written.get(id(stored.gaze)) or _save_file(stored.gaze, "gaze", name, target, written)
+            told = {"kind": "layered", "space": under, "gaze": gaze, "yaw": stored.yaw, "pitch": stored.pitch}
+    elif kinds:
+        return _save_file(stored, kinds[0], name, target, written)
+    written[id(stored)] = told
+    return told
+
+
+def _save_file(value: Any, kind: str, name: str, target: Path, written: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    """Write anything that has ``save`` under a name that no other has, and tell its kind, file and digest."""
+    taken = {each.get("file") for each in written.values()}
+    stem = f"{target.stem}.{re.sub(r'[^A-Za-z0-9_-]+', '_', name)}"
+    suffix = ".gaze.json" if kind == "gaze" else ".npz"
+    file, number = f"{stem}{suffix}", 2
     while file in taken:
-        file, number = f"{stem}{number}.npz", number + 1
-    stored.save(target.with_name(file))
-    return {"kind": kinds[0], "file": file, "sha256": hashlib.sha256(target.with_name(file).read_bytes()).hexdigest()}
+        file, number = f"{stem}{number}{suffix}", number + 1
+    value.save(target.with_name(file))
+    digest = hashlib.sha256(target.with_name(file).read_bytes()).hexdigest()
+    written[id(value)] = {"kind": kind, "file": file, "sha256": digest}
+    return written[id(value)]
 
 
 def _node(
@@ -140,7 +156,7 @@ def _node(
     path: Path,
     spaces: Mapping[str, Any],
     requests: Mapping[str, Request],
-    known: dict[str, Space],
+    known: dict[str, Any],
 ) -> Node:
     name, about = told["name"], told["space"]
     if name in spaces:
@@ -150,9 +166,7 @@ def _node(
             f"node {name!r} is made of a function, which no file holds; give it again: spaces={{{name!r}: ...}}"
         )
     else:
-        if about["file"] not in known:
-            known[about["file"]] = _load_space(about, path)
-        space = known[about["file"]]
+        space = _load_space(about, path, known)
     if name in requests:
         asked = requests[name]
     elif told["request"] == "given":
@@ -162,13 +176,29 @@ def _node(
     return Node(name, space, told["low"], told["high"], asked, told["of"])
 
 
-def _load_space(about: Mapping[str, Any], path: Path) -> Space:
+def _load_space(about: Mapping[str, Any], path: Path, known: dict[str, Any]) -> Any:
+    """A space, or a gaze map, from what a character tells of it; each is read once and kept in `known`."""
+    key = json.dumps(about, sort_keys=True)
+    if key not in known:
+        if about["kind"] == "layered":
+            under, gaze = (_load_space(about[part], path, known) for part in ("space", "gaze"))
+            known[key] = LayeredSpace(under, gaze, tuple(about["yaw"]), tuple(about["pitch"]))
+        else:
+            known[key] = _load_file(about, path)
+    return known[key]
+
+
+def _load_file(about: Mapping[str, Any], path: Path) -> Any:
     file = path.with_name(Path(about["file"]).name)
     if hashlib.sha256(read_bytes(file)).hexdigest() != about["sha256"]:
         raise ParseError(
             f"is not the file that {path.name!r} was saved with, so its edges may not hold; save the character again",
             path=file,
         )
+    if about["kind"] == "gaze":
+        from marey.layer.gaze_map import GazeMap
+
+        return GazeMap.load(file)
     if about["kind"] not in _KINDS:
         raise ParseError(f"node's space is of an unknown kind {about['kind']!r}; read it with a newer marey", path=path)
     return as_space(_KINDS[about["kind"]].load(file))

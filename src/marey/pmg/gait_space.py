@@ -22,7 +22,6 @@ from marey.core.motion import Motion
 from marey.core.source import Source
 from marey.edit._figure import check_same_body, rooted
 from marey.errors import InvalidValue, NoResult
-from marey.maths import quat
 from marey.pmg.gait_cycles import PER_CYCLE, Cycle, Part, cut, grid_phases, usual_events
 from marey.pmg.stance import soles_of
 
@@ -80,11 +79,10 @@ class GaitSpace:
     high: Floats
     sources: tuple[str, ...] = ()
     span: float = 1.0
-    # Turns, heights and contacts in one array, and (n,) turn, way forward and time of each clip's own cycle.
+    # Turns, heights, contacts and what is known of the feet in one array, and (n,) turn, way forward and time of each
+    # clip's own part.
     _values: Floats = field(init=False)
     _sums: tuple[Floats, Floats, Floats] = field(init=False)
-    # Of each clip's contact points, (n, G - 1, K, 2) metres that they go from point to point, and (n, G, K) heights.
-    _feet: tuple[Floats, Floats] | None = field(init=False)
     _source: Source = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,14 +103,13 @@ class GaitSpace:
             put(self, name, frozen(getattr(self, name), name, (d,)))
         if not (self.bandwidth > 0.0).all():
             raise InvalidValue(f"bandwidth must be above 0, got {self.bandwidth.tolist()}")
-        parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts)
+        parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts, *self._own_feet())
         # In single precision, as files have it: a blend reads some fifty clips, and waits for memory most of the time.
         put(self, "_values", settle(np.concatenate(parts, axis=2).astype(np.float32)))
         own = round(self.span * PER_CYCLE)
         extra = (g - 1 - own) // 2
         turn, _, way, time = np.moveaxis(self.steps[:, extra : extra + own].sum(axis=1), 1, 0)
         put(self, "_sums", (turn, way, time))
-        put(self, "_feet", self._own_feet())
         bare: dict[str, Any] = {
             "path": "",
             "channel_values": None,
@@ -259,8 +256,8 @@ class GaitSpace:
         first, last = seconds[0, 0], seconds[0, -1]
         n_frames = int(np.floor((last - first) * base.fps + 1e-9)) + 1
         rows = np.interp(first + np.arange(n_frames) / base.fps, seconds[0], np.arange(len(mixed)))
-        made, laid = np.empty((n_frames, mixed.shape[1])), np.empty((n_frames, 3))
-        gait_kernels.between(mixed, rows, made)
+        made, laid = np.empty((n_frames, self._n_shown)), np.empty((n_frames, 3))
+        gait_kernels.between(np.ascontiguousarray(mixed[:, : self._n_shown]), rows, made)
         gait_kernels.between(placed[0], rows, laid)
         roots, turns = np.empty((n_frames, 3)), np.empty((n_frames, n_joints, 4))
         gait_kernels.place(made, laid, n_joints, roots, turns)
@@ -278,33 +275,44 @@ class GaitSpace:
             source=self._source,
         )
 
-    def _own_feet(self) -> tuple[Floats, Floats] | None:
+    @property
+    def _n_shown(self) -> int:
+        """Columns of `_values` that become a motion; those of the feet come after them."""
+        return int(4 * self.turns.shape[2] + 1 + self.contacts.shape[2])
+
+    def _own_feet(self) -> tuple[Floats, ...]:
+        """Of contact points, (n, G, 3 K) where they are, from joint 0, and (n, G, 2 K) metres that they go on."""
         if self.base.contacts is None or not self.contacts.shape[2]:
-            return None
+            return ()
         soles = soles_of(self.base.skeleton, self.base.contacts.points)
         points = [soles.points(turns) for turns in self.turns]
         strides = [soles.steps(each, moves) for each, moves in zip(points, self.steps, strict=True)]
-        heights = np.stack(points)[..., 1] + self.heights[..., None]
-        return settle(np.stack(strides)), settle(heights)
+        n, g = self.heights.shape
+        onward = np.pad(np.stack(strides), ((0, 0), (0, 1), (0, 0), (0, 0)))
+        return np.stack(points).reshape(n, g, -1), onward.reshape(n, g, -1)
 
     def _carried(self, weights: Floats, mixed: Floats) -> Floats:
         """(G - 1, 4) steps of a blend: the mean of the clips' own, moved so that feet that stand go as the clips' do.
 
-        The heights in `mixed` are changed likewise.
+        The legs and heights in `mixed` are changed likewise.
         """
         used = np.flatnonzero(weights)
-        shares = weights[used]
-        steps = np.tensordot(shares, self.steps[used], axes=1)
-        if self.base.contacts is None or self._feet is None:
+        steps = np.tensordot(weights[used], self.steps[used], axes=1)
+        shown, n_joints, g = self._n_shown, self.turns.shape[2], len(mixed)
+        if self.base.contacts is None or mixed.shape[1] == shown:
             return steps
-        n_joints = self.turns.shape[2]
         soles = soles_of(self.base.skeleton, self.base.contacts.points)
-        points = soles.points(quat.normalize(mixed[:, : 4 * n_joints].reshape(len(mixed), n_joints, 4)))
-        strides, heights = (np.tensordot(shares, each[used], axes=1) for each in self._feet)
-        levels = np.ascontiguousarray(mixed[:, 4 * n_joints + 1 :])
+        n_points = self.contacts.shape[2]
+        wanted = mixed[:, shown : shown + 3 * n_points].reshape(g, n_points, 3)
+        strides = mixed[:-1, shown + 3 * n_points :].reshape(g - 1, n_points, 2)
+        turns = mixed[:, : 4 * n_joints].reshape(g, n_joints, 4)
+        turns = turns / np.sqrt(np.einsum("gjc,gjc->gj", turns, turns))[..., None]
+        soles.step_legs(turns, soles.points(turns), wanted)
+        mixed[:, : 4 * n_joints] = turns.reshape(g, -1)
+        points = soles.points(turns)
+        levels = np.ascontiguousarray(mixed[:, 4 * n_joints + 1 : shown])
         steps[:, 1:3] += soles.corrections(soles.steps(points, steps), strides, levels)
-        points[..., 1] += mixed[:, 4 * n_joints, None]
-        mixed[:, 4 * n_joints] += soles.lifts(points, heights)
+        mixed[:, 4 * n_joints] += soles.lifts(points, wanted[..., 1])
         return steps
 
     def save(self, path: str | os.PathLike[str]) -> None:

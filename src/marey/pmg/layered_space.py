@@ -105,6 +105,6 @@ class LayeredSpace:
         pose = self._map.shift(given[-2:]).pose
         heading = facing(motion.skeleton, motion.world().positions)
         turns = np.broadcast_to(quat.log(pose).ravel(), (len(motion), 15))
-        made = with_look(motion.skeleton, motion.rotations, heading, turns, motion.bone_offsets)
+        made = with_look(motion.skeleton, motion.rotations, heading, turns)
         told = ", ".join(f"{name} {value:.3g}" for name, value in zip(GAZE_NAMES, given[-2:], strict=True))
         return replace(motion, rotations=settle(made), name=f"{motion.name}, {told}")

@@ -155,17 +155,18 @@ def _lengthened(frames: Frames, motion: Motion, middle: int, half: int) -> Frame
 def _carried(a: Motion, b: Motion, both: tuple[Frames, Frames], made: Frames, share: Floats) -> tuple[Floats, Floats]:
     """What lays the frames of a blend so that standing feet are as high, and go and turn, as they do in the clips.
 
-    (n + 2, 3) rigid2d, and (n + 2,) metres up.
+    (n + 2, 3) rigid2d, and (n + 2,) metres up. The legs in `made` are turned so that feet go where their mean does.
     """
     if a.contacts is None or b.contacts is None or a.contacts.names != b.contacts.names:
         return np.zeros((len(share), 3)), np.zeros(len(share))
     soles = soles_of(a.skeleton, a.contacts.points)
-    first, second, blended = (
-        soles.points(frames.turns, frames.bones) + frames.roots[:, None] for frames in (*both, made)
-    )
-    heights = first[..., 1] + share[:, None] * (second - first)[..., 1]
+    first, second = (soles.points(frames.turns, frames.bones) + frames.roots[:, None] for frames in both)
+    mean = first + share[:, None, None] * (second - first)
+    from_root = mean - made.roots[:, None]
+    soles.step_legs(made.turns, soles.points(made.turns, made.bones), from_root, made.bones)
+    blended = soles.points(made.turns, made.bones) + made.roots[:, None]
     steps = [np.diff(points[..., [0, 2]], axis=0) for points in (first, second)]
     wanted = steps[0] + 0.5 * (share[1:] + share[:-1])[:, None, None] * (steps[1] - steps[0])
     flags = [np.zeros(0) if frames.contacts is None else frames.contacts for frames in both]
     levels = flags[0] + share[:, None] * (flags[1] - flags[0])
-    return soles.carry(blended, wanted, levels), soles.lifts(blended, heights)
+    return soles.carry(blended, wanted, levels), soles.lifts(blended, mean[..., 1])

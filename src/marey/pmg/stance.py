@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, settle
+from marey.core._arrays import Bools, Floats, Ints, settle
 from marey.core.contacts import ContactPoint
 from marey.core.skeleton import Skeleton
 
@@ -22,6 +22,8 @@ __all__ = ["Soles", "soles_of"]
 
 # Square metres: heel and ball, some ten times as far apart, hold the figure's heading, and one point alone does not.
 _GIVE = 0.01**2
+# Radians: legs that are bent by as much are moved half of the way.
+_UNBENT = 0.2
 # Metres: points this much above the lowest count a third of what it counts.
 _LOW = 0.015
 
@@ -32,11 +34,16 @@ class Soles:
 
     chains : (K, depth) joints from the root's child down to the one that carries the point, then -1.
     places : (K, 3) metres, the points in these joints. bones : (1, J, 3) the skeleton's own.
+    legs : (L, 3) hip, knee and ankle. above : (L, depth) joints from the root's child down to the one that carries the
+        leg, then -1. owned : (L, K) whether a point is on a leg.
     """
 
     chains: Ints
     places: Floats
     bones: Floats
+    legs: Ints
+    above: Ints
+    owned: Bools
 
     def points(self, turns: Floats, bones: Floats | None = None) -> Floats:
         """(F, K, 3) metres from joint 0, for local rotations (F, J, 4) and, where bones move, offsets (F, J, 3)."""
@@ -78,6 +85,20 @@ class Soles:
         shares = np.exp((wanted.min(axis=1, keepdims=True) - wanted) / _LOW)
         return np.asarray((shares * (wanted - points[..., 1])).sum(axis=1) / shares.sum(axis=1))
 
+    def step_legs(self, turns: Floats, points: Floats, wanted: Floats, bones: Floats | None = None) -> None:
+        """Change rotations (F, J, 4) so that feet with points (F, K, 3) go where they are `wanted` (F, K, 3).
+
+        A foot is moved as a whole: its lowest point counts most.
+        """
+        from marey.pmg.stance_kernels import step_legs
+
+        if not len(self.legs):
+            return
+        own = np.where(self.owned, wanted[:, None, :, 1], np.inf)
+        shares = np.exp((own.min(axis=2, keepdims=True) - own) / _LOW)
+        shifts = np.einsum("flk,fkc->flc", shares / shares.sum(axis=2, keepdims=True), wanted - points)
+        step_legs(self.above, self.legs, self.bones if bones is None else bones, shifts, _UNBENT, turns)
+
 
 def soles_of(skeleton: Skeleton, points: Sequence[ContactPoint]) -> Soles:
     """What it takes to follow contact points of a skeleton."""
@@ -87,9 +108,37 @@ def soles_of(skeleton: Skeleton, points: Sequence[ContactPoint]) -> Soles:
 @lru_cache(maxsize=16)
 def _found(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Soles:
     chains = [list(skeleton.chain(point.joint))[1:] for point in points]
+    places = np.array([point.offset for point in points], dtype=np.float64).reshape(-1, 3)
+    legs = _legs(skeleton, chains)
+    owned = np.array([[leg[2] in chain for chain in chains] for leg in legs], dtype=bool).reshape(
+        len(legs), len(chains)
+    )
+    return Soles(
+        _padded(chains),
+        settle(places),
+        settle(np.ascontiguousarray(skeleton.offsets[None])),
+        settle(np.array(legs, dtype=np.int64).reshape(-1, 3)),
+        _padded([list(skeleton.chain(leg[0]))[1:-1] for leg in legs]),
+        settle(owned),
+    )
+
+
+def _legs(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
+    """Hip, knee and ankle of the legs that carry points, where no joint lies between them."""
+    roles, parents, out = skeleton.roles, skeleton.parents, []
+    for side in ("left", "right"):
+        names = [f"{side}_{part}" for part in ("upper_leg", "lower_leg", "foot")]
+        if all(name in roles for name in names):
+            hip, knee, ankle = (int(roles[name]) for name in names)
+            if parents[ankle] == knee and parents[knee] == hip and any(ankle in chain for chain in chains):
+                out.append((hip, knee, ankle))
+    return out
+
+
+def _padded(chains: Sequence[Sequence[int]]) -> Ints:
+    """Rows of joints, with -1 after the last."""
     depth = max(1, *(len(chain) for chain in chains)) if chains else 1
     padded = np.full((len(chains), depth), -1, dtype=np.int64)
     for row, chain in zip(padded, chains, strict=True):
         row[: len(chain)] = chain
-    places = np.array([point.offset for point in points], dtype=np.float64).reshape(-1, 3)
-    return Soles(settle(padded), settle(places), settle(np.ascontiguousarray(skeleton.offsets[None])))
+    return settle(padded)

@@ -8,6 +8,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from marey.clean.limb_kernels import knee_angle, knee_turn
+from marey.clean.vector_kernels import (
+    about,
+    add,
+    between,
+    cross,
+    inv,
+    mul,
+    put_qua,
+    qua,
+    size,
+    sub,
+    times,
+    turn,
+    unit,
+    vec,
+)
 from marey.core.compiled import kernel
 
 
@@ -115,3 +132,43 @@ def carry(points: Any, wanted: Any, levels: Any, give: float, out: Any) -> None:
             x, z = x + dx * c + dz * s, z + dz * c - dx * s
             theta += turn
         out[f + 1, 0], out[f + 1, 1], out[f + 1, 2] = theta, x, z
+
+
+@kernel
+def step_legs(above: Any, legs: Any, bones: Any, shifts: Any, unbent: float, turns: Any) -> None:
+    """Move feet by `shifts` (F, L, 3) metres, as far as hips and knees let them; turns (F, J, 4) are changed.
+
+    above : (L, depth) joints from joint 0's child down to the one that carries the leg, then -1. legs : (L, 3) hip,
+    knee and ankle. bones : (1 or F, J, 3) offsets. unbent : radians; a leg bent by as much follows halfway, one that is
+    stretched not at all, as its knee would snap. Feet stay turned as they are.
+    """
+    moving = 1 if bones.shape[0] > 1 else 0
+    for f in range(turns.shape[0]):
+        row = f * moving
+        for k in range(legs.shape[0]):
+            base = qua(turns[f, 0], 0)
+            hip = (0.0, 0.0, 0.0)
+            for n in range(above.shape[1]):
+                joint = above[k, n]
+                if joint < 0:
+                    break
+                hip = add(hip, turn(base, vec(bones[row, joint], 0)))
+                base = mul(base, qua(turns[f, joint], 0))
+            upper, lower, foot = legs[k, 0], legs[k, 1], legs[k, 2]
+            hip = add(hip, turn(base, vec(bones[row, upper], 0)))
+            thigh = mul(base, qua(turns[f, upper], 0))
+            shank = mul(thigh, qua(turns[f, lower], 0))
+            sole = mul(shank, qua(turns[f, foot], 0))
+            up = times(-1.0, turn(thigh, vec(bones[row, lower], 0)))
+            down = turn(shank, vec(bones[row, foot], 0))
+            hinge = unit(cross(up, down), (1.0, 0.0, 0.0))
+            bend = math.pi - knee_angle(up, down, hinge)
+            gain = bend * bend / (bend * bend + unbent * unbent)
+            reach = add(sub(down, up), times(gain, vec(shifts[f, k], 0)))
+            knee = about(hinge, knee_turn(up, down, hinge, size(reach), math.pi))
+            lead = between(sub(turn(knee, down), up), reach)
+            thigh = mul(lead, thigh)
+            shank = mul(mul(lead, knee), shank)
+            put_qua(turns[f, upper], 0, mul(inv(base), thigh))
+            put_qua(turns[f, lower], 0, mul(inv(thigh), shank))
+            put_qua(turns[f, foot], 0, mul(inv(shank), sole))
