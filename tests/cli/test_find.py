@@ -139,6 +139,16 @@ def test_without_a_threshold_it_only_suggests(web, query, tmp_path, capsys):
     assert {"threshold_m": told["threshold_m"], "matches": told["matches"]} in told["counts"]
 
 
+def test_a_cluster_that_is_not_needed_is_said_to_be_so(web, folder, tmp_path, capsys):
+    address = "tcp://127.0.0.1:1"
+    out = tmp_path / "again.npz"
+    assert main(["find", "build", str(folder), "-o", str(out), "--cluster", address]) == 0
+    assert f"in the cache, so that the cluster at {address} was not asked" in capsys.readouterr().err
+    assert out.read_bytes() == web.read_bytes()
+    assert main(["find", "build", str(folder), "-o", str(out)]) == 0
+    assert "cluster" not in capsys.readouterr().err
+
+
 def test_the_grid_is_drawn(web, tmp_path):
     arguments = ["--from", "0f", "--to", "200f", "--second-from", "100f", "--second-to", "250f"]
     assert main(["find", "grid", str(web), "take0", "take1", "-o", str(tmp_path / "g.png"), *arguments]) == 0
@@ -168,6 +178,9 @@ def test_the_grid_is_drawn(web, tmp_path):
         (["search", "WEB", "take0", "2", "1", "--threshold", "0.1"], 2, "a query must lie within its clip"),
         (["search", "WEB", "take0", "30f", "32f", "--threshold", "0.1"], 2, "a query must last at least"),
         (["search", "WEB", "take0", "soon", "2", "--threshold", "0.1"], 2, "expected seconds such as 1.2"),
+        (["search", "WEB", "take0", "-1", "8", "--threshold", "0.1"], 2, "seconds such as 1.2, or a frame such as 36f"),
+        (["search", "WEB", "take0", "1", "-2.5", "--threshold", "0.1"], 2, "got '-2.5'"),
+        (["search", "WEB", "QUERY", "--thresold", "0.1"], 2, "No such option '--thresold'"),
         (["search", "WEB", "QUERY", "--threshold", "0.0001"], 1, "the nearest is"),
         (["search", "WEB", "QUERY", "--threshold", "-1"], 2, "threshold in metres"),
         (["search", "WEB", "QUERY", "--threshold", "nan"], 2, "threshold in metres"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from marey.cli.main import main
 from marey.cli.parametric import _grouped
+from marey.edit._figure import place
 from marey.io import load_motion, save
 from marey.parametric import ParametricMotion, position
 from marey.samples import sample
@@ -110,6 +112,52 @@ def test_what_is_out_of_reach_is_said_and_made_all_the_same(space, tmp_path, cap
     assert picture.exists()
 
 
+def test_what_is_moved_by_next_to_nothing_is_within_reach(space, tmp_path, capsys):
+    made = ParametricMotion.load(space)
+    high = made.samples[np.argmax(made.samples[:, 1])]
+    target = high + [0.0, made.scale[1] * 1.02, 0.0]
+    assert 1.0 < made.reachable().distance(target) < 1.1
+    arguments = [*(f"{value:.6f}" for value in target), "-o", str(tmp_path / "k.bvh")]
+    assert main(["parametric", "make", str(space), *arguments]) == 0
+    assert "out of reach" not in capsys.readouterr().out
+    assert main(["parametric", "make", str(space), *arguments, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert not told["projected"]
+    assert 0.0 < told["moved_by_unit"]["m"] < 0.1 * made.scale[1]
+
+
+def test_a_motion_begins_where_it_is_told(space, tmp_path):
+    for more, begins in (([], (0.0, 0.0, 0.0)), (["--start", "-2,0.5,90"], (np.pi / 2.0, -2.0, 0.5))):
+        out = tmp_path / "kick.npz"
+        assert main(["parametric", "make", str(space), *_target(), "-o", str(out), "--no-cleanup", *more]) == 0
+        motion = load_motion(out)
+        np.testing.assert_allclose(place(motion.skeleton, motion.world(), 0), begins, atol=1e-6)
+
+
+def test_durations_are_whole_frames(tmp_path, capsys):
+    made = ParametricMotion.build(kick_space().registration.motions, "duration", samples=20)
+    made.save(tmp_path / "s.npz")
+    low, high = made.reachable().low[0], made.reachable().high[0]
+    frames = np.floor(30.0 * 0.5 * (low + high))
+    for share, count in ((0.0, 0), (0.5, 1)):
+        target = f"{(frames + share) / 30.0:.6f}"
+        arguments = [str(tmp_path / "s.npz"), target, "-o", str(tmp_path / "k.bvh"), "--refine", "4"]
+        assert main(["parametric", "make", *arguments]) == 0
+        out = capsys.readouterr().out
+        assert out.count("  ! a motion has whole frames, here of 0.033 s, to which its duration is rounded") == count
+
+
+def test_what_was_left_out_is_said_once(walks, tmp_path, capsys):
+    kick = replace(kick_space().registration.motions[0], name="stranger")
+    save(kick, tmp_path / "stranger.npz")
+    arguments = [*walks[:3], str(tmp_path / "stranger.npz"), "--feature", "turn", "--samples", "10"]
+    assert main(["parametric", "build", *arguments, "-o", str(tmp_path / "s.npz")]) == 0
+    told = capsys.readouterr()
+    assert told.out.count("'stranger' is left out") == 1
+    assert "stranger" not in told.err
+    assert "contacts of 'stranger'" not in told.out
+
+
 def test_notes_on_what_was_left_out_come_first_and_others_in_groups():
     notes = [f"motion {k} ('a{k}') was resampled from 60 to 120 Hz" for k in range(5)]
     notes += ["motion 7 ('b') is left out: too far", "motion 9 ('c') is left out: too far"]
@@ -155,6 +203,9 @@ _SEARCH = ["build", "WEB", "take0", "QUERY", "--threshold", "0.07"]
         (["make", "SPACE", "TARGET", "-o", "TEXT"], 2, ".txt"),
         (["make", "SPACE", "TARGET", "-o", "BVH", "--plot", "TEXT"], 2, ".png or .svg"),
         (["make", "SPACE", "TARGET", "-o", "BVH", "--refine", "-3"], 2, "--refine"),
+        (["make", "SPACE", "TARGET", "-o", "BVH", "--start", "1,2"], 2, "expected X,Z,DEGREES such as"),
+        (["make", "SPACE", "TARGET", "-o", "BVH", "--start", "1,2,nan"], 2, "expected X,Z,DEGREES such as"),
+        ([*_SEARCH[:3], "-1", "8", *_SEARCH[4:], "--feature", "turn", "-o", "OUT"], 2, "expected seconds such as 1.2"),
         (["make", "WEB", "TARGET", "-o", "BVH"], 2, "w.npz"),
         (["range", "MISSING"], 2, "no such file"),
         (["range", "SPACE", "--plot", "TEXT"], 2, ".png or .svg"),

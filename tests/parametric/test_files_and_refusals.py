@@ -81,11 +81,13 @@ def test_a_search_keeps_its_tree_without_those_that_do_not_fit():
     apexes = [FEATURES["punch"].frame(motion) for motion in motions]
     apexes[1] = 1
     found = FoundOf(motions, [-1, 0, 0, 1, 1, 2])
-    made = ParametricMotion.build(found, FEATURES["punch"], samples=0, apexes=apexes)
+    with pytest.warns(MareyWarning, match="1 of 6 examples is left out: 'punch 1': its moment, frame 1"):
+        made = ParametricMotion.build(found, FEATURES["punch"], samples=0, apexes=apexes)
     assert made.kept.tolist() == [0, 2, 3, 4, 5]
     assert made.registration.reference == 0
     apexes[0] = 1
-    made = ParametricMotion.build(found, FEATURES["punch"], samples=0, apexes=apexes)
+    with pytest.warns(MareyWarning, match="2 of 6 examples are left out"):
+        made = ParametricMotion.build(found, FEATURES["punch"], samples=0, apexes=apexes)
     assert made.kept.tolist() == [2, 3, 4, 5]
 
 
@@ -133,13 +135,47 @@ def test_motions_that_do_not_fit_are_left_out_and_named():
     motions = list(takes("punch", 5))
     short = replace(motions[2][:5], name="stub")
     far = replace(walks(1)[0], name="stranger")
-    made = ParametricMotion.build(
-        [*motions, short, far], position("right_hand"), apexes=[20, 20, 20, 20, 20, 2, 20], samples=20
-    )
+    with pytest.warns(MareyWarning, match="2 of 7 examples are left out: 'stub': .*; 'stranger': "):
+        made = ParametricMotion.build(
+            [*motions, short, far], position("right_hand"), apexes=[20, 20, 20, 20, 20, 2, 20], samples=20
+        )
     assert made.kept.tolist() == [0, 1, 2, 3, 4]
     told = " ".join(made.notes)
     assert "'stub' is left out" in told
     assert "'stranger' is left out" in told
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_examples_that_share_a_name_are_told_by_their_number(by_hand):
+    motions = [replace(motion, name="punch") for motion in takes("punch", 3)]
+    far = replace(walks(1)[0], name="punch", contacts=None)
+    given = [*motions, far, replace(takes("punch", 4)[3], name="")]
+    options = {"values": np.arange(5.0)} if by_hand else {"feature": "duration", "samples": 5}
+    with pytest.warns(MareyWarning, match=r"1 of 5 examples is left out: 'punch \(motion 3\)': "):
+        made = ParametricMotion.build(given, **options)
+    assert made.kept.tolist() == [0, 1, 2, 4]
+    assert [motion.name for motion in made.registration.motions] == ["punch", "punch", "punch", ""]
+    # Nothing else is said of what was left out.
+    assert [note for note in made.notes if "motion 3" in note] == [n for n in made.notes if "is left out" in n]
+    assert not any("contacts of" in note for note in made.notes)
+
+
+def test_a_feature_that_fails_is_told_with_the_motion():
+    def halves(motion):
+        return 1.0 / (motion.name == "no such name")
+
+    with pytest.raises(InvalidValue, match=r"the feature of 'punch 0' cannot be had: halves failed: ZeroDivisionError"):
+        ParametricMotion.build(takes("punch", 3), halves)
+    with pytest.raises(InvalidValue, match="halves failed on 'punch 1': ZeroDivisionError"):
+        function(halves)(takes("punch", 3)[1])
+    seen = []
+
+    def later(motion):
+        seen.append(1)
+        return 1.0 / (len(seen) <= 3)
+
+    with pytest.raises(InvalidValue, match="the feature of a blend of examples cannot be had: later failed: Zero"):
+        ParametricMotion.build(takes("punch", 3), later, samples=5)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +184,7 @@ def test_motions_that_do_not_fit_are_left_out_and_named():
         (lambda m: ParametricMotion.build(m[:1], "turn"), InvalidValue, "two examples or more, got 1"),
         (lambda m: ParametricMotion.build(m[0], "turn"), InvalidValue, "two examples or more, got one motion"),
         (lambda m: ParametricMotion.build(m), InvalidValue, "either feature= to measure or values="),
+        (lambda m: ParametricMotion.build(["a", "b"], "turn"), InvalidValue, "a space is built of motions, got str"),
         (lambda m: ParametricMotion.build(m, turn(), values=[1, 2]), InvalidValue, "and not both"),
         (
             lambda m: ParametricMotion.build(m, lambda motion: np.nan if motion.name.endswith("2") or True else 0.0),

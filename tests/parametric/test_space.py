@@ -10,7 +10,16 @@ from marey.edit._figure import place
 from marey.errors import InvalidValue, MareyWarning
 from marey.maths import rigid2d
 from marey.parametric import ParametricMotion
-from tests.parametric.takes import FEATURES, held_out, mean_errors, near_samples, real_space, space, takes
+from tests.parametric.takes import (
+    FEATURES,
+    held_out,
+    long_take_space,
+    mean_errors,
+    near_samples,
+    real_space,
+    space,
+    takes,
+)
 
 DEGREES = np.pi / 180.0
 SIZES = {"reach": 16, "punch": 16, "kick": 24, "stretched": 24}
@@ -102,11 +111,50 @@ def test_an_example_asked_for_by_its_parameters_comes_back():
     j = 5
     motion, own = made(made.parameters[j], clean=False), made.registration.motions[j]
     assert len(motion) == len(own)
-    np.testing.assert_allclose(motion.world().positions, own.world().positions, atol=1e-6)
+    np.testing.assert_allclose(motion.world().positions, standing_at_origin(own), atol=1e-6)
 
 
 def standing_at_origin(motion):
     return motion.moved(rigid2d.invert(place(motion.skeleton, motion.world(), 0))).world().positions
+
+
+def test_every_motion_begins_on_the_origin_unless_it_is_said_where():
+    made = long_take_space()
+    places = [place(motion.skeleton, motion.world(), 0) for motion in made.registration.motions]
+    assert np.ptp(places, axis=0)[1:].max() > 2.0  # cut from all over the floor
+    for target in near_samples(made, 4):
+        motion = made(target, clean=False)
+        np.testing.assert_allclose(place(motion.skeleton, motion.world(), 0), 0.0, atol=1e-9)
+        there = made(target, clean=False, start=(0.5, 2.0, -1.0))
+        np.testing.assert_allclose(place(there.skeleton, there.world(), 0), (0.5, 2.0, -1.0), atol=1e-9)
+
+
+def test_a_place_asked_for_is_that_place_in_the_world():
+    made = long_take_space()
+    target = made.samples[20]
+    motion, reached = made.made(target, refine=True, clean=False)
+    joint = motion.skeleton.roles["right_ball"]
+    away = np.linalg.norm(motion.world().positions[:, joint] - target, axis=1).min()
+    assert away < 0.02  # between two frames at 30 Hz
+    assert reached.distances()["m"] < 0.005
+
+
+@pytest.mark.parametrize("apart", [3e-3, 3e-5])
+def test_neighbouring_targets_give_neighbouring_motions_in_the_world(apart):
+    # The examples lie metres apart in long takes, and any of them may have the largest weight.
+    made = long_take_space()
+    a, b = made.samples[made.parameters.shape[0]], made.samples[-1]
+    used = set()
+    for share in np.linspace(0.0, 1.0, 8):
+        line = a + share * (b - a) + (b - a) / np.linalg.norm(b - a) * apart * np.arange(3)[:, None]
+        used.add(int(np.argmax(made.weights(made.aim(line[0])[0]))))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MareyWarning)
+            places = [made(target, clean=False).world().positions for target in line]
+        for before, after in itertools.pairwise(places):
+            n = min(len(before), len(after))
+            assert np.linalg.norm(before[:n] - after[:n], axis=2).max() <= 20.0 * apart
+    assert len(used) > 1
 
 
 @pytest.mark.parametrize(("refine", "bound"), [(0, 15.0), (3, 50.0)])
@@ -166,6 +214,37 @@ def test_what_cannot_be_reached_is_projected_and_said():
     assert (aimed <= reach.high + 1e-9).all()
     told = made.error(far)
     assert np.linalg.norm(told.reached - told.aimed) < 0.1
+
+
+def test_only_what_is_moved_noticeably_counts_as_out_of_reach():
+    made = space("reach")
+    edge = made.samples[np.argmax(made.samples[:, 1])]
+    line = edge + np.linspace(0.0, 0.09, 40)[:, None] * np.array([0.0, 1.0, 0.0])
+    seen = set()
+    for target in line:
+        aimed, projected = made.aim(target)
+        moved = np.linalg.norm((aimed - target) / made.scale)
+        assert projected == (moved > 0.1)
+        seen.add((moved > 0.0, projected))
+    assert seen == {(False, False), (True, False), (True, True)}
+    told = made.error(line[-1])
+    assert told.moved()["m"] == pytest.approx(np.linalg.norm(told.aimed - line[-1]))
+    with pytest.warns(MareyWarning, match=rf"the nearest that can be is about .*, {told.moved()['m']:.2g} m away"):
+        made(line[-1])
+
+
+def test_what_refinement_misses_is_out_of_reach():
+    # Just beyond the samples the aim is moved by hardly anything, and all depends on what is made of it.
+    made = space("stretched", SIZES["stretched"])
+    out = made.samples[np.argmax(made.samples[:, 2])]
+    seen = set()
+    for step in np.linspace(0.031, 0.045, 5):
+        told = made.error(out + [0.0, 0.0, step], refine=2, clean=False)
+        moved = np.linalg.norm((told.aimed - told.target) / made.scale)
+        if 0.0 < moved <= 0.1:
+            assert told.projected == (np.linalg.norm(told.error / made.scale) > 0.5)
+            seen.add(told.projected)
+    assert True in seen
 
 
 def test_the_aim_goes_over_without_a_jump():

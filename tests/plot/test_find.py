@@ -69,6 +69,25 @@ def test_thresholds_are_drawn_with_what_they_find():
     assert figure.axes[0].get_title(loc="left").startswith(f"5 matches from {100 * low:.1f} to {100 * high:.1f} cm")
 
 
+@pytest.mark.parametrize("off", [0.9, 1.1])
+def test_the_labels_of_thresholds_stand_clear_of_the_other_line(off):
+    made = suggest(kick_web(), "take0", *KICK)
+    figure = draw_thresholds(made, chosen=off * made.threshold)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    for label, other in zip(axes.texts, (off * made.threshold, made.threshold), strict=True):
+        box = label.get_window_extent()
+        line = axes.transData.transform((100.0 * other, 0.0))[0]
+        assert not box.x0 <= line <= box.x1
+
+
+def test_the_rings_are_told_above_the_lines():
+    (axes,) = draw_match_graph(kicks()).axes
+    rings = [text for text in axes.texts if text.get_text().endswith("cm")]
+    assert rings
+    assert min(text.get_zorder() for text in rings) > max(line.get_zorder() for line in axes.get_lines())
+
+
 def test_bad_use():
     with pytest.raises(UnknownFormat, match=r"\.png or \.svg"):
         matches(kicks(), "out.txt")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import click
 
 from marey.cli.options import of_folder, opened_folder, running, running_options
 from marey.cli.params import Moment, Numbers, Shares
-from marey.cli.query import AS_JSON, Query, check_npz, check_picture, dropped_of, query_of, searched
+from marey.cli.query import AS_JSON, NumbersToo, Query, check_npz, check_picture, dropped_of, query_of, searched
 
 if TYPE_CHECKING:
     from marey.find import MatchWeb
@@ -29,8 +30,8 @@ def command() -> None:
     \b
     Example:
       marey find build clips/ -o web.npz
-      marey find search web.npz take1 12.0 13.5 --suggest
-      marey find search web.npz take1 12.0 13.5 --threshold 0.08 --plot kicks.png --cut kicks/
+      marey find search web.npz take1 8.0 9.9 --suggest
+      marey find search web.npz take1 8.0 9.9 --threshold 0.08 --plot kicks.png --cut kicks/
     """
 
 
@@ -63,7 +64,9 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
 
     check_npz(output, "a match web")
     clips = opened_folder(folder, options, output)
+    address = options["cluster"]
     here, run = running_options(options)
+    at_work = _AtWork(run)
     with bar("reading") as progress:
         clips.build(run=here, progress=progress)
     with bar("comparing (compiles once, at first)") as progress:
@@ -75,12 +78,27 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
             limit=options["limit"],
             coarse=options["coarse"],
             labels=list(only) or None,
-            run=run,
+            run=at_work,
             cache=clips.cache,
             progress=progress,
         )
+    if address is not None and not at_work.had_any:
+        click.echo(f"marey: all of it was in the cache, so that the cluster at {address} was not asked", err=True)
     web.save(output)
     tell_web(web, as_json, written=output)
+
+
+class _AtWork:
+    """A runner that knows whether there was anything to do."""
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self.run, self.had_any = run, False
+
+    def __call__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Any:
+        """What the runner gives."""
+        wanted = list(items)
+        self.had_any = self.had_any or bool(wanted)
+        return self.run(function, wanted)
 
 
 @command.command("info")
@@ -94,7 +112,7 @@ def info(file: str, as_json: bool) -> None:
     tell_web(MatchWeb.load(file), as_json)
 
 
-@command.command("search")
+@command.command("search", cls=NumbersToo)
 @click.argument("file", metavar="WEB")
 @click.argument("clip")
 @click.argument("start", type=Moment(), required=False)
@@ -133,8 +151,8 @@ def search(
 
     \b
     Example:
-      marey find search web.npz take1 12.0 13.5 --suggest
-      marey find search web.npz take1 12.0 13.5 --threshold 0.08 --plot kicks.png --cut kicks/
+      marey find search web.npz take1 8.0 9.9 --suggest
+      marey find search web.npz take1 8.0 9.9 --threshold 0.08 --plot kicks.png --cut kicks/
       marey find search web.npz my_kick.bvh --threshold 0.1 --json
     """
     from marey.cli.find_report import tell_found, tell_suggestion

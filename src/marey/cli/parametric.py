@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,32 @@ import click
 
 from marey.cli.files import check_folder, check_output, counted
 from marey.cli.params import Moment, Numbers, Shares
-from marey.cli.query import AS_JSON, check_npz, check_picture, query_of, searched
+from marey.cli.query import AS_JSON, NumbersToo, check_npz, check_picture, query_of, searched
 
 if TYPE_CHECKING:
+    from marey.core._arrays import Floats
     from marey.parametric import ParametricMotion, Reached
 
 _NOTES = 8  # in the text; --json has all
 _NUMBERS_TOO = {"ignore_unknown_options": True}  # so that a target may be negative
+
+
+class _Start(click.ParamType):  # type: ignore[type-arg]
+    """``2.0,0.5,90``: metres x and z, and degrees to the left of +Z."""
+
+    name = "x,z,degrees"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float, float]:
+        """rigid2d (theta, x, z)."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            x, z, turned = (float(part) for part in str(value).split(","))
+        except ValueError:
+            x = z = turned = math.nan
+        if not all(map(math.isfinite, (x, z, turned))):
+            self.fail(f"expected X,Z,DEGREES such as 2.0,0.5,90, got {value!r}", param, ctx)
+        return math.radians(turned), x, z
 
 
 @click.group("parametric")
@@ -31,13 +50,13 @@ def command() -> None:
 
     \b
     Example:
-      marey parametric build web.npz take1 12.0 13.5 --threshold 0.08 --feature position:right_ball -o kick.npz
+      marey parametric build web.npz take1 8.0 9.9 --threshold 0.08 --feature position:right_ball -o kick.npz
       marey parametric range kick.npz
       marey parametric make kick.npz 0.0 1.1 0.95 -o high.bvh
     """
 
 
-@command.command("build")
+@command.command("build", cls=NumbersToo)
 @click.argument("sources", nargs=-1, required=True, metavar="WEB CLIP START STOP | FILE FILE...")
 @click.option(
     "--feature", required=True, help="What it is asked by, such as position:right_hand@farthest or turn,speed."
@@ -72,17 +91,21 @@ def build(
 
     \b
     Example:
-      marey parametric build web.npz take1 12.0 13.5 --threshold 0.08 --feature position:right_ball -o kick.npz
+      marey parametric build web.npz take1 8.0 9.9 --threshold 0.08 --feature position:right_ball -o kick.npz
       marey parametric build walk_*.bvh --feature turn,speed -o walk.npz
     """
+    import warnings
+
     from marey.cli.progress import bar
+    from marey.errors import MareyWarning
     from marey.parametric import ParametricMotion, parse_features
 
     check_npz(output, "a space")
     check_output(output, sources)
     features = parse_features(feature)
     examples = _files(sources) if threshold is None else _found(sources, threshold, options)
-    with bar("building") as progress:
+    with warnings.catch_warnings(), bar("building") as progress:
+        warnings.filterwarnings("ignore", r"\d+ of \d+ examples (is|are) left out", MareyWarning)  # the notes tell why
         space = ParametricMotion.build(
             examples,
             features,
@@ -103,7 +126,7 @@ def _found(sources: tuple[str, ...], threshold: float, options: dict[str, Any]) 
     from marey.find import MatchWeb
 
     if len(sources) not in (2, 4):
-        raise click.UsageError("with --threshold give WEB CLIP START STOP, such as web.npz take1 12.0 13.5")
+        raise click.UsageError("with --threshold give WEB CLIP START STOP, such as web.npz take1 8.0 9.9")
     times = [Moment().convert(text, None, None) for text in sources[2:]]
     web = MatchWeb.load(sources[0])
     return searched(web, query_of(web, sources[1], *(times or (None, None))), threshold, options)
@@ -134,22 +157,29 @@ def _files(sources: tuple[str, ...]) -> Any:
 @click.option(
     "--refine", type=int, default=0, show_default=True, help="Steps that bring the motion nearer; 4 are many."
 )
+@click.option(
+    "--start",
+    type=_Start(),
+    metavar="X,Z,DEGREES",
+    help="Where it begins, and how far it faces from +Z to the left.  [default: 0,0,0]",
+)
 @click.option("--no-cleanup", is_flag=True, help="Leave feet as they are blended, without holding them in place.")
 @click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
 @click.option("--plot", "picture", metavar="PNG", help="Draw the motion with its target: PNG or SVG.")
 @AS_JSON
 def make(
-    file: str, target: tuple[str, ...], output: str, refine: int, no_cleanup: bool, rigid: bool, picture: str | None,
-    as_json: bool,
+    file: str, target: tuple[str, ...], output: str, refine: int, start: Sequence[float] | None, no_cleanup: bool,
+    rigid: bool, picture: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Make the motion that does TARGET: one number for each parameter, as `range` lists them.
 
-    Exits with 1 where the target is out of reach; the nearest motion is written all the same.
+    It begins on the origin and faces +Z, unless --start says otherwise. Exits with 1 where the target is out of reach;
+    the nearest motion is written all the same.
 
     \b
     Example:
       marey parametric make kick.npz 0.0 1.1 0.95 -o high.bvh --refine 4 --plot high.png
-      marey parametric make walk.npz -30 1.4 -o turn.bvh
+      marey parametric make walk.npz -30 1.4 -o turn.bvh --start 2.0,0.5,90
     """
     import warnings
 
@@ -163,7 +193,8 @@ def make(
         check_picture(picture, [file, output])
     space = ParametricMotion.load(file)
     numbers = _target(space, target)
-    options: dict[str, Any] = {"clean": not no_cleanup, "refine": refine, "name": Path(output).stem}
+    options: dict[str, Any] = {"clean": not no_cleanup, "refine": refine, "name": Path(output).stem, "start": start}
+    aim, projected = space.aim(numbers)
     reached = None
     if any(feature.kind == "given" for feature in space.features):
         with warnings.catch_warnings():
@@ -171,7 +202,7 @@ def make(
             motion = space(numbers, **options)
     else:
         motion, reached = space.made(numbers, **options)
-    aim, projected = space.aim(numbers)
+        projected = reached.projected
     save(motion, output, rigid=rigid)
     written = [output]
     if picture is not None:
@@ -284,12 +315,23 @@ def _grouped(notes: Iterable[str]) -> list[str]:
     return out
 
 
+def _rounded(space: ParametricMotion, reached: Reached) -> list[str]:
+    """A note where a duration is off only because a motion has whole frames."""
+    fps, at = space.registration.fps, 0
+    for feature in space.features:
+        off = abs(float(reached.error[at]))
+        if feature.kind == "duration" and 1e-6 < off < 1.0 / fps and not reached.projected:
+            return [f"a motion has whole frames, here of {1.0 / fps:.3f} s, to which its duration is rounded"]
+        at += feature.n_dims
+    return []
+
+
 def _tell_made(
     space: ParametricMotion,
     target: list[float],
     n_frames: int,
     reached: Reached | None,
-    aim: Any,
+    aim: Floats,
     projected: bool,
     written: list[str],
     as_json: bool,
@@ -307,14 +349,20 @@ def _tell_made(
         "target": told(target),
         "aimed": told(aim),
         "projected": projected,
+        "notes": [],
     }
-    if reached is not None:
-        error = told(reached.reached - reached.target)
-        report |= {"reached": told(reached.reached), "error": error}
-        report["error_by_unit"] = {
-            unit: math.hypot(*(off for off, each in zip(error, report["units"], strict=True) if each == unit))
+
+    def by_unit(off: list[float]) -> dict[str, float]:
+        return {
+            unit: math.hypot(*(size for size, each in zip(off, report["units"], strict=True) if each == unit))
             for unit in dict.fromkeys(report["units"])
         }
+
+    report["moved_by_unit"] = by_unit(told(aim - target))
+    if reached is not None:
+        error = told(reached.reached - reached.target)
+        report |= {"reached": told(reached.reached), "error": error, "error_by_unit": by_unit(error)}
+        report["notes"] = _rounded(space, reached)
     if as_json:
         click.echo(json.dumps(report, indent=1, ensure_ascii=False).replace("NaN", "null"))
         return
@@ -324,6 +372,9 @@ def _tell_made(
         click.echo(f"  {name}: asked for {report['target'][k]:.3f}{got} {report['units'][k]}".rstrip())
     if projected:
         near = ", ".join(f"{value:.3f}" for value in report["aimed"])
-        click.echo(f"  ! out of reach; aimed at ({near}) instead")
+        away = " and ".join(f"{size:.3f} {unit}".rstrip() for unit, size in report["moved_by_unit"].items())
+        click.echo(f"  ! out of reach; aimed at ({near}) instead, {away} away")
+    for note in report["notes"]:
+        click.echo(f"  ! {note}")
     for path in written[1:]:
         click.echo(f"wrote {path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,18 @@ if TYPE_CHECKING:
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 Query = tuple["int | str | Motion", "int | None", "int | None"]
 """A clip of a web or a motion from outside, and its frames, half-open."""
+
+
+class NumbersToo(click.Command):
+    """A command whose arguments may be negative numbers, which then are refused, or taken, as numbers."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take what begins like a negative number for an argument, unless a misspelt option is there to be named."""
+        known = {name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
+        misspelt = any(part.startswith("--") and part.partition("=")[0] not in {"--", *known} for part in args)
+        if not misspelt and any(re.match(r"-\.?\d", part) for part in args):
+            ctx.ignore_unknown_options = True
+        return super().parse_args(ctx, args)
 
 
 def query_of(web: MatchWeb, clip: str, start: float | int | None, stop: float | int | None) -> Query:
@@ -39,7 +52,7 @@ def query_of(web: MatchWeb, clip: str, start: float | int | None, stop: float | 
     else:
         raise UnknownName(f"{clip!r} is neither a clip of this web nor a file{similar(clip, web.names)}")
     if start is None or stop is None:
-        raise click.UsageError(f"from when to when of {clip!r}? Give START and STOP, such as 12.0 13.5 or 360f 405f")
+        raise click.UsageError(f"from when to when of {clip!r}? Give START and STOP, such as 8.0 9.9 or 240f 297f")
     return which, *_frames(motion, start, stop)
 
 

@@ -74,8 +74,8 @@ def build_web(
     return MatchWeb(motions, options, _pairs(motions, tiles, results, progress))
 
 
-def work_of(motions: Sequence[Motion], options: WebOptions) -> Work:
-    """What the tiles of a web with these options are computed with."""
+def work_of(motions: Sequence[Motion], options: WebOptions, clouds: Sequence[Clouds] | None = None) -> Work:
+    """What the tiles of a web with these options are computed with; `clouds` where the markers are known already."""
     fps = motions[0].fps
     rules = rules_of(options, fps)
     weights = frame_weights(options.window, fps, "triangle")
@@ -86,8 +86,8 @@ def work_of(motions: Sequence[Motion], options: WebOptions) -> Work:
             f"{options.chain:g} s and windows of {options.window:g} s; give longer clips"
         )
     coarse = Coarse.of(options.coarse, options, fps) if options.coarse > 1 else None
-    clouds = [web_clouds(motion, options) for motion in motions]
-    return Work(clouds, weights, rules, masks_of(motions, options.labels), coarse)
+    seen = [web_clouds(motion, options) for motion in motions] if clouds is None else list(clouds)
+    return Work(seen, weights, rules, masks_of(motions, options.labels), coarse)
 
 
 def rules_of(options: WebOptions, fps: float) -> Rules:

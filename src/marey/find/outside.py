@@ -10,7 +10,7 @@ from marey.compare import Clouds
 from marey.core.motion import Motion
 from marey.edit import resample
 from marey.edit._figure import check_same_body, rooted
-from marey.find.build import masks_of, web_clouds, work_of
+from marey.find.build import web_clouds, work_of
 from marey.find.cells import Cells
 from marey.find.search import checked_stretch
 from marey.find.tiles import Tile, assembled, tiles_of, unpacked
@@ -59,8 +59,8 @@ class Outside:
 
 def _pairs(web: MatchWeb, clouds: Clouds, start: int, stop: int) -> tuple[tuple[int, Cells, bool], ...]:
     """The cells of rows `start` to `stop`, as a build would keep them with the motion among the clips."""
-    inside = work_of(web.clips, web.options)
-    work = replace(inside, clouds=[clouds, *inside.clouds], masks=[None, *masks_of(web.clips, web.options.labels)])
+    inside = work_of(web.clips, web.options, [web.clouds(k) for k in range(len(web))])
+    work = replace(inside, clouds=[clouds, *inside.clouds], masks=[None, *inside.masks])
     out = []
     for k, clip in enumerate(web.clips):
         tiles = [

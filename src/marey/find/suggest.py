@@ -35,7 +35,8 @@ class Suggestion:
 
     threshold : metres, within the level stretch.
     n_matches : what a search with it finds, the query not counted.
-    level : metres, from which to which threshold nothing more is found; the same twice where no stretch stands out.
+    level : metres, from which to which threshold nothing more is found, ending where standing still is as near; the
+        same twice where no stretch stands out.
     thresholds : (n,) metres, rising, that were searched with.
     counts : (n,) matches that each found, the query not counted.
     still : metres between the query and a figure that stands still.
@@ -124,7 +125,9 @@ def suggest(
     rungs, many, stillness, is_full = _climbed(query, find, near[1], shares, most)
     best = max(_levels(rungs, many, stillness, is_full), key=lambda level: level.weight)
     if best.weight > 0.0:
-        threshold, ends = best.middle, (best.low, best.high)
+        threshold = best.middle
+        # Beyond standing still anything will do, even if nothing more is found.
+        ends = (best.low, min(best.high, best.still, still if still > threshold else np.inf))
     else:
         # As much as can be had before standing still is as near.
         threshold = max((t for t, s in zip(rungs, stillness, strict=True) if t < s), default=rungs[0])

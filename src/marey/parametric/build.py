@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from marey.errors import InvalidValue, MareyError, NotBlendable
 from marey.parametric.dense import densified
 from marey.parametric.features import Feature, features_of
 from marey.parametric.measured import Measured, check_finite
+from marey.parametric.notes import kept_notes, named_again, told_apart, warn_left_out
 from marey.parametric.sampling import measured_samples, sample_weights
 from marey.parametric.snap import snapped_apexes
 from marey.parametric.space import ParametricMotion
@@ -40,7 +41,7 @@ _MOST_SAMPLES = 1_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Staged:
-    """Examples in step: which of those given they are, their moments, and notes."""
+    """Examples in step: which of those given they are, their moments, and notes, also on those left out."""
 
     registration: RegistrationCurve
     kept: Ints
@@ -106,8 +107,13 @@ def build_space(
     ------
     InvalidValue : fewer than two examples, features that fail or give no numbers, shapes that do not fit.
     NotBlendable : fewer than two examples that can be brought in step.
+
+    Warns
+    -----
+    MareyWarning : on examples that are left out, as they cannot be brought in step; `notes` have it too.
     """
-    motions, parents, reg = _examples(examples)
+    given, parents, reg = _examples(examples)
+    motions = given if reg is not None else told_apart(given)
     shown = progress or (lambda share: None)
     options: dict[str, Any] = {
         "window": window, "slope_limit": slope_limit, "markers": markers, "max_distance": max_distance, "force": force,
@@ -117,7 +123,7 @@ def build_space(
     if (values is None) == (feature is None):
         raise InvalidValue("expected either feature= to measure or values= given by hand, and not both")
     if values is not None:
-        return _by_hand(motions, parents, reg, values, names, scale, limits, options)
+        return _by_hand((given, motions), parents, reg, values, names, scale, limits, options)
     features = features_of(feature)
     if snap is not None:
         if apexes is not None or reg is not None:
@@ -126,6 +132,7 @@ def build_space(
             )
         apexes = snapped_apexes(motions, parents, features, snap, options)
     staged = _staged(motions, parents, reg, features, apexes, landmarks, options)
+    warn_left_out(staged.notes, len(motions), stacklevel=3)
     shown(0.2)
     aligned = staged.registration
     measured = Measured(densified(aligned), features, staged.moments, aligned.fps)
@@ -143,12 +150,15 @@ def build_space(
     which, weights = sample_weights(
         own / steps, n_samples, limits[0], checked_number(expand, "expand="), _generator(rng)
     )
-    reached, blended, shares = measured_samples(
-        measured, own, steps, which, weights, checked_number(spacing, "spacing=")
-    )
+    try:
+        reached, blended, shares = measured_samples(
+            measured, own, steps, which, weights, checked_number(spacing, "spacing=")
+        )
+    except MareyError as error:
+        raise InvalidValue(f"the feature of a blend of examples cannot be had: {error}") from error
     shown(1.0)
     return ParametricMotion(
-        registration=aligned,
+        registration=named_again(aligned, given, kept),
         features=features,
         moments=staged.moments,
         parameters=settle(own),
@@ -170,6 +180,9 @@ def _examples(given: Any) -> tuple[tuple[Motion, ...], Ints | None, Registration
         raise InvalidValue("a space needs two examples or more, got one motion; add others of the same action")
     parents = getattr(given, "parents", None)
     motions = tuple(getattr(given, "motions", given))
+    for motion in motions:
+        if not isinstance(motion, Motion):
+            raise InvalidValue(f"a space is built of motions, got {type(motion).__name__}; load files first")
     if len(motions) < 2:
         raise InvalidValue(
             f"a space needs two examples or more, got {len(motions)}; add others of the same action, or search with a "
@@ -211,7 +224,8 @@ def _staged(
     )
     kept = np.array(fit)[along.kept]
     moments = _moments(along.registration, features, seconds[kept], columns)
-    return _Staged(along.registration, kept, moments, notes + along.registration.notes)
+    notes += kept_notes(along.registration.notes, (motions[fit[k]] for k in along.left_out))
+    return _Staged(replace(along.registration, notes=notes), kept, moments, notes)
 
 
 def _marks(
@@ -330,7 +344,7 @@ def _tolerance(given: ArrayLike, d: int) -> Floats:
 
 
 def _by_hand(
-    motions: Sequence[Motion],
+    motions_of: tuple[Sequence[Motion], Sequence[Motion]],
     parents: Ints | None,
     reg: RegistrationCurve | None,
     values: ArrayLike,
@@ -339,7 +353,11 @@ def _by_hand(
     limits: tuple[float, int],
     options: dict[str, Any],
 ) -> ParametricMotion:
-    """A space of numbers that nobody measures: neighbours among the examples alone (Kovar 6.4.2)."""
+    """A space of numbers that nobody measures: neighbours among the examples alone (Kovar 6.4.2).
+
+    motions_of : as they were given, and with names that tell them apart.
+    """
+    given, motions = motions_of
     table = as_type(values, "values")
     table = table[:, None] if table.ndim == 1 else table
     table = frozen(table, "values", (len(motions), None))
@@ -350,7 +368,10 @@ def _by_hand(
     kept = np.arange(len(motions))
     if reg is None:
         along = register_along(motions, parents, **options)
-        reg, table, kept = along.registration, table[along.kept], along.kept
+        notes = kept_notes(along.registration.notes, (motions[k] for k in along.left_out))
+        warn_left_out(notes, len(motions), stacklevel=4)
+        table, kept = table[along.kept], along.kept
+        reg = named_again(replace(along.registration, notes=notes), given, kept)
     n = reg.n_motions
     features = (Feature("given", names=named, units=("",) * d),)
     alone, full = np.arange(n)[:, None], np.ones((n, 1))

@@ -149,13 +149,12 @@ class Feature:
         except MareyError:
             raise
         except Exception as error:
-            raise InvalidValue(
-                f"{self.told} failed on {motion.name or 'a motion'!r}: {type(error).__name__}: {error}"
-            ) from error
+            on = f" on {motion.name!r}" if motion.name else ""  # blends have no name: who measures them knows it
+            raise InvalidValue(f"{self.told} failed{on}: {type(error).__name__}: {error}") from error
         if given.shape != (self.n_dims,):
             raise InvalidValue(
-                f"{self.told} must give {self.n_dims} numbers, as its names say, but gave shape {given.shape} for "
-                f"{motion.name or 'a motion'!r}"
+                f"{self.told} must give {self.n_dims} numbers, as its names say, but gave shape {given.shape}"
+                + (f" for {motion.name!r}" if motion.name else "")
             )
         return given
 
@@ -226,7 +225,7 @@ def step_height(joint: str = "") -> Feature:
 
 
 def duration() -> Feature:
-    """Seconds from the first frame to the last."""
+    """Seconds from the first frame to the last: whole frames, so that a motion has it to within half of one at best."""
     return _whole("duration")
 
 

@@ -29,6 +29,11 @@ __all__ = ["ParametricMotion", "Reachable", "Reached"]
 # Gauss-Newton steps where refinement is asked for without a number.
 _STEPS = 4
 _MOST_STEPS = 50
+# In steps of the scale: what an aim may be moved by before it counts as another one, and what a refined motion may miss
+# a target by that was moved at all.
+_MOVED, _MISSED = 0.1, 0.5
+# Where motions begin unless it is said: on the origin, facing +Z, so that a place asked for is that place in the world.
+_START = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,12 +74,13 @@ class Reached:
     """What a space made of a request.
 
     target : (d,) as it was asked for.
-    aimed : (d,) the same, or where it was projected to, if it cannot be reached.
+    aimed : (d,) the same, or where it was moved to, if it cannot be reached.
     reached : (d,) of the motion made, at the moment that the examples' moments are blended to.
     own : (d,) of the motion made by itself, at the moment that is found in it; NaN where none can be.
     units : of the d parameters.
     weights : (n,) of the examples.
-    projected : whether the target was out of reach.
+    projected : whether the target was out of reach: the aim was moved by more than a tenth of `scale`, or by less, but
+        what refinement made of it is off by more than half of that.
     """
 
     target: Floats
@@ -97,11 +103,11 @@ class Reached:
 
     def distances(self, *, own: bool = False) -> dict[str, float]:
         """By unit, the length of the error in the parameters of that unit: metres for places, radians for angles."""
-        off = self.own_error if own else self.error
-        return {
-            unit: float(np.linalg.norm(off[[k for k, each in enumerate(self.units) if each == unit]]))
-            for unit in dict.fromkeys(self.units)
-        }
+        return _by_unit(self.units, self.own_error if own else self.error)
+
+    def moved(self) -> dict[str, float]:
+        """By unit, how far the aim is from what was asked for."""
+        return _by_unit(self.units, np.asarray(self.aimed - self.target))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,20 +225,25 @@ class ParametricMotion:
         """(d,) the target, or where it is projected to if it cannot be reached, and whether it was.
 
         Beyond a step of `scale` from the nearest sample the aim goes over to the mean of the samples around, without a
-        jump; two steps away it has arrived there. Values that were given by hand have no samples in between: all that
-        lies in the box around them can be reached.
+        jump; two steps away it has arrived there. It counts as projected where it was moved by more than a tenth of a
+        step. Values that were given by hand have no samples in between: all that lies in the box around them can be
+        reached.
         """
         given = self._checked(target)
         if self._by_hand:
             inside = np.clip(given, self.samples.min(axis=0), self.samples.max(axis=0))
-            return inside, bool((inside != given).any())
+            return inside, self._is_moved(given, inside)
         near, shares = self._around(given)
         apart = float(np.linalg.norm((self.samples[near] - given) / self.scale, axis=1).min())
         beyond = np.clip(apart - 1.0, 0.0, 1.0)
         if beyond == 0.0:
             return given, False
         share = beyond**2 * (3.0 - 2.0 * beyond)
-        return np.asarray((1.0 - share) * given + share * (shares @ self.samples[near])), True
+        aimed = np.asarray((1.0 - share) * given + share * (shares @ self.samples[near]))
+        return aimed, self._is_moved(given, aimed)
+
+    def _is_moved(self, target: Floats, aimed: Floats) -> bool:
+        return float(np.linalg.norm((aimed - target) / self.scale)) > _MOVED
 
     def weights(self, target: ArrayLike, *, refine: bool | int = False, clean: bool = True) -> Floats:
         """(n,) weights of the examples: nearly all 0, within [-delta, 1 + delta], with a sum of 1."""
@@ -258,7 +269,9 @@ class ParametricMotion:
             `MareyWarning`.
         clean : hold the contacts of the blend in place.
         refine : try that the motion really has these parameters, by 4 steps or by a number of them.
-        start : rigid2d (theta, x, z) of the first frame, as for `marey.blend`.
+        start : rigid2d (theta, x, z) of the first frame: how far it faces from +Z to the left, and where the hips are.
+            By default every motion begins on the origin and faces +Z, so that neighbouring targets give neighbouring
+            motions, and a place that is asked for is that place in the world (for a floor at height 0).
         name : of the motion.
         """
         asked = self._asked(target, refine, clean, start)
@@ -289,6 +302,9 @@ class ParametricMotion:
         given = self._checked(target)
         which, share, (aimed, projected) = self._solved(given, refine, clean)
         made, u = self._made(which, share, clean, start)
+        if not projected and _checked_steps(refine) and not np.array_equal(aimed, given):
+            off = (self._measured().of_motion(made, u) - given) / self.scale
+            projected = float(np.linalg.norm(off)) > _MISSED
         weights = np.zeros(self.registration.n_motions)
         weights[which] = share
         return _Asked(given, aimed, projected, weights, made, u)
@@ -377,9 +393,9 @@ class ParametricMotion:
         rate = self.registration.fps
         u, _ = frames_of(sub, table[None], rate)
         made, _ = compose(sub, Track(np.arange(len(u)) / rate, u, np.broadcast_to(table, (len(u), len(table)))), rate)
-        if start is not None:
-            here = place(made.skeleton, made[:1].world(), 0)
-            made = made.moved(rigid2d.between(here, frozen(start, "start", (3,))))
+        # The blend stands where one of its examples was recorded, and with other weights another one.
+        there = frozen(_START if start is None else start, "start", (3,))
+        made = made.moved(rigid2d.between(place(made.skeleton, made[:1].world(), 0), there))
         given, _ = chosen(self.registration, which.tolist())
         step = {"inputs": inputs_record(given), "distance": float(given.distance), "weights": table.tolist()}
         made = replace(made, source=made.source.with_step(op="blend", **step))
@@ -397,11 +413,25 @@ class ParametricMotion:
 
     def _told_projected(self, target: Floats, aimed: Floats) -> str:
         asked, got = (", ".join(f"{value:.3g}" for value in values) for values in (target, aimed))
-        return f"the target ({asked}) cannot be reached with these examples; the nearest that can be is about ({got})"
+        away = " and ".join(
+            f"{size:.2g} {unit}".rstrip() for unit, size in _by_unit(self.units, aimed - target).items()
+        )
+        return (
+            f"the target ({asked}) cannot be reached with these examples; the nearest that can be is about ({got}), "
+            f"{away} away"
+        )
 
     def _check_measurable(self, what: str) -> None:
         if any(feature.kind == "given" for feature in self.features):
             raise InvalidValue(f"{what} needs parameters that can be measured, and {self.names[0]!r} was given by hand")
+
+
+def _by_unit(units: tuple[str, ...], off: Floats) -> dict[str, float]:
+    """By unit, the length of what is off (d,) in the parameters of that unit."""
+    return {
+        unit: float(np.linalg.norm(off[[k for k, each in enumerate(units) if each == unit]]))
+        for unit in dict.fromkeys(units)
+    }
 
 
 def _checked_steps(refine: bool | int) -> int:

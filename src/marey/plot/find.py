@@ -180,7 +180,7 @@ def draw_match_graph(found: Found) -> Figure:
     figure = new_figure(6.4)
     axes = figure.add_axes((0.02, 0.05, 0.66, 0.86))
     places = _around(found)
-    _rings(axes, found)
+    _rings(axes, found, places)
     tree = {(min(k, int(p)), max(k, int(p))) for k, p in enumerate(found.parents) if p >= 0}
     for edge in found.edges:
         if (edge.first, edge.second) not in tree:
@@ -234,15 +234,24 @@ def _around(found: Found) -> Floats:
     return out
 
 
-def _rings(axes: Axes, found: Found) -> None:
-    """Circles of equal distance, three or four of them."""
+def _rings(axes: Axes, found: Found, places: Floats) -> None:
+    """Circles of equal distance, three or four of them, told where dots (n, 2) leave most room."""
     from matplotlib.patches import Circle
 
     far = 100.0 * max(float(found.distances.max()), 1e-6)
     step = _round_step(far / 3.5)
-    for radius in np.arange(step, 1.001 * far, step):
+    radii = np.arange(step, 1.001 * far, step)
+    ways = np.linspace(0.0, 2.0 * np.pi, 180, endpoint=False)
+    ways = np.stack([np.sin(ways), np.cos(ways)], axis=1)
+    spots = radii[:, None] * ways[:, None]
+    room = np.linalg.norm(spots[:, :, None] - places, axis=3).min(axis=(1, 2))
+    way = ways[int(np.argmax(room))]
+    for radius in radii:
         axes.add_patch(Circle((0.0, 0.0), radius, fc="none", ec=shade(NOTE, 0.22), lw=0.7, ls=(0, (2, 2)), zorder=0.5))
-        axes.text(0.0, radius, f"{radius:g} cm", size=7.5, color=NOTE, ha="center", va="bottom", zorder=0.6)
+        axes.text(
+            radius * way[0], radius * way[1], f"{radius:g} cm", size=7.5, color=NOTE, ha="center", va="center",
+            zorder=2.5, bbox={"fc": "white", "ec": "none", "pad": 1.0, "alpha": 0.85},
+        )  # fmt: skip
 
 
 def _round_step(wanted: float) -> float:
@@ -322,10 +331,13 @@ def draw_thresholds(suggestion: Suggestion, *, chosen: float | None = None) -> F
         marks.append((100.0 * chosen, f"chosen: {100.0 * chosen:.3g} cm", MIDDLE, 0.88))
     for place, text, colour, height in marks:
         axes.axvline(place, color=colour, lw=1.3, ls=(0, (3, 2)), zorder=2)
-        right = place > 0.7 * far
+        # Away from the other line, or else to where there is room.
+        others = [other for other, *_ in marks if other != place]
+        right = place < others[0] if others and 0.15 * far < place < 0.85 * far else place > 0.7 * far
         axes.annotate(text, (place, height), (-6 if right else 6, 0), xycoords=("data", "axes fraction"),
-                      textcoords="offset points", size=NOTE_SIZE, color=colour, va="top",
-                      ha="right" if right else "left")  # fmt: skip
+                      textcoords="offset points", size=NOTE_SIZE, color=colour, va="top", zorder=5,
+                      ha="right" if right else "left",
+                      bbox={"fc": "white", "ec": "none", "pad": 1.0, "alpha": 0.8})  # fmt: skip
     below = suggestion.n_matches
     axes.plot(100.0 * suggestion.threshold, below, "o", ms=6, mfc="white", mec=LEFT, mew=1.5, zorder=4)
     # Beyond the level stretch anything will do: how steeply it rises there says all.

@@ -1,0 +1,60 @@
+"""What a build says of its examples: names that tell them apart, and which were left out."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from marey.core._arrays import Ints
+from marey.core.motion import Motion
+from marey.errors import MareyWarning
+from marey.register.registration import RegistrationCurve
+
+__all__ = ["kept_notes", "named_again", "told_apart", "warn_left_out"]
+
+
+def told_apart(motions: Sequence[Motion]) -> tuple[Motion, ...]:
+    """The motions, those without a name or with one that another has too called by their number."""
+    times = Counter(motion.name for motion in motions)
+    return tuple(
+        motion if motion.name and times[motion.name] == 1 else replace(motion, name=_numbered(motion.name, j))
+        for j, motion in enumerate(motions)
+    )
+
+
+def _numbered(name: str, j: int) -> str:
+    return f"{name} (motion {j})" if name else f"motion {j}"
+
+
+def named_again(reg: RegistrationCurve, given: Sequence[Motion], kept: Ints) -> RegistrationCurve:
+    """The registration of motions `kept` of those given, by the names that they were given with."""
+    names = [given[int(j)].name for j in kept]
+    if all(motion.name == name for motion, name in zip(reg.motions, names, strict=True)):
+        return reg
+    return replace(
+        reg, motions=tuple(replace(motion, name=name) for motion, name in zip(reg.motions, names, strict=True))
+    )
+
+
+def kept_notes(notes: Iterable[str], left_out: Iterable[Motion]) -> tuple[str, ...]:
+    """The notes without those on what was done to motions before they were left out."""
+    gone = [repr(motion.name) for motion in left_out]
+    return tuple(
+        note
+        for note in notes
+        if " is left out: " in note or not any(note.startswith((f"contacts of {n} ", f"{n} ")) for n in gone)
+    )
+
+
+def warn_left_out(notes: Iterable[str], n_given: int, *, stacklevel: int) -> None:
+    """A `MareyWarning` on the notes that say why motions were left out, if there are any."""
+    told = [note.replace(" is left out: ", ": ", 1) for note in notes if " is left out: " in note]
+    if told:
+        verb = "is" if len(told) == 1 else "are"
+        warnings.warn(
+            f"{len(told)} of {n_given} examples {verb} left out: {'; '.join(told)}",
+            MareyWarning,
+            stacklevel=stacklevel + 1,
+        )
