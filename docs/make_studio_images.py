@@ -7,6 +7,7 @@ in PICTURES. Needs `chromium` and the dev extra.
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import marey
+from marey.pmg.walker import walker
 from marey.samples import sample
 
 FLAGS = [
@@ -45,6 +47,9 @@ FINE = """() => {
   stage.scene.traverse((each) => { if (each.material) each.material.needsUpdate = true; });
   stage.resize();
 }"""
+
+# Where a figure is driven, pictures have to come often.
+COARSE = "() => { marey.stage.renderer.shadowMap.enabled = false; marey.stage.ratio = 0.5; marey.stage.resize(); }"
 
 
 class Room:
@@ -79,6 +84,27 @@ class Room:
     def press(self, name: str) -> None:
         """Press a button."""
         self.page.get_by_role("button", name=name, exact=True).first.click()
+
+    def says(self, text: str) -> None:
+        """Wait until the panel shows a text."""
+        self.until(f"document.querySelector('.panel').innerText.includes({text!r})")
+
+    def show(self, selector: str, block: str = "start", text: str = "") -> None:
+        """Scroll the panel to a part of it, which comes to the start, center or end of what is seen."""
+        part = self.page.locator(selector, has_text=text) if text else self.page.locator(selector)
+        part.first.evaluate(f"(part) => part.scrollIntoView({{ block: {block!r} }})")
+
+    def pause(self) -> None:
+        """Stand still, also where what is still under way would play."""
+        still = 0
+        while still < 10:
+            still = 0 if self.page.evaluate("() => marey.playback.playing") else still + 1
+            self.page.evaluate("() => { marey.playback.playing = false; }")
+            time.sleep(0.1)
+
+    def alone(self) -> None:
+        """Hide all figures but the selected one."""
+        self.page.evaluate("() => marey.motions.forEach((one) => { one.figure.visible = one === marey.selected; })")
 
     def seek(self, frame: int) -> None:
         """Go to a frame."""
@@ -149,11 +175,144 @@ def draw_compare(room: Room) -> None:
     room.look((-1.6, 0.6, 3.4), (-0.6, -0.1, 0.0))
 
 
+def draw_blend(room: Room) -> None:
+    """A slow walk and a run blended, with the grid of their distances."""
+    for name in ("slow", "trot"):
+        room.open(f"{name}.bvh")
+    room.panel("Blend")
+    for name in ("slow", "trot"):
+        room.page.locator(".blend-list").get_by_text(name).click()
+    room.says("contacts belong together")
+    room.press("Blend")
+    room.until("marey.selected.info.name.includes('+') && marey.selected.figure.pose")
+    room.pause()
+    room.show(".grid-view", "end")
+    room.seek(40)
+    room.look((2.6, 0.4, 1.6), (0.0, -0.1, 0.0))
+
+
+def draw_graph(room: Room) -> None:
+    """A path drawn on the ground, and the way that a graph of three walks took along it."""
+    for name in ("slow", "left", "right"):
+        room.open(f"{name}.bvh")
+    room.panel("Graph")
+    room.page.locator(".panel").get_by_label("From").select_option("open")
+    room.press("Compare clips")
+    room.says("3 clips")
+    room.page.get_by_label("Alike up to, number").fill("0.15")
+    room.page.keyboard.press("Enter")
+    room.press("Draw")
+    room.page.evaluate("() => { marey.stage.camera.position.y *= 2.5; marey.stage.controls.update(); }")
+    room.settle()
+    box = room.page.locator("#stage canvas").bounding_box()
+    across, down = box["x"] + 0.5 * box["width"], box["y"] + 0.55 * box["height"]
+    steps = [(230.0 * (k / 12.0 - 1.0), 55.0 * math.sin(k * math.pi / 12.0)) for k in range(25)]
+    room.page.mouse.move(across + steps[0][0], down + steps[0][1])
+    room.page.mouse.down()
+    for x, y in steps[1:]:
+        room.page.mouse.move(across + x, down + y)
+    room.page.mouse.up()
+    room.page.locator(".panel button", has_text="Follow").last.click()
+    room.says("cm off in the mean")
+    room.pause()
+    room.show(".stretches", "center")
+    room.seek(int(0.5 * room.page.evaluate("() => marey.playback.nFrames")))
+    room.look((-1.0, 5.0, 6.2), (0.0, -0.9, 0.9))
+
+
+def draw_find(room: Room) -> None:
+    """A kick, what is like it, and a kick between all of these where the ball was dragged."""
+    for name in ("take1", "take0"):
+        room.open(f"{name}.bvh")
+    room.panel("Find")
+    room.page.locator(".panel").get_by_label("Clips").select_option("open")
+    room.press("Compare all")
+    room.says("can be searched")
+    kick = room.page.evaluate("() => marey.selected.info.labels.find(({ name }) => name === 'kick')")
+    room.page.evaluate(f"() => marey.playback.setRegion([{kick['start']}, {kick['stop']}])")
+    room.press("Try thresholds")
+    room.says("Take ")
+    room.page.locator(".panel button", has_text="Take ").click()
+    room.press("Search")
+    room.says("beside what was sought")
+    room.page.locator(".panel button", has_text="Make it aimable").click()
+    room.says("Misses by")
+    room.page.locator(".panel input[type=range]").last.press("ArrowRight")
+    room.until("marey.playback.playing")
+    room.pause()
+    room.alone()
+    room.show(".panel h3", text="Matches")
+    room.seek(int(0.52 * room.page.evaluate("() => marey.playback.nFrames")))
+    room.look((2.4, 0.5, 1.6), (0.0, -0.1, 0.2))
+
+
+def draw_layer(room: Room) -> None:
+    """The arms of one who carries a box on one who walks, looking at a ball."""
+    for name in ("slow.bvh", "carry.bvh"):
+        room.open(name)
+    room.panel("Layer")
+    room.page.locator(".panel select").nth(1).select_option(label="carry")
+    room.page.locator(".panel select").nth(2).select_option(label="slow")
+    room.press("Put it on")
+    room.until("marey.motions.size === 3 && marey.selected.figure.pose && marey.playback.playing")
+    room.pause()
+    room.seek(30)
+    room.press("Look from here")
+    room.says("settles at")
+    room.seek(60)
+    room.look((1.4, 0.3, 2.8), (0.3, -0.1, 0.2))
+
+
+def draw_author(room: Room) -> None:
+    """A character of one node, and what its transitions cost."""
+    for name in ("right", "slow", "left"):
+        room.open(f"{name}.bvh")
+    room.panel("Author")
+    room.press("Add node")
+    room.says("gait cycles")
+    room.press("Compare")
+    room.says("has a way on")
+    room.press("Connect")
+    room.until("[...document.querySelectorAll('.panel .item')].some((one) => one.textContent === 'walk → walk')")
+    room.press("Walk about")
+    room.until("marey.selected.info.n_frames === 600 && marey.selected.figure.pose")
+    room.pause()
+    room.alone()
+    room.show(".panel button", text="Compare")
+    room.seek(200)
+    room.look((2.4, 0.6, 2.4), (0.0, -0.1, 0.0))
+
+
+def draw_drive(room: Room) -> None:
+    """A figure on its way to where the ground was clicked, with what it can reach."""
+    room.page.evaluate(COARSE)
+    room.open("slow.bvh")
+    room.panel("Drive")
+    room.until("[...document.querySelectorAll('.panel option')].some((one) => one.value === 'file:walker.json')")
+    room.page.get_by_label("Character").select_option("file:walker.json")
+    room.press("Start")
+    room.page.get_by_role("button", name="Stop").wait_for()
+    room.page.keyboard.down("a")
+    room.until("/^[0-9.]+ s$/.test(document.querySelector('.panel output').textContent)")
+    room.page.keyboard.up("a")
+    room.until("document.querySelector('.panel table')")
+    box = room.page.locator("#stage canvas").bounding_box()
+    room.page.mouse.click(box["x"] + 0.78 * box["width"], box["y"] + 0.66 * box["height"])
+    time.sleep(0.5)  # it is on its way
+    room.page.evaluate(FINE)
+
+
 PICTURES: dict[str, Callable[[Room], None]] = {
     "studio": draw_look,
     "studio_curves": draw_curves,
     "studio_skin": draw_skin,
     "studio_compare": draw_compare,
+    "studio_blend": draw_blend,
+    "studio_graph": draw_graph,
+    "studio_find": draw_find,
+    "studio_layer": draw_layer,
+    "studio_author": draw_author,
+    "studio_drive": draw_drive,
 }
 
 
@@ -163,6 +322,19 @@ def write_clips(folder: Path) -> None:
 
     for name in ("walk", "run", "kick"):
         marey.save(sample(name).motion, folder / f"{name}.bvh")
+    moves: dict[str, tuple[str, dict[str, Any]]] = {
+        "slow": ("walk", {"speed": 1.0}),
+        "left": ("walk", {"turn_rate": 0.8}),
+        "right": ("walk", {"turn_rate": -0.8}),
+        "trot": ("run", {}),
+        "carry": ("carry_box", {}),
+    }
+    for name, (kind, options) in moves.items():
+        marey.save(sample(kind, fps=30.0, seconds=6.0, **options).motion, folder / f"{name}.bvh")
+    for name, seed in (("take0", 1), ("take1", 4)):
+        take = sample("medley", rng=seed, fps=30.0, kicks=3, punches=1, reaches=1).motion
+        marey.save(take, folder / f"{name}.bvh")
+    walker(n_turns=5, speeds=(1.1,), fps=30.0, n_source=20, n_target=60).save(folder / "walker.json")
     walk = sample("walk", seconds=3.0).motion
     marey.save(walk, folder / "stroll.glb")
     drift = np.zeros_like(walk.root_positions)

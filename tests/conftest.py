@@ -16,9 +16,21 @@ def data_folder() -> Path:
     return folder
 
 
-# Rooms whose tests share clips, graphs and webs that take long to make, and kernels that take long to compile: each
-# goes to one worker as a whole. Elsewhere a file does.
-_TOGETHER = {"blend", "clean", "control", "find", "graph", "layer", "parametric", "pmg", "register", "store"}
+# Rooms whose tests share clips, graphs and webs that take long to make, kernels that take long to compile, or a
+# browser: each goes to one worker as a whole. Elsewhere a file does.
+_TOGETHER = {
+    "blend",
+    "clean",
+    "control",
+    "find",
+    "graph",
+    "layer",
+    "parametric",
+    "pmg",
+    "register",
+    "store",
+    "studio/browser",
+}
 # Workers take these from first to last. One compiles the kernels that all rooms need while the other has none to
 # compile; then come rooms with kernels of their own, the longest first; last, what uses all of them, in small pieces.
 _ORDER = ("blend", "io", "maths", "core", "graph", "layer", "clean", "control", "pmg", "find", "parametric", "register")
@@ -50,7 +62,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByRoom(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return _room(nodeid) if _room(nodeid) in _TOGETHER else nodeid.split("::")[0]
+            file = nodeid.split("::")[0]
+            return next((room for room in _TOGETHER if file.startswith(f"tests/{room}/")), file)
 
     config.option.loadscopereorder = False  # else groups with many tests come first, however long they take
     return ByRoom(config, log)

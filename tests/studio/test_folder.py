@@ -6,9 +6,13 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import marey
 from marey.errors import InvalidValue, LimitExceeded, UnknownFormat, UnreadableFile
+from marey.io.archive import pack
+from marey.samples import sample
 from marey.studio.folder import Folder
 from marey.studio.places import MOST_OFFERS, UPLOAD_BYTES, Places, fit_name
 
@@ -58,6 +62,19 @@ def test_five_hundred_clips_are_listed_without_opening_one(tmp_path: Path, monke
         (tmp_path / f"{i:03}.bvh").touch()
     monkeypatch.setattr("builtins.open", lambda *a, **k: pytest.fail(f"opened {a[0]}"))
     assert len(Folder(tmp_path).listed().files) == 500
+
+
+def test_what_was_made_of_motions_is_not_listed_among_them(tmp_path: Path) -> None:
+    walk = sample("walk", seconds=1.0, fps=30.0).motion
+    (tmp_path / "mine.json").write_text("{}")
+    marey.save(walk, tmp_path / "mine.take.npz")  # a motion, whatever it is called
+    for name, form in (("mine.walk.npz", "marey.gait_space"), ("moves.npz", "marey.graph"), ("web.npz", "marey.web")):
+        (tmp_path / name).write_bytes(pack(form, 1, {"distances": np.zeros(3)}))
+    np.savez(tmp_path / "theirs.npz", poses=np.zeros(3))  # opening it says what is wrong with it
+    np.savez(tmp_path / "odd.npz", format=np.array(["marey.web"] * 10_000))
+    (tmp_path / "broken.npz").write_bytes((tmp_path / "web.npz").read_bytes()[:-30])
+    found = [each.path for each in Folder(tmp_path).listed().files]
+    assert found == ["broken.npz", "mine.take.npz", "odd.npz", "theirs.npz"]
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_study_shows_grid_and_paths(page: FakePage, pair: list[str], folder: Pat
 def test_methods_blend(page: FakePage, pair: list[str], method: str) -> None:
     made = page.do("blend", motions=pair, method=method, weights=[1, 1])["motion"]
     assert made["n_frames"] > 20
-    assert made["made_by"] == [f"from {pair[0]}", f"from {pair[1]}"]
+    assert made["made_by"] == ["from slow", "from fast"]
     _, positions, _ = page.frames(made["motion"], 0, 2)
     assert np.isfinite(positions).all()
     page.do("close", motion=made["motion"])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import stat
 import time
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from fnmatch import fnmatch
@@ -28,6 +30,8 @@ from marey.store.index import FileRow, Index
 CLIP_SUFFIXES = tuple(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf")
 # A file that was written to within this many nanoseconds before it was read may be so again without its times telling.
 _RACY = 2_000_000_000
+# Bytes that are read of what an archive says it is.
+_MOST_FORM = 4096
 
 
 class Stamp(NamedTuple):
@@ -146,15 +150,16 @@ def _clips(path: Path) -> tuple[str, ...] | None:
             return None
         return names if len(names) > 1 else None
     if suffix == ".npz":
-        form = _npz_form(path)
+        form = npz_form(path)
         return () if form.startswith("marey.") and form != MOTION_FORMAT else None
     return None
 
 
-def _npz_form(path: Path) -> str:
+def npz_form(path: Path | str) -> str:
     """What an archive says it is; graphs and other results may lie beside the clips that they were made from."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open("format.npy") as stream:
-            return str(np.lib.format.read_array(stream, allow_pickle=False))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+            begin = io.BytesIO(stream.read(_MOST_FORM))
+        return str(np.lib.format.read_array(begin, allow_pickle=False))
+    except (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, zlib.error, zipfile.BadZipFile):
         return ""

@@ -16,8 +16,13 @@ from marey.studio.motions import Opened
 _TALL = 1.7  # metres, where nothing tells
 
 
-def info_of(name: str, opened: Opened, session: str = "", origin: str = "") -> MotionInfo:
-    """The motion with id `name` of a session; `origin` is that of the one from whose file its skin is."""
+def info_of(
+    name: str, opened: Opened, session: str = "", origin: str = "", sources: tuple[str, ...] = ()
+) -> MotionInfo:
+    """The motion with id `name` of a session.
+
+    `origin` is the id of the one from whose file its skin is; `sources` are the names of those it was made from.
+    """
     step = opened.now
     figure = step.figure
     shared: dict[str, Any] = {
@@ -34,7 +39,7 @@ def info_of(name: str, opened: Opened, session: str = "", origin: str = "") -> M
         "evidence": figure.source.evidence,
         "warnings": opened.warnings,
         "made_by": (
-            *(f"from {each}" for each in opened.made_from),
+            *(f"from {each}" for each in sources),
             *(each.what for each in opened.steps[1 : opened.at + 1]),
         ),
         "skin": f"/skin/{session}/{origin}" if session and origin else None,

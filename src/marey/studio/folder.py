@@ -9,6 +9,8 @@ from pathlib import Path
 
 from marey.errors import InvalidValue, UnknownFormat, UnreadableFile
 from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, SIDECAR_SUFFIX, split_name
+from marey.io.npz import FORMAT as MOTION_FORMAT
+from marey.store.scan import npz_form
 from marey.studio.messages import FileEntry, FolderList
 
 SUFFIXES = (*(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf"), *MARKER_SUFFIXES)
@@ -73,7 +75,11 @@ class Folder:
             return False
 
     def listed(self) -> FolderList:
-        """The motion files in and below the folder in order of their names; none is opened, but for small sidecars."""
+        """The motion files in and below the folder in order of their names.
+
+        None is opened, but for small sidecars and for what NPZ files say they are: graphs, characters' spaces and other
+        results that lie beside the motions are left out.
+        """
         found: list[tuple[str, os.stat_result]] = []
         left_out = 0
         sidecars: set[str] = set()
@@ -91,7 +97,7 @@ class Folder:
         return FolderList(self.name, tuple(self._entry(path, about, sidecars) for path, about in found), left_out)
 
     def _look_at(self, path: str) -> os.stat_result | None:
-        """How a file stands; None for links that lead outside, and for what is no file."""
+        """How a file stands; None for links that lead outside, for what is no file, and for results."""
         try:
             about = os.lstat(path)
             if stat.S_ISLNK(about.st_mode):
@@ -100,7 +106,7 @@ class Folder:
                 about = os.stat(path)
         except OSError:
             return None
-        return about if stat.S_ISREG(about.st_mode) else None
+        return about if stat.S_ISREG(about.st_mode) and not _is_result(path) else None
 
     def _entry(self, path: str, about: os.stat_result, sidecars: set[str]) -> FileEntry:
         side = os.path.splitext(path)[0] + SIDECAR_SUFFIX
@@ -113,6 +119,14 @@ class Folder:
             has_side,
             _labels(side) if has_side else (),
         )
+
+
+def _is_result(path: str) -> bool:
+    """Whether a file is an archive of marey's that is no motion."""
+    if split_name(path)[1] != ".npz":
+        return False
+    form = npz_form(path)
+    return form.startswith("marey.") and form != MOTION_FORMAT
 
 
 def _labels(side: str) -> tuple[str, ...]:

@@ -138,6 +138,12 @@ class Motions:
                 name = opened.made_from[0] if not opened.file and len(opened.made_from) == 1 else ""
         return ""
 
+    def sources(self, name: str) -> tuple[str, ...]:
+        """What a motion was made from: the names of those that are open, the ids of those that are not."""
+        with self._lock:
+            made_from = self._opened[name].made_from if name in self._opened else ()
+            return tuple(self._opened[one].now.figure.name if one in self._opened else one for one in made_from)
+
     def close(self, name: str) -> None:
         """Forget a motion."""
         self.opened(name)

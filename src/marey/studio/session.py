@@ -58,7 +58,8 @@ class Session:
 
     def info(self, motion: str) -> MotionInfo:
         """An open motion as the page is told of it."""
-        return info_of(motion, self.motions.opened(motion), self.id, self.motions.skinned(motion))
+        opened = self.motions.opened(motion)
+        return info_of(motion, opened, self.id, self.motions.skinned(motion), self.motions.sources(motion))
 
     def tell(self, event: Event) -> None:
         """Send an event; from any thread."""

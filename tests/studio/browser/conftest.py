@@ -59,7 +59,8 @@ class Tab:
         self.until(f"() => marey.selected?.info.name === {name!r} && !!marey.selected.figure.pose")
 
 
-@pytest.fixture(scope="module")
+# For the package, not the session: while playwright runs, no other test of this process can use asyncio.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     chromium = shutil.which("chromium")
     if chromium is None:
@@ -115,11 +116,13 @@ def new_tab(browser: Any, **options: Any) -> Tab:
 
 
 @pytest.fixture(scope="module")
-def shared(browser: Any, address: str) -> Tab:
+def shared(browser: Any, address: str) -> Iterator[Tab]:
     tab = new_tab(browser)
     tab.page.goto(address)
     tab.until("() => !!window.marey?.selected?.figure.pose && marey.stage.drawn > 1")
-    return tab
+    yield tab
+    for profile in browser.contexts:  # else pages go on drawing beside those of the next module
+        profile.close()
 
 
 @pytest.fixture
