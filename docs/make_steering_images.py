@@ -65,7 +65,7 @@ def draw_box(folder: Path) -> None:
     node = character.node("walk")
     compared = character.compare("walk", "walk", n_source=20, n_target=300)
     edge = edge_from(compared, node, node, GOOD, BAD)
-    pmg.edge(compared, edge, node, folder / "steering_boxes.png")
+    pmg.edge(compared, edge, node, node, folder / "steering_boxes.png")
 
 
 def draw_boxer(folder: Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from marey.cli.main import main
+from marey.cli.pmg_play import arrival
 from marey.io import load_motion, save
 from marey.pmg import ParametricMotionGraph
 from marey.samples import sample
@@ -183,7 +184,12 @@ def test_reach(char, folder, capsys):
         (["build", "walking", "-o", "{folder}/x.txt"], "a character is a .json file"),
         (["build", "walking", "-o", "{folder}/no/x.json"], "does not exist; make it first"),
         (["go", "{char}", "--to", "3", "-o", "{folder}/x.bvh"], "expected x,z in metres such as 3,5"),
+        (["go", "{char}", "--to", "3,5", "--heading", "nan", "-o", "{folder}/x.bvh"], "expected a finite number"),
         (["walk", "{char}", "-o", "{char}"], "is an input"),
+        (["walk", "{char}", "-o", "{folder}/x.bvh", "--seconds", "nan"], "expected a finite number, got 'nan'"),
+        (["walk", "{char}", "-o", "{folder}/x.bvh", "--seconds", "inf"], "expected a finite number, got 'inf'"),
+        (["connect", "{char}", "walk", "walk", "--part", "some"], "--part needs --good"),
+        (["add", "{char}", "walk", "--clips", "{folder}/gone.bvh"], "has a node 'walk' already"),
         (["plot", "{char}", "-o", "{folder}/x.png", "--edge", "a,b"], "--edge goes with --kind boxes"),
         (["plot", "{char}", "-o", "{folder}/x.png", "--kind", "boxes", "--edge", "a,b"], "there is no edge 'a,b'"),
     ],
@@ -202,3 +208,62 @@ def test_a_recipe_with_an_unknown_key_writes_nothing(folder, capsys):
     assert main(["pmg", "build", str(path), "-o", str(folder / "odd.json")]) == 2
     assert "node 'walk': unknown key 'miror'; similar: 'mirror'" in capsys.readouterr().err
     assert not (folder / "odd.json").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["walk"], ["go", "--to", "1,2"], ["reach"], ["auto"], ["plot", "--kind", "graph"],
+                  ["plot", "--kind", "lengths"], ["plot", "--kind", "costs"], ["plot", "--kind", "boxes"]],
+)  # fmt: skip
+def test_a_character_without_nodes(tmp_path, arguments, capsys):
+    path, out = tmp_path / "empty.json", tmp_path / ("x.bvh" if arguments[0] in ("walk", "go") else "x.png")
+    assert main(["pmg", "new", str(path)]) == 0
+    assert main(["pmg", "info", str(path)]) == 0
+    name, *more = arguments
+    assert main(["pmg", name, str(path), *more, *(["-o", str(out)] if name != "auto" else [])]) == 2
+    assert "'empty' has no nodes yet; add a node first" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_recipe_that_connects_nothing_writes_nothing_and_one_that_does_tells_what_failed(folder, capsys):
+    text = RECIPE[: RECIPE.index("[[edges]]")] + "[auto]\ngood = {}\nbad = 0.2\n"
+    path, out = folder / "loose.toml", folder / "loose.json"
+    path.write_text(text.format(0.0001))
+    assert main(["pmg", "build", str(path), "-o", str(out)]) == 1
+    err = capsys.readouterr().err
+    assert "[auto]: nothing is left that could play with good = 0.0001 m; no edge from 'walk' to 'walk'" in err
+    assert not list(folder.glob("loose*.npz"))
+    assert not out.exists()
+    path.write_text(text.format(0.15))
+    capsys.readouterr()
+    assert main(["pmg", "build", str(path), "-o", str(out), "--json"]) == 0
+    report = told(capsys)
+    assert report["failed"] == report["pruned"] == []
+
+
+def test_a_given_space_is_not_written_over(folder, char, capsys):
+    space = folder / "mine.walk.npz"
+    space.write_bytes((folder / "small.walk.npz").read_bytes())
+    before = space.read_bytes()
+    assert main(["pmg", "new", str(folder / "mine.json")]) == 0
+    assert main(["pmg", "add", str(folder / "mine.json"), "walk", "--space", str(space)]) == 2
+    assert "mine.walk.npz: was given, and the character's own copy would be written over it" in capsys.readouterr().err
+    assert space.read_bytes() == before
+    assert not [path for path in folder.iterdir() if ".part." in path.name]
+    assert main(["pmg", "add", str(folder / "mine.json"), "stroll", "--space", str(space)]) == 0
+
+
+def test_a_heading_is_met_on_the_first_visit(char, folder, capsys):
+    off = np.array([1.0, 0.25, 0.2, 0.28, 0.5, 0.2, 0.2, 0.4, 0.0])
+    aside = np.radians([0.0, 50.0, 30.0, 25.0, 0.0, 19.0, 15.0, 0.0, 0.0])
+    assert arrival(off, aside) == (6, True)
+    assert arrival(off, np.zeros(9)) == (2, True)
+    assert arrival(off[:5], aside[:5])[1] is False
+    out = folder / "turned.npz"
+    capsys.readouterr()
+    assert main(["pmg", "go", str(char), "--to", "2,4", "--heading", "30", "-o", str(out), "--json"]) == 0
+    report = told(capsys)
+    assert report["reached"]
+    assert report["missed"] <= 0.3
+    assert report["heading_off_degrees"] <= 20.0
+    assert main(["pmg", "go", str(char), "--to", "0,1", "--heading", "180", "--seconds", "2", "-o", str(out)]) == 1
+    assert "not there" in capsys.readouterr().out

@@ -13,6 +13,7 @@ from marey.edit._figure import facing
 from marey.errors import InvalidValue, NoResult, UnknownFormat, UnknownName
 from marey.plot.reach import draw_reach
 from marey.plot.reach import reach as draw
+from marey.pmg import ParametricMotionGraph
 from tests.pmg.characters import small_walker
 from tests.twins.steering import passed_cells
 
@@ -158,3 +159,8 @@ def test_bad_input(found):
         found.soonest((1.0, 2.0, 3.0))
     with pytest.raises(InvalidValue, match="seconds must have shape"):
         Reach(found.x, found.z, found.headings, np.zeros((1, 1, 1)), found.near, 5.0, 0)
+
+
+def test_a_character_without_nodes_reaches_nothing():
+    with pytest.raises(InvalidValue, match="'empty' has no nodes yet; add a node first"):
+        reach(ParametricMotionGraph("empty"))

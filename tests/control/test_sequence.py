@@ -83,8 +83,15 @@ def test_parameters_and_wishes_are_used(chain):
     assert stream.transitions[0].asked[0] == pytest.approx(0.5, abs=0.2)
 
 
-def test_a_sequence_can_begin_elsewhere(chain):
+def test_a_sequence_begins_with_its_first_action(chain):
     stream = chain.stream(ActionSequence(["left"]), clean=False)
+    assert stream.playing[0] == "left"
+    with pytest.raises(UnknownName, match="no node of the character knows the wish 'tun'; similar: 'turn'"):
+        chain.stream(ActionSequence([Action("left", wishes={"tun": 0.1})]), clean=False)
+
+
+def test_a_sequence_can_begin_elsewhere(chain):
+    stream = chain.stream(ActionSequence(["left"]), clean=False, start="walk")
     stream.record(4.0)
     assert [each.source for each in stream.transitions][:2] == ["walk", "straight"]
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from marey.control import FollowDirection, GoTo, RandomWalk, arc_and_straight
+from marey.control import FollowDirection, GazeLayer, GoTo, LayeredStream, RandomWalk, arc_and_straight
 from marey.control.outlook import Outlook, outlook_of, spread, tightest
 from marey.errors import InvalidValue, UnknownName
 from marey.maths import rigid2d
@@ -316,8 +316,15 @@ def test_bad_input():
         GoTo((0.0, 1.0), ahead=0)
     with pytest.raises(InvalidValue, match="point must have shape"):
         GoTo((0.0, 1.0, 2.0))
-    with pytest.raises(InvalidValue, match="direction must be finite"):
+    with pytest.raises(
+        InvalidValue, match="direction must be one angle in radians from [+]Z, or None for no wish, got nan"
+    ):
         FollowDirection(np.nan)
+    for odd in ("left", [1.0, 2.0]):
+        with pytest.raises(InvalidValue, match="direction must be one angle in radians"):
+            FollowDirection(odd)
+    with pytest.raises(InvalidValue, match="speed must be a finite number, got 'fast'"):
+        FollowDirection(0.0, speed="fast")
     with pytest.raises(InvalidValue, match="node must be a name"):
         FollowDirection(node=3)
     char = small_walker()
@@ -325,3 +332,29 @@ def test_bad_input():
     moment = Moment("walk", np.zeros(1), (option,), 0.0, char)
     with pytest.raises(UnknownName, match="none of 'run' can follow 'walk'"):
         GoTo((0.0, 1.0), nodes=["run"]).choose(moment)
+
+
+def test_wishes_that_no_node_knows_are_refused():
+    char = two_speed_walker()
+    with pytest.raises(UnknownName, match="no node of the character knows the wish 'sped'; similar: 'speed'"):
+        char.stream(FollowDirection(0.0, sped=1.0), clean=False)
+    stream = char.stream(FollowDirection(0.0), clean=False)
+    with pytest.raises(UnknownName, match="knows the wish 'directon'; similar: 'direction'"):
+        stream.request(speed=1.0, directon=1.0)
+    with pytest.raises(InvalidValue, match="speed must be one number"):
+        stream.request(speed=[1.0, 2.0])
+    assert stream.controller.wish == {"direction": 0.0, "node": None}
+    stream.request(speed=1.0, point=None)
+    own = fresh_walker()
+    own.add("own", own.node("walk").space, request=lambda node, wish, here: [wish.get("mood", 0.0)])
+    for source, target in (("walk", "own"), ("own", "walk")):
+        own.connect(source, target, n_source=4, n_target=8)
+    own.stream(FollowDirection(0.0, mood=0.1), clean=False)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, np.nan, np.inf])
+def test_a_recording_needs_some_time_and_an_end(seconds):
+    stream = small_walker().stream(RandomWalk(0), clean=False)
+    for each in (stream, LayeredStream(stream, [GazeLayer()])):
+        with pytest.raises(InvalidValue, match="at least one frame's time, and an end"):
+            each.record(seconds)

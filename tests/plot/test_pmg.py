@@ -18,7 +18,7 @@ def test_boxes_are_drawn_with_their_samples(make):
     node = char.node("walk")
     compared = char.compare("walk", "walk", n_source=6, n_target=40)
     edge = edge_from(compared, node, node, 0.1, 0.15)
-    figure = pmg.draw_edge(compared, edge, node)
+    figure = pmg.draw_edge(compared, edge, node, node)
     assert len(figure.axes) == 5
     for axes in figure.axes[:4]:
         points = sum(len(line.get_xdata()) for line in axes.get_lines() if line.get_marker() in ("o", "x"))
@@ -43,7 +43,7 @@ def test_bad_input(tmp_path):
     char = small_walker()
     compared = char.compare("walk", "walk", n_source=3, n_target=10)
     with pytest.raises(InvalidValue, match="made of 16 source samples, the comparison has 3"):
-        pmg.draw_edge(compared, char.edges["walk", "walk"], char.node("walk"))
+        pmg.draw_edge(compared, char.edges["walk", "walk"], *[char.node("walk")] * 2)
     played = char.stream(RandomWalk(0), clean=False).record(1.0)
     with pytest.raises(InvalidValue, match="every=0"):
         pmg.draw_stream(played, every=0)

@@ -100,7 +100,7 @@ def test_bad_input(tmp_path):
         steering.draw_punches([[0.0, 1.0, 0.5]], [[0.0, 1.0, 0.5]], reachable=[True, False])
     with pytest.raises(InvalidValue, match="within must be a distance"):
         steering.draw_punches([[0.0, 1.0, 0.5]], [[0.0, 1.0, 0.5]], within=0.0)
-    with pytest.raises(InvalidValue, match="has no nodes to draw"):
+    with pytest.raises(InvalidValue, match="has no nodes yet; add a node first"):
         pmg.draw_graph(ParametricMotionGraph("empty"))
     with pytest.raises(InvalidValue, match="at least 1 sample"):
         clip_lengths(small_walker(), n=0)

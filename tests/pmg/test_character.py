@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from marey.control import RandomWalk
-from marey.errors import InvalidValue, NoResult, ParseError, UnknownName, UnknownVersion, UnreadableFile
+from marey.errors import (
+    InvalidValue,
+    NoResult,
+    ParseError,
+    UnknownName,
+    UnknownVersion,
+    UnreadableFile,
+    UnwritableFile,
+)
 from marey.parametric import ParametricMotion, turn
-from marey.pmg import FunctionSpace, ParametricMotionGraph, by_name
+from marey.pmg import FunctionSpace, GaitSpace, ParametricMotionGraph, by_name
 from marey.samples import figure_skeleton, sample
 from tests.pmg.characters import fresh_walker, slider, small_walker, turn_space, two_speed_walker
 
@@ -138,6 +147,83 @@ def test_parts_share_their_file(tmp_path):
     char.save(tmp_path / "c.json")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["c.json", "c.walk.npz"]
     assert ParametricMotionGraph.load(tmp_path / "c.json").node("left").of == "walk"
+
+
+def everything(folder):
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def test_what_is_loaded_and_saved_stays_as_it_is(tmp_path):
+    turn_space().save(tmp_path / "a.npz")
+    GaitSpace.load(tmp_path / "a.npz").save(tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    char = fresh_walker()
+    char.save(tmp_path / "c.json")
+    (tmp_path / "copy.json").write_bytes((tmp_path / "c.json").read_bytes())
+    before = everything(tmp_path)
+    char.save(tmp_path / "c.json")
+    for name in ("c", "copy"):
+        again = ParametricMotionGraph.load(tmp_path / f"{name}.json")
+        again.connect("walk", "walk", n_source=4, n_target=8)
+        again.save(tmp_path / f"{name}.json")
+        ParametricMotionGraph.load(tmp_path / f"{name}.json")
+    after = everything(tmp_path)
+    assert set(after) == set(before)
+    assert {name for name in after if after[name][0] != before[name][0]} == {"c.json", "copy.json"}
+    assert {name for name in after if after[name][1] != before[name][1]} == {"c.json", "copy.json"}
+
+
+def test_a_character_takes_its_spaces_along(tmp_path):
+    fresh_walker().save(tmp_path / "c.json")
+    char = ParametricMotionGraph.load(tmp_path / "c.json")
+    (tmp_path / "other").mkdir()
+    for path in (tmp_path / "other" / "c.json", tmp_path / "d.json"):
+        char.save(path)
+        own = path.with_name(f"{path.stem}.walk.npz")
+        assert own.read_bytes() == (tmp_path / "c.walk.npz").read_bytes()
+    (tmp_path / "d.walk.npz").unlink()
+    char.save(tmp_path / "d.json")
+    assert ParametricMotionGraph.load(tmp_path / "d.json").nodes.keys() == {"walk"}
+    char.remove("walk")
+    char.add("walk", two_speed_walker().node("walk").space)
+    char.save(tmp_path / "d.json")
+    assert ParametricMotionGraph.load(tmp_path / "d.json").node("walk").names == ("turn", "speed")
+    assert ParametricMotionGraph.load(tmp_path / "c.json").node("walk").names == ("turn",)
+
+
+def test_a_failure_leaves_the_character_that_was_there(tmp_path, monkeypatch):
+    char = fresh_walker()
+    char.save(tmp_path / "c.json")
+    char.add("fast", two_speed_walker().node("walk").space)
+    char.add("slow", replace(turn_space(), sources=()))
+    before = everything(tmp_path)
+    whole = GaitSpace.save
+
+    def fails(space, path):
+        if not space.sources:
+            raise UnwritableFile("cannot be written (no space left)", path=path)
+        whole(space, path)
+
+    monkeypatch.setattr(GaitSpace, "save", fails)
+    with pytest.raises(UnwritableFile, match="no space left"):
+        char.save(tmp_path / "c.json")
+    assert everything(tmp_path) == before
+
+
+def test_turns_in_files_must_be_turns(tmp_path):
+    bent = replace(turn_space(), turns=1.1 * turn_space().turns)
+    bent.save(tmp_path / "bent.npz")
+    with pytest.raises(ParseError, match="turns must be unit quaternions, got lengths that are off by 0.1"):
+        GaitSpace.load(tmp_path / "bent.npz")
+
+
+def test_ranges_are_told_in_degrees():
+    char = fresh_walker()
+    with pytest.raises(InvalidValue, match=r"turn must stay within -\d\d\.\d+ to \d\d\.\d+ degrees, got 0 to 171.9"):
+        char.add("wide", turn_space(), low=[0.0], high=[3.0])
+    with pytest.raises(InvalidValue, match=r"from low to high, got 57.2958 to 0 degrees"):
+        char.add("turned", turn_space(), low=[1.0], high=[0.0])
+    assert "degrees" in repr(char.node("walk"))
 
 
 def test_functions_are_given_again(tmp_path):

@@ -10,6 +10,7 @@ from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.pmg import Edge
 from marey.pmg.connect import edge_from, shrunk_box
 from marey.pmg.costs import Seams, best_pairs, seam_range, usual_height, windows
+from marey.pmg.units import rounded_up
 from tests.pmg.characters import fresh_walker, small_walker, turn_space
 from tests.twins.pmg import best_pair
 
@@ -147,13 +148,47 @@ def test_a_refusal_says_which_part_fails_and_what_helps():
     char = fresh_walker()
     walk = char.node("walk")
     char.restrict("left", "walk", [0.3], walk.high)
-    with pytest.raises(NoResult, match=r"with turn -1\.\d+ to .*have no transition of at most 0.05 m.*\(restrict\)"):
+    with pytest.raises(
+        NoResult, match=r"with turn -8\d\.\d to -.* degrees, have no transition of at most 0.05 m.*--part NAME"
+    ):
         char.connect("walk", "left", good=0.05, bad=0.06, n_source=12, n_target=30)
     made = char.connect("walk", "left", good=0.05, bad=0.06, part="walk, leftish", n_source=12, n_target=30)
     part = char.node("walk, leftish")
     assert made.source == "walk, leftish"
     assert part.of == "walk"
     assert part.low[0] > walk.low[0]
+
+
+def test_the_advised_threshold_does():
+    char = fresh_walker()
+    for _ in range(2):
+        compared = char.compare("walk", "walk", n_source=6, n_target=8)
+        with pytest.raises(NoResult, match=r"raise good to \d") as caught:
+            char.connect("walk", "walk", good=1e-4, compared=compared)
+        advised = float(str(caught.value).split("raise good to ")[1].split(" m")[0])
+        assert char.connect("walk", "walk", good=advised, compared=compared).good == advised
+
+
+@pytest.mark.parametrize("metres", [0.020849, 0.0208, 0.09996, 1.0, 3.14159e-7, 12.3456])
+def test_thresholds_are_rounded_up(metres):
+    assert metres <= float(rounded_up(metres)) <= 1.01 * metres
+    assert len(rounded_up(metres).replace("0.", "").split("e")[0].strip("0").replace(".", "")) <= 3
+
+
+def test_a_part_is_made_smaller_until_it_works_or_refused_by_the_name_of_the_whole():
+    char = fresh_walker()
+    walk = char.node("walk")
+    char.restrict("left", "walk", [0.3], walk.high)
+    for k, good in enumerate((0.03, 0.05)):
+        made = char.connect("walk", "left", good=good, bad=0.06, part=f"part {k}", n_source=5, n_target=30)
+        assert made.worst <= good
+    with pytest.raises(NoResult, match="no part of 'walk' was found whose motions all .* to 'left'.*raise good"):
+        char.connect("walk", "left", good=1e-6, part="none", n_source=5, n_target=10)
+    assert "none" not in char.nodes
+    with pytest.raises(InvalidValue, match="a part is told by good"):
+        char.connect("walk", "left", part="none")
+    with pytest.raises(InvalidValue, match="has a node 'left' already"):
+        char.connect("walk", "left", good=0.05, part="left")
 
 
 def test_bad_thresholds_and_names():

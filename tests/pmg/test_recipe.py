@@ -190,7 +190,10 @@ def test_mistakes_that_only_building_finds(tmp_path):
         ("variation = 0", 'from = "sit:start"'): "no label 'sit'; labels: 'duck'",
         ("variation = 0", "from = 0.5\nto = 0.2"): "from and to must lie in the clip, one after the other",
         ('["height"]', '["heigth"]'): "sample 'duck' has no number 'heigth'; it has height",
-        ('["height"]', '["height"]\nlow = [1.0, 2.0]\nhigh = 3.0'): "1 parameters need as many numbers",
+        (
+            '["height"]',
+            '["height"]\nlow = [1.0, 2.0]\nhigh = 3.0',
+        ): "low needs a number for each of 1 parameters, got 2",
     }
     for (old, new), told in cases.items():
         with pytest.raises(ParseError, match=told) as caught:

@@ -9,12 +9,12 @@ import click
 
 from marey.cli.files import check_folder, check_output
 from marey.cli.pmg_play import go, reach, walk
-from marey.cli.pmg_report import PLOT, check_character, info, opened, plot, tell, tell_edge
+from marey.cli.pmg_report import check_character, info, opened, plot, tell, tell_edge
 from marey.cli.query import AS_JSON, check_picture
 
 if TYPE_CHECKING:
-    from marey.core import Motion
     from marey.pmg import ParametricMotionGraph
+    from marey.pmg.auto import AutoReport
 
 _SUFFIXES = (".bvh", ".amc", ".glb", ".gltf", ".npz")
 SEED = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the sampling.")
@@ -118,16 +118,21 @@ def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: A
       marey pmg add me.json walk --clips walks/*.bvh --parameters turn,speed --mirror
       marey pmg add me.json kick --space kick.npz --names x,y,z --request "at a point"
     """
+    from marey.errors import InvalidValue
+    from marey.pmg.files import save_character
     from marey.pmg.requests import REQUESTS
+    from marey.pmg.units import ours
 
     graph = opened(char)
+    if node in graph.nodes:
+        raise InvalidValue(f"{graph.name!r} has a node {node!r} already; choose another name")
     clips = (*options["clips"], *more)
     if bool(clips) == bool(options["space"]):
         raise click.UsageError("give either --clips or --space")
     space = _from_file(options) if options["space"] else _from_clips(graph, clips, options)
-    low, high = (_ours(options[end], space.units, end) for end in ("low", "high"))
+    low, high = (ours(options[end], space.units, f"--{end}") for end in ("low", "high"))
     graph.add(node, space, request=REQUESTS[options["request"]], low=low, high=high)
-    graph.save(char)
+    save_character(graph, char, spare=[options["space"]] if options["space"] else [])
     tell(graph, as_json, written=[char])
 
 
@@ -143,9 +148,10 @@ def _from_file(options: dict[str, Any]) -> Any:
 def _from_clips(graph: ParametricMotionGraph, clips: tuple[str, ...], options: dict[str, Any]) -> Any:
     from marey.parametric import ParametricMotion
     from marey.pmg import ActionSpace, GaitSpace
+    from marey.pmg.recipe_clips import read_clip
 
     fps = options["fps"] or (graph.fps if graph.nodes else 60.0)
-    motions = [_motion(path, fps) for path in _files(clips)]
+    motions = [read_clip(path, fps) for path in _files(clips)]
     if options["feature"] is None:
         return GaitSpace.build(motions, options["parameters"].split(","), mirror=options["mirror"])
     if options["mirror"]:
@@ -174,30 +180,6 @@ def _files(clips: tuple[str, ...]) -> list[Path]:
         else:
             out.append(path)
     return out
-
-
-def _motion(path: Path, fps: float) -> Motion:
-    from marey.clean import detect_contacts
-    from marey.edit import resample
-    from marey.io import load_motion
-
-    motion = load_motion(path, trim_rest=True)
-    if motion.fps != fps:
-        motion = resample(motion, fps)
-    return motion if motion.contacts is not None else detect_contacts(motion)
-
-
-def _ours(values: tuple[float, ...] | None, units: tuple[str, ...], end: str) -> list[float] | None:
-    import math
-
-    if values is None:
-        return None
-    if len(values) != len(units):
-        raise click.UsageError(f"--{end} needs a number for each of {len(units)} parameters, got {len(values)}")
-    return [
-        value * (math.radians(1.0) if unit.startswith("rad") else 1.0)
-        for value, unit in zip(values, units, strict=True)
-    ]
 
 
 @command.command("connect")
@@ -232,6 +214,8 @@ def connect(
             raise click.UsageError(f"{name} is a distance in metres, above 0, got {threshold:g}")
     if good is not None and bad is not None and good > bad:
         raise click.UsageError(f"--good must not be above --bad, got {good:g} and {bad:g} m; exchange them")
+    if part is not None and good is None:
+        raise click.UsageError("--part needs --good: without it all of A goes on")
     if picture is not None:
         check_picture(picture, [char])
     n_source, n_target = samples
@@ -271,7 +255,7 @@ def auto(
 ) -> int:  # fmt: skip
     """Try all pairs of nodes, keep the edges that work, and take out nodes that lead nowhere.
 
-    Exits with 1 where nothing is left that could play.
+    Exits with 1 where nothing is left that could play, and with --keep where a node leads nowhere.
 
     \b
     Example:
@@ -279,7 +263,7 @@ def auto(
     """
     from marey.cli.progress import bar
 
-    graph = opened(char)
+    graph = opened(char, empty=False)
     with bar("connecting") as progress:
         report = graph.auto(
             good=good, bad=bad, n_source=samples[0], n_target=samples[1], rng=seed, prune=not keep, progress=progress
@@ -298,6 +282,8 @@ def auto(
 def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
     """Build a whole character from a recipe: a .toml file, or one that comes with marey.
 
+    Exits with 1, and writes nothing, where an edge cannot be made or [auto] leaves nothing that could play.
+
     \b
     There are walking, stepping, right-turner, running, walk-run, boxing and everyday.
     \b
@@ -314,12 +300,13 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
     check_output(output, [recipe])
     read = read_recipe(recipe)
     with bar("building") as progress:
-        graph = build_recipe(read, progress=progress, run=run_on(jobs))
+        found: list[AutoReport] = []
+        graph = build_recipe(read, progress=progress, run=run_on(jobs), report=found.append)
     graph.save(output)
-    tell(graph, as_json, written=[output])
+    tell(graph, as_json, written=[output], report=found[0] if found else None)
 
 
 for each in (info, plot, walk, go, reach):
     command.add_command(each)
 
-__all__ = ["PLOT", "command"]
+__all__ = ["command"]

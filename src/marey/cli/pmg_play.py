@@ -14,12 +14,25 @@ from marey.cli.query import AS_JSON, check_picture
 
 if TYPE_CHECKING:
     from marey.core import Motion
+    from marey.core._arrays import Floats
     from marey.pmg import CharacterStream
 
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+_NEAR = 0.3  # metres of a point that count as there
 _SECONDS_OF_WAY = 3.0  # for each metre of the straight way, and as many more, until it is given up
 
-_SAME_WAY = math.radians(20.0)  # of a heading that counts as met; weighs as much as 0.3 m
+_SAME_WAY = math.radians(20.0)  # of a heading that counts as met; weighs as much as `_NEAR`
+
+
+class Finite(click.FloatRange):
+    """A number in a range, neither nan nor infinite, which `click.FloatRange` lets through."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """The number."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"expected a finite number, got {value!r}", param, ctx)
+        return number
 
 
 class Place(click.ParamType):  # type: ignore[type-arg]
@@ -42,7 +55,7 @@ class Place(click.ParamType):  # type: ignore[type-arg]
 
 @click.command("walk")
 @click.argument("char", metavar="CHAR")
-@click.option("--seconds", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="How long.")
+@click.option("--seconds", type=Finite(min=0.1), default=60.0, show_default=True, help="How long.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same walk.")
 @click.option("--no-cleanup", is_flag=True, help="Leave feet as they are blended.")
 @_OUT
@@ -59,7 +72,7 @@ def walk(char: str, seconds: float, seed: int, no_cleanup: bool, output: str, as
 
     check_output(output, [char])
     check_folder(output)
-    stream = opened(char).stream(RandomWalk(seed), clean=not no_cleanup)
+    stream = opened(char, empty=False).stream(RandomWalk(seed), clean=not no_cleanup)
     played = stream.record(seconds)
     save(played, output)
     return _tell(stream, played, output, as_json, {})
@@ -68,8 +81,8 @@ def walk(char: str, seconds: float, seed: int, no_cleanup: bool, output: str, as
 @click.command("go", context_settings={"ignore_unknown_options": True})
 @click.argument("char", metavar="CHAR")
 @click.option("--to", "point", type=Place(), required=True, help="Where to go: x,z in metres.")
-@click.option("--heading", type=float, metavar="DEG", help="Which way to face there, from +Z, positive to the left.")
-@click.option("--seconds", type=click.FloatRange(min=0.1), help="When to give up.  [default: by the way's length]")
+@click.option("--heading", type=Finite(), metavar="DEG", help="Which way to face there, from +Z, positive to the left.")
+@click.option("--seconds", type=Finite(min=0.1), help="When to give up.  [default: by the way's length]")
 @_OUT
 @AS_JSON
 def go(
@@ -77,7 +90,7 @@ def go(
 ) -> int:
     """Have a character go to a point from the origin, where it faces +Z; written until it is there.
 
-    Exits with 1 where it does not come within 0.3 m.
+    Exits with 1 where it does not come within 0.3 m, with --heading facing within 20 degrees of it.
 
     \b
     Example:
@@ -91,30 +104,42 @@ def go(
 
     check_output(output, [char])
     check_folder(output)
-    graph = opened(char)
+    graph = opened(char, empty=False)
     aim = GoTo(point) if heading is None else GoTo(point, heading=math.radians(heading))
     stream = graph.stream(aim)
     played = stream.record(seconds or _SECONDS_OF_WAY * (math.hypot(*point) + _SECONDS_OF_WAY))
     off = np.linalg.norm(played.travel[:, [0, 2]] - point, axis=1)
-    near = np.flatnonzero(off <= 0.3)
-    at = int(np.argmin(off))
-    turned = None
+    aside = np.zeros(len(off))
     if heading is not None:
         faced = facing(played.skeleton, played.world().positions) - math.radians(heading)
         aside = np.abs((faced + np.pi) % (2.0 * np.pi) - np.pi)
-        at = int(near[np.argmin(aside[near] / _SAME_WAY + off[near] / 0.3)]) if len(near) else at
-        turned = math.degrees(float(aside[at]))
-    elif len(near):
-        # Where it is nearest on its first time there, not on one of a later round.
-        last = near[0] + int(np.argmax(np.append(off[near[0] :] > 0.3, True)))
-        at = int(near[0] + np.argmin(off[near[0] : last]))
+    at, reached = arrival(off, aside)
     played = played[: max(at + 1, 2)]
     save(played, output)
-    extra: dict[str, Any] = {"missed": float(off[at]), "reached": bool(len(near))}
-    if turned is not None:
-        extra["heading_off_degrees"] = turned
+    extra: dict[str, Any] = {"missed": float(off[at]), "reached": reached}
+    if heading is not None:
+        extra["heading_off_degrees"] = math.degrees(float(aside[at]))
     code = _tell(stream, played, output, as_json, extra)
-    return code if len(near) else 1
+    return code if reached else 1
+
+
+def arrival(off: Floats, aside: Floats) -> tuple[int, bool]:
+    """The frame at which a figure is there, and whether it is; else that at which it is most nearly.
+
+    Parameters
+    ----------
+    off : (F,) metres from the point. aside : (F,) radians from the heading.
+    """
+    import numpy as np
+
+    miss = off / _NEAR + aside / _SAME_WAY
+    met = (off <= _NEAR) & (aside <= _SAME_WAY)
+    if not met.any():
+        return int(np.argmin(miss)), False
+    # The best of its first time there, not of a later round.
+    first = int(np.argmax(met))
+    last = first + int(np.argmax(np.append(off[first:] > _NEAR, True)))
+    return first + int(np.argmin(np.where(met[first:last], miss[first:last], np.inf))), True
 
 
 def _tell(stream: CharacterStream, played: Motion, output: str, as_json: bool, extra: dict[str, Any]) -> int:
@@ -147,7 +172,7 @@ def _tell(stream: CharacterStream, played: Motion, output: str, as_json: bool, e
 @click.command("reach")
 @click.argument("char", metavar="CHAR")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The picture to write: PNG or SVG.")
-@click.option("--seconds", type=click.FloatRange(min=0.1), default=4.0, show_default=True, help="Time that it has.")
+@click.option("--seconds", type=Finite(min=0.1), default=4.0, show_default=True, help="Time that it has.")
 @click.option("--cell", type=float, default=0.2, show_default=True, metavar="METRES", help="How fine the floor is.")
 @click.option("--headings", type=click.IntRange(min=4), default=24, show_default=True, help="How many in a circle.")
 @click.option("--start", metavar="NODE", help="What it begins with.  [default: the first node]")
@@ -163,7 +188,7 @@ def reach(char: str, output: str, seconds: float, cell: float, headings: int, st
     from marey.plot.reach import reach as draw
 
     check_picture(output, [char])
-    found = find(opened(char), seconds=seconds, cell=cell, headings=headings, start=start)
+    found = find(opened(char, empty=False), seconds=seconds, cell=cell, headings=headings, start=start)
     draw(found, output)
     figures = found.as_dict()
     if as_json:

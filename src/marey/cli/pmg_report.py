@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,19 +24,20 @@ def check_character(path: str) -> None:
         raise click.UsageError(f"a character is a .json file, got {path!r}")
 
 
-def opened(path: str) -> ParametricMotionGraph:
-    """The character in a file."""
+def opened(path: str, *, empty: bool = True) -> ParametricMotionGraph:
+    """The character in a file; one without nodes is refused where it may not be empty."""
+    from marey.errors import InvalidValue
     from marey.pmg import ParametricMotionGraph
 
-    return ParametricMotionGraph.load(path)
-
-
-def shown(unit: str) -> tuple[str, float]:
-    """The unit in which people are told, and how many of it are one of ours."""
-    return (unit.replace("rad", "degrees"), math.degrees(1.0)) if unit.startswith("rad") else (unit, 1.0)
+    graph = ParametricMotionGraph.load(path)
+    if not empty and not graph.nodes:
+        raise InvalidValue(f"{graph.name!r} has no nodes yet; add a node first")
+    return graph
 
 
 def _ranges(node: Node) -> list[dict[str, Any]]:
+    from marey.pmg.units import shown
+
     rows = []
     for name, unit, low, high in zip(node.names, node.units, node.low, node.high, strict=True):
         told, factor = shown(unit)
@@ -137,12 +137,9 @@ def info(char: str, as_json: bool) -> int:
     return 1 if graph.dead_ends() else 0
 
 
-PLOT = click.option("-o", "--output", required=True, metavar="OUT", help="The picture to write: PNG or SVG.")
-
-
 @click.command("plot")
 @click.argument("char", metavar="CHAR")
-@PLOT
+@click.option("-o", "--output", required=True, metavar="OUT", help="The picture to write: PNG or SVG.")
 @click.option("--kind", type=click.Choice(_KINDS), default="graph", show_default=True,
               help="Nodes and edges, the boxes of one edge, what edges cost, or how long clips last.")  # fmt: skip
 @click.option("--edge", "ends", metavar="A,B", help="Whose boxes to draw.  [default: the first]")
@@ -159,7 +156,7 @@ def plot(char: str, output: str, kind: str, ends: str | None) -> None:
     check_picture(output, [char])
     if ends is not None and kind != "boxes":
         raise click.UsageError("--edge goes with --kind boxes")
-    graph = opened(char)
+    graph = opened(char, empty=False)
     if kind == "graph":
         from marey.plot.pmg import graph as draw
 
@@ -193,4 +190,4 @@ def _draw_boxes(graph: ParametricMotionGraph, ends: str | None, output: str) -> 
     # The samples are drawn anew, so that the boxes are those of the same thresholds, not the very ones of the file.
     good = max(known.good, float(compared.costs.min(axis=1).max()))
     edge = edge_from(compared, graph.node(source), graph.node(target), good, max(good, known.bad))
-    draw(compared, edge, graph.node(target), output)
+    draw(compared, edge, graph.node(source), graph.node(target), output)

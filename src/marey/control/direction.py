@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from marey.control.routes import next_option, steps_to
 from marey.control.turning_plan import TurnPlan, turning_ring
 from marey.errors import InvalidValue
 from marey.pmg import Choice, Moment, Option, ParametricMotionGraph
+from marey.pmg.requests import check_wishes
 
 __all__ = ["FollowDirection"]
 
@@ -26,7 +28,8 @@ class FollowDirection:
     direction : radians from +Z in the world, positive to the left; None for no wish.
     node : which node to play; where it cannot follow at once, the way with fewest clips is taken. None to stay with
         what plays as long as that can go on.
-    wishes : any others that the nodes know, such as ``speed``.
+    wishes : any others that the nodes know, such as ``speed``; what none of them knows is refused when a character is
+        first steered.
     """
 
     def __init__(self, direction: float | None = None, *, node: str | None = None, **wishes: Any) -> None:
@@ -46,9 +49,11 @@ class FollowDirection:
             if name == "node":
                 if value is not None and not isinstance(value, str):
                     raise InvalidValue(f"node must be a name, got {value!r}")
-            elif value is not None and not np.isfinite(value).all():
-                raise InvalidValue(f"{name} must be finite, got {value!r}")
-            self._wish[name] = value
+            elif value is not None:
+                _check_number(name, value)
+        if self._outlook is not None:
+            self._check_known(self._outlook.graph, wish)
+        self._wish |= wish
 
     def choose(self, moment: Moment) -> Choice:
         """The node that is wished for, or the next on the way to it, with the parameters that the wish makes."""
@@ -65,12 +70,16 @@ class FollowDirection:
         """Make the plans of a character now, so that no choice waits for them."""
         outlook = outlook_of(graph)
         if outlook is not self._outlook:
+            self._check_known(graph, self._wish)
             rings = {name: turning_ring(graph, name) for name in graph.nodes}
             self._plans = {name: TurnPlan(outlook, ring) for name, ring in rings.items() if ring}
             for source, target in graph.edges:
                 if target in self._plans:
                     outlook.join(source, target)
             self._outlook = outlook
+
+    def _check_known(self, graph: ParametricMotionGraph, wish: Mapping[str, Any]) -> None:
+        check_wishes(graph.nodes.values(), {name: value for name, value in wish.items() if name != "node"})
 
     def _option(self, moment: Moment) -> Option:
         wanted = self._wish.get("node")
@@ -79,3 +88,14 @@ class FollowDirection:
         if moment.node in steps_to(moment.graph, moment.node, again=True):
             return next_option(moment, moment.node)
         return moment.options[0]
+
+
+def _check_number(name: str, value: Any) -> None:
+    try:
+        finite = bool(np.isfinite(np.asarray(value, dtype=np.float64)).all())
+    except (TypeError, ValueError):
+        finite = False
+    if name == "direction" and not (finite and np.ndim(value) == 0):
+        raise InvalidValue(f"direction must be one angle in radians from +Z, or None for no wish, got {value!r}")
+    if not finite:
+        raise InvalidValue(f"{name} must be a finite number, got {value!r}")

@@ -142,9 +142,9 @@ class LayeredStream:
         """The next seconds as one motion."""
         from marey.control.trials import record
 
-        n = round(seconds * self.fps)
-        if n < 1:
-            raise InvalidValue(f"expected at least one frame's time, got {seconds:g} s")
+        if not math.isfinite(seconds) or seconds * self.fps < 0.5:
+            raise InvalidValue(f"expected at least one frame's time, and an end, got {seconds:g} s")
+        n = max(1, round(seconds * self.fps))
         return record(self, n)
 
     def _steadied(self, heading: float) -> float:

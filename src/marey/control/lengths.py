@@ -32,6 +32,8 @@ def clip_lengths(
     """One row for each node, from n motions spread over its ranges, its corners first."""
     if n < 1:
         raise InvalidValue(f"expected at least 1 sample for each node, got {n}")
+    if not character.nodes:
+        raise InvalidValue(f"{character.name!r} has no nodes yet; add a node first")
     chance = np.random.default_rng(rng)
     rows = []
     for name, node in character.nodes.items():

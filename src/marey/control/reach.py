@@ -161,6 +161,8 @@ def reach(
         raise InvalidValue(f"a cell must be wider than 0 m, got {cell!r}")
     if checked_index(headings, "headings") < 4:
         raise InvalidValue(f"expected at least 4 headings, got {headings}")
+    if not graph.nodes:
+        raise InvalidValue(f"{graph.name!r} has no nodes yet; add a node first")
     grid = _Grid(outlook_of(graph), float(seconds), float(cell), int(headings))
     ends = grid.begin(start)
     states = 0

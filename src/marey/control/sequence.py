@@ -13,6 +13,7 @@ from marey.control.routes import next_option, steps_to
 from marey.core._arrays import Floats, checked_index, frozen
 from marey.errors import InvalidValue, NoResult
 from marey.pmg import Choice, Moment, ParametricMotionGraph
+from marey.pmg.requests import check_wishes
 
 __all__ = ["Action", "ActionSequence"]
 
@@ -55,7 +56,7 @@ class Action:
 
 
 class ActionSequence:
-    """Plays actions one after another.
+    """Plays actions one after another; a stream begins with a clip of the first one's node.
 
     Where the node that plays does not lead to the next action's, the way with fewest clips is taken between; the nodes
     on it turn the action's wishes into parameters too, as far as they know them.
@@ -80,6 +81,11 @@ class ActionSequence:
         self._at, self._played = 0, 0
 
     @property
+    def first(self) -> str:
+        """The node that a stream begins with."""
+        return self.actions[0].node
+
+    @property
     def at(self) -> int:
         """The number of the action that is played or on its way, from 0; as many as there are when all are done."""
         return self._at
@@ -95,6 +101,7 @@ class ActionSequence:
         line = [*self.actions, self.actions[0] if self.repeat else self._last]
         for each in line:
             given = graph.node(each.node).n_dims
+            check_wishes(graph.nodes.values(), each.wishes)
             if each.parameters is not None and len(each.parameters) != given:
                 raise InvalidValue(f"{each.node!r} has {given} parameters, got {len(each.parameters)} for an action")
         pairs = [(a.node, b.node) for a, b in itertools.pairwise(line)]

@@ -14,6 +14,7 @@ from marey.core._arrays import Floats
 from marey.core.motion import Motion
 from marey.edit._figure import left_axis
 from marey.errors import InvalidValue
+from marey.plot.pmg_costs import COSTS, draw_histogram, mark_level
 from marey.plot.style import (
     FLOOR,
     LEFT,
@@ -29,6 +30,7 @@ from marey.plot.style import (
     write_figure,
 )
 from marey.pmg import Compared, Edge, Node, ParametricMotionGraph, Transition
+from marey.pmg.units import shown, told_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,6 +51,11 @@ _LINES = (
 # Inches of a node's disc and of the ring that nodes stand on, and points of the thinnest and thickest edge.
 _DISC, _RING = 0.78, 2.2
 _THIN, _THICK = 0.8, 4.5
+# How far arrows bend, as a share of their length; where on them texts may stand, the best first; and the room that is
+# enough between texts.
+_BEND = 0.18
+_ALONG = np.array([0.4, 0.5, 0.3, 0.6, 0.7, 0.2, 0.8])
+_ROOM = 0.45
 
 
 def graph(character: ParametricMotionGraph, path: StrPath) -> None:
@@ -64,7 +71,7 @@ def draw_graph(character: ParametricMotionGraph) -> Figure:
     An arrow is the thicker the more of the target's ranges can follow, in the mean; it tells that share and T_BAD.
     """
     if not character.nodes:
-        raise InvalidValue(f"{character.name!r} has no nodes to draw; add one")
+        raise InvalidValue(f"{character.name!r} has no nodes yet; add a node first")
     names = list(character.nodes)
     n = len(names)
     ring = 0.0 if n == 1 else _RING * max(1.0, n / 5.0)
@@ -75,9 +82,11 @@ def draw_graph(character: ParametricMotionGraph) -> Figure:
     width, height = np.maximum(high - low + 2.0 * around + (0.8, 0.0), (6.4, 0.0)).tolist()
     figure = new_figure(height + 0.5, width=width)
     axes = figure.add_axes((0.0, 0.0, 1.0, height / (height + 0.5)))
+    taken = list(places.values())
     for (source, target), each in character.edges.items():
         share = _box_share(each, character.node(target))
-        _draw_arrow(axes, places[source], places[target], share, f"{100 * share:.0f} %, {100 * each.bad:.0f} cm")
+        told = f"{100 * share:.0f} %, {100 * each.bad:.0f} cm"
+        taken.append(_draw_arrow(axes, places[source], places[target], share, told, taken))
     for name, at in places.items():
         _draw_node(axes, character.node(name), at)
     middle = 0.5 * (low + high)
@@ -96,7 +105,8 @@ def _box_share(edge: Edge, target: Node) -> float:
     return float(np.prod(width, axis=1).mean())
 
 
-def _draw_arrow(axes: Axes, start: Floats, end: Floats, share: float, told: str) -> None:
+def _draw_arrow(axes: Axes, start: Floats, end: Floats, share: float, told: str, taken: list[Floats]) -> Floats:
+    """Draw an arrow; where its text stands, away from places that are taken."""
     from matplotlib.patches import FancyArrowPatch
 
     width = _THIN + (_THICK - _THIN) * share
@@ -122,14 +132,21 @@ def _draw_arrow(axes: Axes, start: Floats, end: Floats, share: float, told: str)
             FancyArrowPatch(
                 _xy(start + _DISC * ahead),
                 _xy(end - _DISC * ahead),
-                connectionstyle="arc3,rad=-0.18",
+                connectionstyle=f"arc3,rad={-_BEND}",
                 zorder=2,
                 **style,
             )
         )
-        label = 0.5 * (start + end) - 0.25 * ahead + 0.09 * (away - 2.0 * _DISC) * side
+        first, last = start + _DISC * ahead, end - _DISC * ahead
+        bent = 0.5 * (first + last) + _BEND * (away - 2.0 * _DISC) * side
+        t = _ALONG[:, None]
+        spots = (1.0 - t) ** 2 * first + 2.0 * t * (1.0 - t) * bent + t**2 * last
+        # Texts are wide and low: beside one another they need more room than above.
+        gaps = np.hypot(*np.moveaxis((spots[:, None] - np.array(taken)) * (0.4, 1.6), -1, 0)).min(axis=1)
+        label = spots[int(np.argmax(np.minimum(gaps, _ROOM)))]
     axes.text(label[0], label[1], told, fontsize=NOTE_SIZE, color=NOTE, ha="center", va="center", zorder=5,
               bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none"})  # fmt: skip
+    return np.asarray(label)
 
 
 def _xy(point: Floats) -> tuple[float, float]:
@@ -147,9 +164,10 @@ def _draw_node(axes: Axes, node: Node, at: Floats) -> None:
 
 def _told_range(node: Node, k: int) -> str:
     low, high = float(node.low[k]), float(node.high[k])
-    if node.units[k] == "rad":
-        return f"{node.names[k]} {np.degrees(low):.0f} to {np.degrees(high):.0f}°"
-    return f"{node.names[k]} {low:.2g} to {high:.2g} {node.units[k]}".rstrip()
+    unit, factor = shown(node.units[k])
+    if unit != node.units[k]:
+        return f"{node.names[k]} {factor * low:.0f} to {factor * high:.0f}{unit.replace('degrees', '°')}"
+    return f"{node.names[k]} {low:.2g} to {high:.2g} {unit}".rstrip()
 
 
 def lengths(character: ParametricMotionGraph, path: StrPath, *, n: int = 100) -> None:
@@ -197,18 +215,19 @@ def _left_of(axes: Axes) -> Any:
     return blended_transform_factory(axes.figure.transFigure, axes.transData)
 
 
-def edge(compared: Compared, edge: Edge, target: Node, path: StrPath) -> None:
+def edge(compared: Compared, edge: Edge, source: Node, target: Node, path: StrPath) -> None:
     """Draw an edge's boxes and costs, as PNG or SVG by the suffix; see `draw_edge`."""
     check_suffix(path)
-    write_figure(draw_edge(compared, edge, target), path)
+    write_figure(draw_edge(compared, edge, source, target), path)
 
 
 @styled
-def draw_edge(compared: Compared, edge: Edge, target: Node) -> Figure:
+def draw_edge(compared: Compared, edge: Edge, source: Node, target: Node) -> Figure:
     """For some motions of the source, the target's samples and the box that can be reached, and below all costs.
 
     Good samples are filled dots, bad ones crosses, those between rings (Heck figure 6.2). With one parameter the costs
-    are drawn over it; with more, the first two span the panel. The histogram shows where the thresholds lie.
+    are drawn over it; with more, the first two span the panel. The histogram shows where the thresholds lie. Angles are
+    in degrees.
     """
     if len(compared.source) != len(edge):
         raise InvalidValue(
@@ -217,11 +236,14 @@ def draw_edge(compared: Compared, edge: Edge, target: Node) -> Figure:
     order = np.argsort(compared.source[:, 0], kind="stable")
     shown = order[np.linspace(0, len(order) - 1, min(_MOST_BOXES, len(order))).round().astype(np.int64)]
     figure = new_figure(5.6)
-    figure.subplots_adjust(left=0.07, right=0.985, top=0.9, bottom=0.09, hspace=0.42, wspace=0.22)
+    lines = 0.03 * (source.n_dims - 1)
+    figure.subplots_adjust(left=0.07, right=0.985, top=0.9 - lines, bottom=0.09, hspace=0.42, wspace=0.22)
     grid = figure.add_gridspec(2, len(shown), height_ratios=(3.0, 1.7))
     for column, k in enumerate(shown):
         axes = figure.add_subplot(grid[0, column])
         _draw_box(axes, compared, edge, target, int(k), first=column == 0)
+        told = told_values(source.names, source.units, compared.source[k]).replace(" degrees", "°").replace(", ", "\n")
+        axes.set_title(f"from {told}", fontsize=9.0, color=NOTE)
     _draw_costs(figure.add_subplot(grid[1, :]), compared, edge)
     title = f"{edge.source} to {edge.target}: {compared.costs.shape[0]} x {compared.costs.shape[1]} samples"
     figure.text(0.07, 0.96, title, fontsize=11, ha="left")
@@ -229,10 +251,11 @@ def draw_edge(compared: Compared, edge: Edge, target: Node) -> Figure:
 
 
 def _draw_box(axes: Axes, compared: Compared, edge: Edge, target: Node, k: int, first: bool) -> None:
-    costs, samples = compared.costs[k], compared.target
+    factors = np.array([shown(unit)[1] for unit in target.units])
+    costs, samples = compared.costs[k], factors * compared.target
     flat = target.n_dims == 1
     y = 100.0 * costs if flat else samples[:, 1]
-    low, high = edge.low[k], edge.high[k]
+    low, high = factors * edge.low[k], factors * edge.high[k]
     if flat:
         axes.axvspan(low[0], high[0], color=shade(_GOOD, 0.18), lw=0.0, zorder=1)
         for level in (edge.good, edge.bad):
@@ -247,30 +270,21 @@ def _draw_box(axes: Axes, compared: Compared, edge: Edge, target: Node, k: int, 
     axes.plot(samples[rest, 0], y[rest], "o", ms=2.6, mfc="none", mec=_NEUTRAL, mew=0.7, zorder=3)
     axes.plot(samples[bad, 0], y[bad], "x", ms=3.0, color=_BAD, mew=0.7, zorder=3)
     axes.plot(samples[good, 0], y[good], "o", ms=2.6, color=_GOOD, zorder=4)
-    told = ", ".join(f"{value:.2f}" for value in compared.source[k])
-    axes.set_title(f"from {told}", fontsize=9.0, color=NOTE)
     axes.set_xlabel(_axis(target, 0))
     if first:
         axes.set_ylabel("best transition, cm" if flat else _axis(target, 1))
 
 
 def _axis(node: Node, k: int) -> str:
-    return f"{node.names[k]}, {node.units[k]}" if node.units[k] else node.names[k]
+    return f"{node.names[k]}, {shown(node.units[k])[0]}" if node.units[k] else node.names[k]
 
 
 def _draw_costs(axes: Axes, compared: Compared, edge: Edge) -> None:
-    axes.hist(100.0 * compared.costs.ravel(), bins=80, color=shade(MIDDLE, 0.45), lw=0.0)
-    top = axes.get_ylim()[1]
-    for level, name, height in (
-        (edge.worst, "worst source's best", 0.99),
-        (edge.good, "good", 0.87),
-        (edge.bad, "bad", 0.75),
-    ):
-        axes.axvline(100.0 * level, color=MIDDLE, lw=1.0)
-        told = f" {name} {100.0 * level:.1f}"
-        axes.text(100.0 * level, height * top, told, fontsize=NOTE_SIZE, ha="left", va="top", color=MIDDLE)
-    axes.set_xlabel("best transition of a pair, cm")
-    axes.set_ylabel("pairs")
+    draw_histogram(axes, compared)
+    levels = ((edge.worst, "worst source's best", 0.99), (edge.good, "good", 0.87), (edge.bad, "bad", 0.75))
+    for level, name, height in levels:
+        mark_level(axes, level, name, MIDDLE, height=height)
+    axes.set_xlabel(COSTS)
     axes.set_xlim(left=0.0)
 
 

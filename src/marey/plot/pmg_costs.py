@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+COSTS = "best transition of a pair, cm"
+
 
 def costs(
     compared: Compared, path: StrPath, *, title: str = "", good: float | None = None, bad: float | None = None
@@ -52,8 +54,7 @@ def draw_costs(compared: Compared, *, title: str = "", good: float | None = None
     figure = new_figure(5.4)
     figure.subplots_adjust(left=0.09, right=0.97, top=0.91, bottom=0.1, hspace=0.18)
     above, below = figure.subplots(2, 1, sharex=True)
-    above.hist(values.ravel(), bins=80, color=shade(MIDDLE, 0.35), lw=0.0)
-    above.set_ylabel("pairs")
+    draw_histogram(above, compared)
     above.set_title(title or "best transitions of pairs")
     at = np.sort(values.ravel())
     share = np.arange(1, len(at) + 1) / len(at)
@@ -66,21 +67,27 @@ def draw_costs(compared: Compared, *, title: str = "", good: float | None = None
     below.set_ylabel("%")
     below.set_ylim(0.0, 108.0)
     below.set_xlim(0.0, max(float(at[-1]), float(best[-1])) * 1.02)
-    below.set_xlabel("best transition of a pair, cm")
+    below.set_xlabel(COSTS)
     below.grid(True)
     below.legend(loc="lower right")
     for axes in (above, below):
-        _mark(axes, good, "good", RIGHT)
-        _mark(axes, bad, "bad", NOTE)
+        for level, name, colour in ((good, "good", RIGHT), (bad, "bad", NOTE)):
+            if level is not None:
+                mark_level(axes, level, name, colour)
     return figure
 
 
-def _mark(axes: Axes, level: float | None, name: str, colour: str) -> None:
-    if level is None:
-        return
+def draw_histogram(axes: Axes, compared: Compared) -> None:
+    """How many pairs of samples join at what cost, in centimetres."""
+    axes.hist(100.0 * np.asarray(compared.costs).ravel(), bins=80, color=shade(MIDDLE, 0.4), lw=0.0)
+    axes.set_ylabel("pairs")
+
+
+def mark_level(axes: Axes, level: float, name: str, colour: str, *, height: float = 1.0) -> None:
+    """A threshold in metres as a line, told at a share of the panel's height."""
     axes.axvline(100.0 * level, color=colour, lw=1.0, ls=(0, (4, 2)))
-    top = axes.get_ylim()[1]
-    axes.text(100.0 * level, top, f" {name} {100.0 * level:.1f}", fontsize=NOTE_SIZE, color=colour, ha="left", va="top")
+    at = 100.0 * level, height * axes.get_ylim()[1]
+    axes.text(*at, f" {name} {100.0 * level:.1f}", fontsize=NOTE_SIZE, color=colour, ha="left", va="top")
 
 
 def edges(character: ParametricMotionGraph, path: StrPath) -> None:
@@ -115,7 +122,7 @@ def draw_edges(character: ParametricMotionGraph) -> Figure:
     axes.set_yticks(range(n), [f"{edge.source} to {edge.target}" for edge in character.edges.values()][::-1])
     axes.set_ylim(-0.6, n - 0.4)
     axes.set_xlim(left=0.0)
-    axes.set_xlabel("best transition of a pair, cm")
+    axes.set_xlabel(COSTS)
     axes.grid(True, axis="x")
     axes.set_title(f"{character.name}: costs, worst motion's best (dot), good and bad (strokes)")
     return figure

@@ -100,7 +100,7 @@ class ActionSpace:
         put(self, "times", frozen(self.times, "times", (n, g)))
         put(self, "contacts", frozen(self.contacts, "contacts", (n, g, None)))
         put(self, "bandwidth", frozen(self.bandwidth, "bandwidth", (d,)))
-        low, high = checked_box(self.low, self.high, self.names)
+        low, high = checked_box(self.low, self.high, self.names, self.units)
         put(self, "low", low)
         put(self, "high", high)
         put(self, "misses", frozen(self.misses, "misses", (*(None,) * d, d)))

@@ -10,7 +10,7 @@ from marey.errors import InvalidValue, NoResult
 if TYPE_CHECKING:
     from marey.pmg.character import ParametricMotionGraph
 
-__all__ = ["AutoReport", "connect_all", "prune"]
+__all__ = ["AutoReport", "connect_all", "dead_ends_in_turn", "prune"]
 
 
 class AutoReport(NamedTuple):
@@ -38,7 +38,7 @@ def connect_all(
 ) -> AutoReport:
     """See `ParametricMotionGraph.auto`."""
     if not graph.nodes:
-        raise InvalidValue(f"{graph.name!r} has no nodes to connect; add some first")
+        raise InvalidValue(f"{graph.name!r} has no nodes to connect; add a node first")
     pairs = [(a, b) for a in graph.nodes for b in graph.nodes if (a, b) not in graph.edges]
     kept, failed = [], []
     for k, (source, target) in enumerate(pairs):
@@ -58,11 +58,20 @@ def connect_all(
 
 def prune(graph: ParametricMotionGraph) -> tuple[str, ...]:
     """Take out nodes from which no way goes on for ever, which may leave others without one; their names."""
+    stuck = dead_ends_in_turn(graph)
+    for name in stuck:
+        graph.remove(name)
+    return stuck
+
+
+def dead_ends_in_turn(graph: ParametricMotionGraph) -> tuple[str, ...]:
+    """Nodes from which no way goes on for ever: first those without an edge, then those that lead only to such."""
+    alive = dict.fromkeys(graph.nodes)
     out: list[str] = []
     while True:
-        stuck = [name for name in graph.nodes if not graph.out(name)]
+        stuck = [name for name in alive if not any(edge.target in alive for edge in graph.out(name))]
         if not stuck:
             return tuple(out)
         for name in stuck:
-            graph.remove(name)
+            del alive[name]
         out += stuck

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.errors import InvalidValue, NoResult, UnknownName, similar
-from marey.pmg.connect import Compared, check_alike, compare_nodes, edge_from, free_box
+from marey.pmg.connect import Compared, check_alike, compare_nodes, edge_from, free_part
 from marey.pmg.costs import Seams, seam_range
 from marey.pmg.edge import Edge, Onward
 from marey.pmg.node import Node, Request, by_name
@@ -19,6 +19,7 @@ from marey.pmg.space import as_space
 
 if TYPE_CHECKING:
     from marey.pmg.auto import AutoReport
+    from marey.pmg.files_kept import Kept
     from marey.pmg.stream import CharacterStream, Controller
 
 __all__ = ["ParametricMotionGraph"]
@@ -49,6 +50,8 @@ class ParametricMotionGraph:
         self.seams = Seams(float(length), float(region), markers)
         self._nodes: dict[str, Node] = {}
         self._edges: dict[tuple[str, str], Edge] = {}
+        # By identity, which file each space is in, so that what has not changed is not written again.
+        self._kept: dict[int, Kept] = {}
 
     def __repr__(self) -> str:
         return f"<ParametricMotionGraph {self.name!r}: {len(self._nodes)} nodes, {len(self._edges)} edges>"
@@ -130,9 +133,8 @@ class ParametricMotionGraph:
     ) -> Compared:
         """Sample two nodes and find the best transition of each pair: what thresholds are chosen from."""
         return compare_nodes(
-            self.node(source), self.node(target), n_source=n_source, n_target=n_target, seams=self.seams, rng=rng,
-            run=run,
-        )  # fmt: skip
+            self.node(source), self.node(target), self.seams, n_source=n_source, n_target=n_target, rng=rng, run=run
+        )
 
     def connect(
         self,
@@ -151,7 +153,8 @@ class ParametricMotionGraph:
         ----------
         source, target : names of nodes, perhaps the same.
         good, bad : metres, T_GOOD and T_BAD; by default chosen from the distribution of all transitions.
-        part : where only a part of the source has a way on, add that part as a node of this name and connect it.
+        part : where only a part of the source has transitions of at most `good`, which is needed then, add that part
+            as a node of this name and connect it.
         compared : from `compare` of the same nodes, so that thresholds can be tried without comparing again.
         sampling : n_source, n_target, rng and run, as for `compare`.
         """
@@ -161,21 +164,16 @@ class ParametricMotionGraph:
                 raise InvalidValue(f"{name} must be a distance in metres, above 0, got {threshold!r}")
         if good is not None and bad is not None and good > bad:
             raise InvalidValue(f"good must not be above bad, got {good:g} and {bad:g} m; exchange them")
+        if part is not None:
+            if good is None:
+                raise InvalidValue("a part is told by good, but none was given: by default all of the source goes on")
+            if part in self._nodes:
+                raise InvalidValue(f"{self.name!r} has a node {part!r} already; choose another name")
         found = self.compare(source, target, **sampling) if compared is None else compared
-        if part is not None and good is not None:
-            stuck = found.costs.min(axis=1) > good
-            if stuck.any():
-                box = free_box(found.source[~stuck], found.source[stuck])
-                if box is None:
-                    raise NoResult(
-                        f"no part of {source!r} has transitions to {target!r} of at most {good:g} m; raise good to at "
-                        f"least {float(found.costs.min()):.3g} m"
-                    )
-                start = self.restrict(part, source, *box)
-                found = self.compare(part, target, **sampling)
-                if (found.costs.min(axis=1) > good).any():
-                    del self._nodes[part]
+        if part is not None and good is not None and (found.costs.min(axis=1) > good).any():
+            start, found = free_part(start, end, part, good, found, self.seams, **sampling)
         edge = edge_from(found, start, end, good, bad)
+        self._nodes.setdefault(start.name, start)
         self._edges[start.name, end.name] = edge
         return edge
 
@@ -228,21 +226,28 @@ class ParametricMotionGraph:
 
     def dead_ends(self) -> tuple[str, ...]:
         """Nodes from which there is no way that goes on for ever."""
-        alive = set(self._nodes)
-        while True:
-            stuck = {name for name in alive if not any(edge.target in alive for edge in self.out(name))}
-            if not stuck:
-                return tuple(name for name in self._nodes if name not in alive)
-            alive -= stuck
+        from marey.pmg.auto import dead_ends_in_turn
+
+        stuck = set(dead_ends_in_turn(self))
+        return tuple(name for name in self._nodes if name in stuck)
 
     def stream(self, controller: Controller, **options: Any) -> CharacterStream:
-        """Endless motion that a controller steers; see `CharacterStream` for the options."""
+        """Endless motion that a controller steers; see `CharacterStream` for the options.
+
+        A controller may have `first`, the name of the node to begin with, which holds unless `start` is given.
+        """
         from marey.pmg.stream import CharacterStream
 
+        first = getattr(controller, "first", None)
+        if first is not None and options.get("start") is None:
+            options["start"] = first
         return CharacterStream(self, controller, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the graph as `.json`, and the spaces that it refers to beside it; see `marey.pmg.files`."""
+        """Write the graph as `.json`, and the spaces that it refers to beside it; see `marey.pmg.files`.
+
+        Spaces that lie there already, unchanged, are left as they are.
+        """
         from marey.pmg.files import save_character
 
         save_character(self, path)
@@ -268,7 +273,7 @@ class ParametricMotionGraph:
 
     def _some_node(self) -> Node:
         if not self._nodes:
-            raise NoResult(f"{self.name!r} has no nodes yet; add one")
+            raise NoResult(f"{self.name!r} has no nodes yet; add a node first")
         return next(iter(self._nodes.values()))
 
     def _check_fits(self, node: Node) -> None:

@@ -15,8 +15,9 @@ from marey.errors import InvalidValue, NoResult
 from marey.pmg.costs import Seams, best_pairs, usual_height, windows
 from marey.pmg.edge import Edge, check_thresholds
 from marey.pmg.node import Node
+from marey.pmg.units import rounded_up, told_ranges
 
-__all__ = ["Compared", "compare_nodes", "edge_from", "shrunk_box"]
+__all__ = ["Compared", "compare_nodes", "edge_from", "free_part", "shrunk_box"]
 
 # Where no thresholds are given, these shares of all pairs are good, and not bad.
 _GOOD, _NOT_BAD = 0.4, 0.6
@@ -25,6 +26,8 @@ _APART = 1.2
 _QUANTILES = 21
 # Source samples that are compared together: enough for matrix products to pay.
 _AT_ONCE = 8
+# Times that a part of a node is made smaller until all of its motions have a way on.
+_SHRINKS = 6
 
 
 class Compared(NamedTuple):
@@ -44,11 +47,11 @@ class Compared(NamedTuple):
 def compare_nodes(
     source: Node,
     target: Node,
-    *,
-    n_source: int,
-    n_target: int,
     seams: Seams,
-    rng: int | np.random.Generator,
+    *,
+    n_source: int = 60,
+    n_target: int = 400,
+    rng: int | np.random.Generator = 0,
     run: Callable[..., Iterable[Any]] = map,
 ) -> Compared:
     """Sample both nodes and find the best transition of each pair."""
@@ -146,16 +149,16 @@ def _told_stuck(compared: Compared, source: Node, target: Node, stuck: Bools, go
     """Which part of the source has no way on, and what can be done."""
     lost, fine = compared.source[stuck], compared.source[~stuck]
     worst = float(compared.costs.min(axis=1).max())
-    ranges = _told_ranges(source, lost)
+    ranges = told_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
     text = (
         f"no edge from {source.name!r} to {target.name!r}: {int(stuck.sum())} of {len(stuck)} motions sampled, with "
-        f"{ranges}, have no transition of at most {good:.3g} m; raise good to {worst:.3g} m"
+        f"{ranges}, have no transition of at most {good:.3g} m; raise good to {rounded_up(worst)} m"
     )
     box = free_box(fine, lost)
     if box is None:
         return text
-    part = ", ".join(f"{name} {a:.3g} to {b:.3g}" for name, a, b in zip(source.names, *box, strict=True))
-    return f"{text}, or connect only a part of it, with {part} (restrict)"
+    part = told_ranges(source.names, source.units, *box)
+    return f"{text}, or connect only a part of it, with {part} (part=NAME, or --part NAME)"
 
 
 def free_box(fine: Floats, lost: Floats) -> tuple[Floats, Floats] | None:
@@ -171,9 +174,34 @@ def free_box(fine: Floats, lost: Floats) -> tuple[Floats, Floats] | None:
     return inside.min(axis=0), inside.max(axis=0)
 
 
-def _told_ranges(node: Node, samples: Floats) -> str:
-    low, high = samples.min(axis=0), samples.max(axis=0)
-    return ", ".join(f"{name} {a:.3g} to {b:.3g}" for name, a, b in zip(node.names, low, high, strict=True))
+def free_part(
+    source: Node, target: Node, name: str, good: float, found: Compared, seams: Seams, **sampling: Any
+) -> tuple[Node, Compared]:
+    """The part of a node all of whose motions have a way on, as a node, compared with the target.
+
+    Samples of a part may show motions without a way on that those of the whole missed: it is then made smaller again.
+
+    Parameters
+    ----------
+    found : the whole node compared with the target.
+    sampling : as for `compare_nodes`.
+    """
+    part = source
+    for _ in range(_SHRINKS):
+        stuck = found.costs.min(axis=1) > good
+        box = free_box(found.source[~stuck], found.source[stuck])
+        if box is None:
+            break
+        part = source.part(name, *box)
+        found = compare_nodes(part, target, seams, **sampling)
+        if not (found.costs.min(axis=1) > good).any():
+            return part, found
+    least = float(found.costs.min(axis=1).max())
+    raise NoResult(
+        f"no part of {source.name!r} was found whose motions all have transitions to {target.name!r} of at most "
+        f"{good:g} m; raise good, {rounded_up(least)} m will do for "
+        f"{told_ranges(part.names, part.units, part.low, part.high)}"
+    )
 
 
 def check_alike(motions: Sequence[Motion], names: Sequence[str]) -> None:

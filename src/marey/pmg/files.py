@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
 from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.edge import Edge
+from marey.pmg.files_kept import Kept, SpaceFiles
 from marey.pmg.gait_space import GaitSpace
 from marey.pmg.layered_space import LayeredSpace
 from marey.pmg.node import Node, Request
@@ -37,12 +37,32 @@ _PLAIN = ("source", "target", "good", "bad", "worst")
 _KINDS: dict[str, Any] = {"gait": GaitSpace, "action": ActionSpace, "parametric": ParametricMotion}
 
 
-def save_character(graph: ParametricMotionGraph, path: str | os.PathLike[str]) -> None:
-    """Write the character as `.json`, and each space that can be written as `.npz` beside it."""
+def save_character(
+    graph: ParametricMotionGraph, path: str | os.PathLike[str], *, spare: Iterable[str | os.PathLike[str]] = ()
+) -> None:
+    """Write the character as `.json`, and each space that can be written as `.npz` beside it.
+
+    A space that is in its file already is not written again. All others are written before any takes its name, and the
+    `.json` comes last, so that a failure leaves the character that was there.
+
+    Parameters
+    ----------
+    spare : files that must not be written over, such as one that a node was made of.
+    """
     target = Path(path)
     if target.suffix.lower() != ".json":
         raise InvalidValue(f"a character is saved as .json, got {target.name!r}")
-    written: dict[int, dict[str, Any]] = {}
+    files = SpaceFiles(target, graph._kept, spare)
+    try:
+        told = json.dumps(_told(graph, files), separators=(",", ":"), allow_nan=False)
+        files.settle()
+    finally:
+        files.drop()
+    write_bytes(path, [told.encode(), b"\n"])
+
+
+def _told(graph: ParametricMotionGraph, files: SpaceFiles) -> dict[str, Any]:
+    """What the .json holds; spaces are put into files on the way."""
     nodes = []
     for node in graph.nodes.values():
         nodes.append(
@@ -52,11 +72,11 @@ def save_character(graph: ParametricMotionGraph, path: str | os.PathLike[str]) -
                 "low": node.low.tolist(),
                 "high": node.high.tolist(),
                 "request": request_name(node.request) or "given",
-                "space": _save_space(node.space, node.name, target, written),
+                "space": _save_space(node.space, node.name, files),
             }
         )
     seams = graph.seams
-    told = {
+    return {
         "format": FORMAT,
         "version": VERSION,
         "name": graph.name,
@@ -67,7 +87,6 @@ def save_character(graph: ParametricMotionGraph, path: str | os.PathLike[str]) -
             for edge in graph.edges.values()
         ],
     }
-    write_bytes(path, [json.dumps(told, separators=(",", ":"), allow_nan=False).encode(), b"\n"])
 
 
 def load_character(
@@ -84,6 +103,7 @@ def load_character(
         known: dict[str, Any] = {}
         for each in told["nodes"]:
             graph._put(node=_node(each, Path(name), spaces, requests, known))
+        graph._kept.update(_kept(known, Path(name).absolute()))
         for each in told["edges"]:
             for end in (each["source"], each["target"]):
                 graph.node(end)
@@ -119,36 +139,18 @@ def _stored(space: Space) -> Any:
     return getattr(space, "motion", space)
 
 
-def _save_space(space: Space, name: str, target: Path, written: dict[int, dict[str, Any]]) -> dict[str, Any]:
+def _save_space(space: Space, name: str, files: SpaceFiles) -> dict[str, Any]:
     """Write a space, once, and tell where it is. A layered one is told by the space under it and its gaze map."""
     stored = _stored(space)
-    if id(stored) in written:
-        return written[id(stored)]
     kinds = [kind for kind, each in _KINDS.items() if isinstance(stored, each)]
-    told: dict[str, Any] = {"kind": "given"}
     if isinstance(stored, LayeredSpace) and stored.gaze is not None:
-        under = _save_space(stored.space, name, target, written)
+        under = _save_space(stored.space, name, files)
         if under["kind"] != "given":
-            gaze = written.get(id(stored.gaze)) or _save_file(stored.gaze, "gaze", name, target, written)
-            told = {"kind": "layered", "space": under, "gaze": gaze, "yaw": stored.yaw, "pitch": stored.pitch}
+            gaze = files.put(stored.gaze, "gaze", name)
+            return {"kind": "layered", "space": under, "gaze": gaze, "yaw": stored.yaw, "pitch": stored.pitch}
     elif kinds:
-        return _save_file(stored, kinds[0], name, target, written)
-    written[id(stored)] = told
-    return told
-
-
-def _save_file(value: Any, kind: str, name: str, target: Path, written: dict[int, dict[str, Any]]) -> dict[str, Any]:
-    """Write anything that has ``save`` under a name that no other has, and tell its kind, file and digest."""
-    taken = {each.get("file") for each in written.values()}
-    stem = f"{target.stem}.{re.sub(r'[^A-Za-z0-9_-]+', '_', name)}"
-    suffix = ".gaze.json" if kind == "gaze" else ".npz"
-    file, number = f"{stem}{suffix}", 2
-    while file in taken:
-        file, number = f"{stem}{number}{suffix}", number + 1
-    value.save(target.with_name(file))
-    digest = hashlib.sha256(target.with_name(file).read_bytes()).hexdigest()
-    written[id(value)] = {"kind": kind, "file": file, "sha256": digest}
-    return written[id(value)]
+        return files.put(stored, kinds[0], name)
+    return {"kind": "given"}
 
 
 def _node(
@@ -186,6 +188,17 @@ def _load_space(about: Mapping[str, Any], path: Path, known: dict[str, Any]) -> 
         else:
             known[key] = _load_file(about, path)
     return known[key]
+
+
+def _kept(known: Mapping[str, Any], path: Path) -> dict[int, Kept]:
+    """Of what was loaded, which file it is in."""
+    out: dict[int, Kept] = {}
+    for key, space in known.items():
+        about = json.loads(key)
+        if "file" in about:
+            value = space if about["kind"] == "gaze" else _stored(space)
+            out[id(value)] = Kept(value, path, about)
+    return out
 
 
 def _load_file(about: Mapping[str, Any], path: Path) -> Any:

@@ -51,7 +51,7 @@ class LayeredSpace:
         if any(name in self.space.names for name in GAZE_NAMES):
             raise InvalidValue(f"the space has {' and '.join(GAZE_NAMES)} already; layer another")
         put(self, "gaze", GazeMap.default() if self.gaze is None else self.gaze)
-        low, high = checked_box([self.yaw[0], self.pitch[0]], [self.yaw[1], self.pitch[1]], GAZE_NAMES)
+        low, high = checked_box([self.yaw[0], self.pitch[0]], [self.yaw[1], self.pitch[1]], GAZE_NAMES, ("rad", "rad"))
         for corner in ((low[0], low[1]), (low[0], high[1]), (high[0], low[1]), (high[0], high[1])):
             if self._map.aim(corner)[1]:
                 raise InvalidValue(

@@ -16,6 +16,7 @@ from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.parametric.neighbours import neighbour_shares
 from marey.pmg.space import Space, checked_box
+from marey.pmg.units import shown, told_ranges
 
 __all__ = ["Node", "Request", "by_name"]
 
@@ -61,20 +62,22 @@ class Node:
     _kept: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        low, high = checked_box(self.low, self.high, self.space.names)
-        for name, a, b, least, most in zip(self.space.names, low, high, self.space.low, self.space.high, strict=True):
+        low, high = checked_box(self.low, self.high, self.space.names, self.space.units)
+        for k, name in enumerate(self.space.names):
+            least, most = self.space.low[k], self.space.high[k]
             slack = 1e-9 * max(1.0, abs(least), abs(most))
-            if a < least - slack or b > most + slack:
+            if low[k] < least - slack or high[k] > most + slack:
+                unit, factor = shown(self.space.units[k])
+                room, given = (f"{factor * a:.4g} to {factor * b:.4g}" for a, b in ((least, most), (low[k], high[k])))
                 raise InvalidValue(
-                    f"node {self.name!r}: {name} must stay within {least:.4g} to {most:.4g}, got {a:.4g} to {b:.4g}"
+                    f"node {self.name!r}: {name} must stay within {room} {unit}".rstrip() + f", got {given}"
                 )
         put = object.__setattr__
         put(self, "low", low)
         put(self, "high", high)
 
     def __repr__(self) -> str:
-        ranges = (f"{n} {a:.3g} to {b:.3g}" for n, a, b in zip(self.names, self.low, self.high, strict=True))
-        return f"<Node {self.name!r}: {', '.join(ranges)}>"
+        return f"<Node {self.name!r}: {told_ranges(self.names, self.units, self.low, self.high)}>"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +15,14 @@ from marey.core._arrays import Floats
 from marey.errors import MareyError, NoResult, ParseError, UnreadableFile
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
+from marey.pmg.auto import AutoReport
 from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.gait_space import GaitSpace
 from marey.pmg.recipe import NodeRecipe, Recipe
 from marey.pmg.recipe_clips import Clip, Made, clips_of
 from marey.pmg.requests import REQUESTS
 from marey.pmg.space_files import load_any_space
+from marey.pmg.units import ours, told_values
 
 __all__ = ["build_recipe"]
 
@@ -34,6 +35,7 @@ def build_recipe(
     *,
     progress: Callable[[float], None] | None = None,
     run: Callable[..., Iterable[Any]] = map,
+    report: Callable[[AutoReport], None] | None = None,
 ) -> ParametricMotionGraph:
     """The character that a recipe tells of.
 
@@ -42,6 +44,9 @@ def build_recipe(
     recipe : from `read_recipe`.
     progress : called with the share that is done.
     run : how edges' samples are compared; `map` by default.
+    report : called with what came of `[auto]`, where the recipe has it: pairs that failed, nodes that were taken out.
+
+    A recipe whose `[auto]` leaves no node that can go on for ever is refused.
     """
     # Where figures stand still, rounding decides how they are brought in step: always that of the compiled forms.
     from marey.pmg import gait_kernels as _  # noqa: F401
@@ -66,7 +71,12 @@ def build_recipe(
     if recipe.auto is not None:
         good, bad = recipe.auto
         n_source, n_target = recipe.samples
-        graph.auto(good=good, bad=bad, n_source=n_source, n_target=n_target, rng=recipe.seed, run=run)
+        found = graph.auto(good=good, bad=bad, n_source=n_source, n_target=n_target, rng=recipe.seed, run=run)
+        if not graph.nodes:
+            why = f"; {found.failed[0][2]}" if found.failed else ""
+            raise NoResult(f"{recipe.path}: [auto]: nothing is left that could play with good = {good:g} m{why}")
+        if report is not None:
+            report(found)
         shown(1.0)
     return graph
 
@@ -79,9 +89,14 @@ def _telling(recipe: Recipe, where: str) -> Iterator[None]:
     except (ParseError, UnreadableFile):
         raise
     except NoResult as error:
-        raise NoResult(f"{recipe.path}: {where}: {error}") from error
+        raise NoResult(f"{recipe.path}: {_placed(where, error)}") from error
     except MareyError as error:
-        raise ParseError(f"{where}: {error}", path=recipe.path) from error
+        raise ParseError(_placed(where, error), path=recipe.path) from error
+
+
+def _placed(where: str, error: MareyError) -> str:
+    """The sentence, with the place in front unless it begins with that itself."""
+    return str(error) if str(error).startswith(f"{where}:") else f"{where}: {error}"
 
 
 def _add(graph: ParametricMotionGraph, recipe: Recipe, node: NodeRecipe, made: Made) -> None:
@@ -90,7 +105,7 @@ def _add(graph: ParametricMotionGraph, recipe: Recipe, node: NodeRecipe, made: M
         space, request = of.space, of.request
     else:
         space, request = _space(recipe, node, made), REQUESTS[node.request]
-    low, high = _ours(node.low, space.units), _ours(node.high, space.units)
+    low, high = ours(node.low, space.units, "low"), ours(node.high, space.units, "high")
     graph.add(node.name, space, request=request, low=low, high=high)
 
 
@@ -104,7 +119,7 @@ def _space(recipe: Recipe, node: NodeRecipe, made: Made) -> Any:
             )
         space = load_any_space(file)
         if isinstance(space, ParametricMotion):
-            low, high = _ours(node.low, space.units), _ours(node.high, space.units)
+            low, high = ours(node.low, space.units, "low"), ours(node.high, space.units, "high")
             return ActionSpace.of(space, names=node.names, low=low, high=high)
         return space
     clips = clips_of(recipe, node.clips, made)
@@ -112,8 +127,8 @@ def _space(recipe: Recipe, node: NodeRecipe, made: Made) -> Any:
         units = ["rad", "m/s"][: len(node.parameters)]
         space = GaitSpace.build(
             [clip.motion for clip in clips], node.parameters, margin=node.margin, mirror=node.mirror,
-            bandwidth=None if node.bandwidth is None else _ours(node.bandwidth, units).tolist(), steps=node.steps,
-            side=node.side,
+            bandwidth=None if node.bandwidth is None else ours(node.bandwidth, units, "bandwidth").tolist(),
+            steps=node.steps, side=node.side,
         )  # fmt: skip
         return _widened(space, [each for each in recipe.nodes if node.name in (each.name, each.of)])
     return _action_space(node, clips)
@@ -125,15 +140,12 @@ def _widened(space: GaitSpace, nodes: Sequence[NodeRecipe]) -> GaitSpace:
     for node in nodes:
         if node.low is None or node.high is None:
             continue
-        low, high = _ours(node.low, space.units), _ours(node.high, space.units)
+        low, high = ours(node.low, space.units, "low"), ours(node.high, space.units, "high")
         corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
         for corner in corners:
             reached = space.reached(corner)
             if np.abs((reached - corner) / space.bandwidth).max() > _MET:
-                asked, got = (
-                    ", ".join(f"{name} {value:.3g}" for name, value in zip(space.names, values, strict=True))
-                    for values in (corner, reached)
-                )
+                asked, got = (told_values(space.names, space.units, values) for values in (corner, reached))
                 raise NoResult(f"node {node.name!r}: the clips cannot be blended to {asked}, only to {got}")
         lows.append(low)
         highs.append(high)
@@ -153,8 +165,8 @@ def _action_space(node: NodeRecipe, clips: list[Clip]) -> ActionSpace:
         values, units = _known(node, clips)
         made = ParametricMotion.build(motions, values=values, names=node.parameters, **options)
     return ActionSpace.of(
-        made, names=node.names or made.names, units=units, low=_ours(node.low, units), high=_ours(node.high, units),
-        bandwidth=_ours(node.bandwidth, units),
+        made, names=node.names or made.names, units=units, low=ours(node.low, units, "low"),
+        high=ours(node.high, units, "high"), bandwidth=ours(node.bandwidth, units, "bandwidth"),
     )  # fmt: skip
 
 
@@ -169,17 +181,3 @@ def _known(node: NodeRecipe, clips: list[Clip]) -> tuple[Floats, list[str]]:
             raise MareyError(f"parameters: sample {node.clips[0].sample!r} has no number {name!r}; it has {numbers}")
     values = np.array([[float(clip.parameters[name]) for name in node.parameters] for clip in clips])
     return values, [known[name].unit for name in node.parameters]
-
-
-@overload
-def _ours(values: Sequence[float], units: Sequence[str]) -> Floats: ...
-@overload
-def _ours(values: None, units: Sequence[str]) -> None: ...
-def _ours(values: Sequence[float] | None, units: Sequence[str]) -> Floats | None:
-    """What people give, in our units: angles in radians."""
-    if values is None:
-        return None
-    if len(values) != len(units):
-        raise MareyError(f"{len(units)} parameters need as many numbers for low, high and bandwidth, got {len(values)}")
-    factors = [math.radians(1.0) if unit.startswith("rad") else 1.0 for unit in units]
-    return np.array([value * factor for value, factor in zip(values, factors, strict=True)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from marey.pmg.recipe_keys import MOMENT
 from marey.samples.catalogue import entry
 from marey.samples.samples import Sample, sample
 
-__all__ = ["Clip", "clips_of"]
+__all__ = ["Clip", "clips_of", "read_clip"]
 
 
 class Clip(NamedTuple):
@@ -76,11 +77,12 @@ def _loaded(recipe: Recipe, clips: Clips, before: Made) -> Iterator[Motion]:
             )
         for path in found:
             if (path,) not in before:
-                before[path,] = _read(path, recipe.fps)
+                before[path,] = read_clip(path, recipe.fps)
             yield before[path,]
 
 
-def _read(path: Path, fps: float) -> Motion:
+def read_clip(path: str | os.PathLike[str], fps: float) -> Motion:
+    """A motion from a file, at a rate, with contacts, and without the pose of rest that some begin with."""
     from marey.clean import detect_contacts
     from marey.edit import resample
     from marey.io import load_motion

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from marey.core._arrays import Floats, frozen
-from marey.errors import UnknownName, similar
+from marey.errors import InvalidValue, UnknownName, similar
 from marey.maths import rigid2d
 from marey.pmg.node import Node, Request, by_name
 
-__all__ = ["REQUESTS", "at_point", "request_called", "request_name"]
+__all__ = ["REQUESTS", "at_point", "check_wishes", "request_called", "request_name"]
 
 _AXES = ("x", "y", "z")
 
@@ -52,3 +52,28 @@ def request_called(name: str, where: str) -> Request:
 def request_name(request: Request) -> str | None:
     """Its name; None for functions of a user's own."""
     return next((name for name, known in REQUESTS.items() if known is request), None)
+
+
+def check_wishes(nodes: Iterable[Node], wishes: Mapping[str, Any]) -> None:
+    """Refuse a wish that no node knows, or that is not what it must be.
+
+    A ``direction`` may always be wished for, and None is no wish. Nodes with request functions of their own may know
+    any wish.
+    """
+    known = {"direction": 1}
+    free = False
+    for node in nodes:
+        known |= dict.fromkeys(node.names, 1)
+        known |= {"point": 3} if node.request is at_point else {}
+        free = free or request_name(node.request) is None
+    for name, value in wishes.items():
+        if value is None:
+            continue
+        if name not in known:
+            if free:
+                continue
+            told = f"{similar(name, known)}; they know {', '.join(known)}"
+            raise UnknownName(f"no node of the character knows the wish {name!r}{told}")
+        if not free and np.size(value) != known[name]:
+            expected = "one number" if known[name] == 1 else "x, y and z"
+            raise InvalidValue(f"{name} must be {expected}, got {value!r}")

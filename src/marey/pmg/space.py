@@ -14,6 +14,7 @@ from marey.core._arrays import Floats, frozen, settle
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning
 from marey.parametric.space import ParametricMotion
+from marey.pmg.units import shown
 
 __all__ = ["FunctionSpace", "Space", "as_space"]
 
@@ -76,7 +77,7 @@ class FunctionSpace:
         put(self, "units", units or ("",) * len(names))
         if len(self.units) != len(names):
             raise InvalidValue(f"{len(names)} parameters need as many units or none, got {len(self.units)}")
-        low, high = checked_box(self.low, self.high, names)
+        low, high = checked_box(self.low, self.high, names, self.units)
         put(self, "low", low)
         put(self, "high", high)
 
@@ -136,13 +137,17 @@ def as_space(
     )  # fmt: skip
 
 
-def checked_box(low: ArrayLike, high: ArrayLike, names: Sequence[str]) -> tuple[Floats, Floats]:
+def checked_box(
+    low: ArrayLike, high: ArrayLike, names: Sequence[str], units: Sequence[str]
+) -> tuple[Floats, Floats]:  # fmt: skip
     """Ranges (d,) of named parameters, refused where one is empty."""
     d = len(names)
     if not d:
         raise InvalidValue("a space needs at least one parameter")
     least, most = frozen(np.atleast_1d(low), "low", (d,)), frozen(np.atleast_1d(high), "high", (d,))
-    for name, a, b in zip(names, least, most, strict=True):
+    for name, unit, a, b in zip(names, units, least, most, strict=True):
         if a > b:
-            raise InvalidValue(f"parameter {name!r} must range from low to high, got {a:g} to {b:g}")
+            told, factor = shown(unit)
+            got = f"{factor * a:.6g} to {factor * b:.6g} {told}".rstrip()
+            raise InvalidValue(f"parameter {name!r} must range from low to high, got {got}")
     return settle(least), settle(most)

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from marey.errors import MareyError, ParseError, UnknownVersion
+from marey.core._arrays import Floats
+from marey.errors import InvalidValue, MareyError, ParseError, UnknownVersion
 from marey.io import archive, clip_arrays
 from marey.io.files import read_bytes, write_bytes
-from marey.maths import quat
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
 from marey.pmg.gait_space import GaitSpace
@@ -24,6 +24,8 @@ from marey.pmg.gait_space import GaitSpace
 FORMAT = "marey.gait_space"
 VERSION = 1
 ACTION_FORMAT = "marey.action_space"
+# By how much the length of a turn may be off 1 after rounding to single precision.
+_ROUNDED = 1e-5
 
 _PLAIN = ("heights", "steps", "bandwidth", "low", "high")
 _OWN = ("turns", "contacts", "margin", "parameters", "sources", *_PLAIN)
@@ -62,7 +64,7 @@ def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
             base,
             tuple(arrays["parameters"].tolist()),
             float(arrays["margin"]),
-            quat.normalize(arrays["turns"].astype(np.float64)),
+            _turns(arrays["turns"]),
             arrays["heights"],
             arrays["steps"],
             arrays["contacts"].astype(np.float64),
@@ -74,6 +76,15 @@ def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
         )
     except (MareyError, ValueError, IndexError, TypeError) as error:
         raise ParseError(f"the gait space in it does not fit together ({error})", path=name) from None
+
+
+def _turns(stored: Any) -> Floats:
+    """Turns just as they are stored, so that a space that is saved again gives the same bytes."""
+    turns: Floats = np.asarray(stored, dtype=np.float64)
+    off = np.abs(np.sqrt((turns**2).sum(axis=-1)) - 1.0).max(initial=0.0)
+    if not off <= _ROUNDED:
+        raise InvalidValue(f"turns must be unit quaternions, got lengths that are off by {off:.3g}")
+    return turns
 
 
 def load_any_space(path: str | os.PathLike[str]) -> GaitSpace | ActionSpace | ParametricMotion:
@@ -109,7 +120,7 @@ def load_action_space(path: str | os.PathLike[str]) -> ActionSpace:
     try:
         parts: dict[str, Any] = {key: tuple(arrays[key].tolist()) for key in _ACTION_TEXTS}
         parts |= {key: arrays[key] for key in _ACTION_PLAIN}
-        parts |= {"turns": quat.normalize(arrays["turns"].astype(np.float64))}
+        parts |= {"turns": _turns(arrays["turns"])}
         return ActionSpace(base, contacts=arrays["contacts"].astype(np.float64), **parts)
     except (MareyError, ValueError, IndexError, TypeError) as error:
         raise ParseError(f"the action space in it does not fit together ({error})", path=name) from None

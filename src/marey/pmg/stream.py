@@ -187,9 +187,9 @@ class CharacterStream:
 
     def record(self, seconds: float) -> Motion:
         """The next seconds as one motion, labelled with the nodes that play."""
-        n = round(seconds * self.fps)
-        if n < 1:
-            raise InvalidValue(f"expected at least one frame's time, got {seconds:g} s")
+        if not np.isfinite(seconds) or seconds * self.fps < 0.5:
+            raise InvalidValue(f"expected at least one frame's time, and an end, got {seconds:g} s")
+        n = max(1, round(seconds * self.fps))
         rows = [self._next() for _ in range(n)]
         bones = None
         if any(row[2] is not None for row in rows):
