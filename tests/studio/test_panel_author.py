@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ import marey
 from marey.layer import GazeMap
 from marey.pmg import ParametricMotionGraph
 from marey.pmg.walker import sample_walks
+from marey.studio.panels.author import _connected
 from tests.studio.client import Failed, FakePage, Server
 
 
@@ -42,6 +46,7 @@ def author(takes: Path, built: Path) -> Iterator[FakePage]:
     with FakePage(server) as page:
         motions = [page.do("open", path=f"walk{k}.bvh")["motion"] for k in range(3)]
         page.motions = motions  # type: ignore[attr-defined]
+        page.server = server  # type: ignore[attr-defined]
         made = page.do("author_add", name="walk", motions=motions, mirror=True)
         assert made["note"].startswith("'walk' is made of ")
         yield page
@@ -60,6 +65,9 @@ def test_a_node_is_made_of_clips_and_tells_its_ranges(author: FakePage) -> None:
     again = author.do("author_motion", node="walk", parameters=[-0.5], result=info["motion"])
     assert again["motion"] == info["motion"]
     assert again["revision"] > info["revision"]
+    assert again["made_by"] == ["made anew"]
+    again = author.do("author_motion", node="walk", parameters=[0.2], result=info["motion"])
+    assert (again["made_by"], again["undo"]) == (["made anew (2 times)"], 2)
 
 
 def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: FakePage, takes: Path) -> None:
@@ -77,12 +85,21 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     assert tried["stuck"] == 0
     low = author.do("author_try", source="walk", target="walk", good=0.8 * chart["best"][-1], bad=0.3)
     assert low["stuck"] > 0
-    assert "raise good to" in low["note"]
-    with pytest.raises(Failed, match="good must not be above bad"):
-        author.do("author_try", source="walk", target="walk", good=0.2, bad=0.1)
+    advised = re.search(r"with turn .* degrees, have no way on .*: raise good to ([0-9.]+) cm", low["note"])
+    assert advised, low["note"]
+    good = float(advised[1]) / 100.0
+    assert author.do("author_try", source="walk", target="walk", good=good, bad=0.3)["stuck"] == 0
+    for do in ("author_try", "author_connect"):
+        with pytest.raises(Failed, match="good must not be above bad, got 20 and 10 cm"):
+            author.do(do, source="walk", target="walk", good=0.2, bad=0.1)
+        with pytest.raises(Failed, match="must be distances above 0, got -1 and 10 cm"):
+            author.do(do, source="walk", target="walk", good=-0.01, bad=0.1)
+    with pytest.raises(Failed, match=r"^NoResult: \d+ of 12 motions of 'walk', with turn .*raise good to [0-9.]+ cm"):
+        author.do("author_connect", source="walk", target="walk", good=0.8 * chart["best"][-1], bad=0.3)
 
     made = author.do("author_connect", source="walk", target="walk", good=chart["good"], bad=chart["bad"])
     (edge,) = made["edges"]
+    assert made["note"] == "Made 'walk' → 'walk'."
     assert not made["nodes"][0]["stuck"]
     assert 0.0 < edge["share"] <= 1.0
     assert edge["good"] == pytest.approx(chart["good"], rel=1e-4)
@@ -100,6 +117,20 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     assert [each["path"] for each in author.do("author_sources")["files"]] == ["hostile.json", "mine.json"]
     before = author.do("author_show")
     assert author.do("author_load", path="mine.json")["edges"] == before["edges"]
+    session = author.server.studio.sessions.find(author.welcome["session"])  # type: ignore[attr-defined]
+    assert session is not None
+    kept = [path for path in session.places.own.joinpath("author").rglob("*") if path.is_file()]
+    assert {path.parent for path in kept} == {kept[0].parent}, "only what the worker was handed last is kept"
+    assert session.places.kept == {"author": sum(path.stat().st_size for path in kept)}
+
+
+def test_an_edge_of_a_part_says_what_the_whole_still_lacks() -> None:
+    draft: Any = SimpleNamespace(graph=SimpleNamespace(edges={("some", "walk"): None}))
+    assert _connected(draft, "some", "walk", "walk") == (
+        "Made 'some' → 'walk', of the part of 'walk' that can; 'walk' itself still leads nowhere."
+    )
+    draft.graph.edges["walk", "run"] = None
+    assert _connected(draft, "some", "walk", "walk") == "Made 'some' → 'walk', of the part of 'walk' that can."
 
 
 def test_parts_are_added_and_taken_away(author: FakePage) -> None:
@@ -111,6 +142,9 @@ def test_parts_are_added_and_taken_away(author: FakePage) -> None:
         author.do("author_part", name="left", of="walk", low=[0.0], high=[1.0])
     with pytest.raises(Failed, match="have not been compared yet"):
         author.do("author_connect", source="left", target="walk", good=0.1, bad=0.2)
+    draft = author.do("drive_list")["draft"]
+    assert draft.startswith("character: cannot play yet, no way goes on for ever from ")
+    assert "'left'" in draft
     assert author.do("author_remove", name="left") == before
 
 

@@ -18,6 +18,7 @@ from marey.graph import MotionGraph
 from marey.maths import quat, rigid2d
 from marey.pmg import GaitSpace, ParametricMotionGraph
 from marey.pmg.walker import sample_walks
+from marey.studio.panels import author_work
 from marey.studio.panels.drive_messages import DriveWish
 from marey.studio.panels.drive_response import Record, ResponseClock
 from marey.studio.panels.drive_source import DriveSource
@@ -177,12 +178,22 @@ def test_answers_are_timed_as_they_are_defined() -> None:
 
 def test_wishes_that_are_over_are_taken_back(character: ParametricMotionGraph) -> None:
     driver = CharacterDriver(character, "free")
-    driver.ask({"direction": 1.0, "node": "fly", "values": {"height": 1.0}})
+    driver.ask({"direction": 1.0, "node": "fly", "speed": 1.2, "values": {"turn": 1.0, "height": 1.0}})
     wish = driver._steering._follow.wish
-    assert (wish["direction"], wish["node"], wish["height"]) == (1.0, None, 1.0)
+    assert (wish["direction"], wish["node"], wish["turn"]) == (1.0, None, 1.0)
+    assert not {"speed", "height"} & set(wish), "what only another character knows is no wish for this one"
     driver.ask({"node": "walk"})
     wish = driver._steering._follow.wish
-    assert (wish["direction"], wish["node"], wish["height"]) == (None, "walk", None)
+    assert (wish["direction"], wish["node"], wish["turn"]) == (None, "walk", None)
+
+
+def test_clips_are_told_by_short_names(walks: list[Motion], drivers: dict[str, Callable[[], Driver]]) -> None:
+    assert max(len(walk.name) for walk in walks) > 40
+    for way in ("graph", "matching"):
+        driver = drivers[way]()
+        assert 0 < len(driver.doing) <= 40
+    made = author_work.clips(lambda share, text: None, [])["clips"]
+    assert [made[0].name, made[-1].name] == ["walk, curve 1 of 11", "walk, curve 11 of 11"]
 
 
 def test_streams_are_ones_that_can_be_steered(drivers: dict[str, Callable[[], Driver]]) -> None:

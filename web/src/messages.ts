@@ -1166,7 +1166,11 @@ export interface DriveRecipe {
   about: string;
 }
 
-/** What can be driven: recipes, characters of the folder, and the one that Author has, "" where it cannot play. */
+/**
+ * What can be driven: recipes, characters of the folder, and the one that Author has, "" where that is empty.
+ *
+ * Where Author's cannot play yet, `draft` says why after its name and a colon.
+ */
 export interface DriveChoices {
   recipes: DriveRecipe[];
   files: string[];

@@ -24,6 +24,7 @@ from marey.studio.places import UPLOAD_BYTES
 from marey.studio.registry import Commands
 from marey.studio.security import Guard
 from marey.studio.sessions import Sessions
+from marey.studio.temporary import remove_stale
 from marey.studio.wire import encode
 
 # Seconds from the start until the panels are loaded that were not needed yet.
@@ -74,9 +75,10 @@ class Studio:
         await self.sessions.close()
 
     async def _load_later(self) -> None:
-        """Load what the first figure does not need once it can be seen."""
+        """Do what the first figure does not need once it can be seen: load panels, tidy up after killed servers."""
         await asyncio.sleep(_LATER)
         await asyncio.to_thread(self._commands.load)
+        await asyncio.to_thread(remove_stale)
 
     async def index(self, request: Request) -> Response:
         """The page."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -40,7 +42,7 @@ def info_of(
         "warnings": opened.warnings,
         "made_by": (
             *(f"from {each}" for each in sources),
-            *(each.what for each in opened.steps[1 : opened.at + 1]),
+            *_folded(each.what for each in opened.steps[1 : opened.at + 1]),
         ),
         "skin": f"/skin/{session}/{origin}" if session and origin else None,
         "undo": opened.at,
@@ -66,6 +68,12 @@ def info_of(
         unsaved=bool(opened.file) and not _same_annotations(figure, opened.saved),
         **shared,
     )
+
+
+def _folded(whats: Iterable[str]) -> list[str]:
+    """What was done, each told once with how often it was in a row: a slider makes many steps of the same."""
+    rows = ((what, sum(1 for _ in row)) for what, row in groupby(whats))
+    return [what if n == 1 else f"{what} ({n} times)" for what, n in rows]
 
 
 def _stature(motion: Motion) -> float:

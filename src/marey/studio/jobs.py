@@ -6,8 +6,8 @@ import asyncio
 import json
 import shutil
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -50,15 +50,23 @@ class Jobs:
 
         Arguments and results are plain data, motions and arrays.
         """
-        command, task = COMMAND.get(), asyncio.current_task()
-        if task is not None:
-            self._running[command] = task
         self._count += 1
         folder = self._folder / str(self._count)
         folder.mkdir()
         try:
-            async with self._turn:
-                return await self._work(call, arguments, folder, command)
+            async with self.cancellable(), self._turn:
+                return await self._work(call, arguments, folder, COMMAND.get())
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @asynccontextmanager
+    async def cancellable(self) -> AsyncIterator[None]:
+        """Within it, the command that is being answered can be cancelled, wherever it waits."""
+        command, task = COMMAND.get(), asyncio.current_task()
+        if task is not None:
+            self._running[command] = task
+        try:
+            yield
         except asyncio.CancelledError:
             if command in self._running or task is None:  # the server ends, not this work alone
                 raise
@@ -66,7 +74,10 @@ class Jobs:
             raise Cancelled("the work was cancelled") from None
         finally:
             self._running.pop(command, None)
-            shutil.rmtree(folder, ignore_errors=True)
+
+    def tell(self, share: float, text: str) -> None:
+        """Tell how far the command is that is being answered."""
+        self._tell(COMMAND.get(), share, text)
 
     async def _work(self, call: str, arguments: dict[str, Any], folder: Path, command: int) -> dict[str, Any]:
         sent = await _to_the_end(pack, arguments, folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import statistics
 import time
 from collections import deque
@@ -13,7 +14,7 @@ import numpy as np
 
 from marey.core._arrays import Floats
 from marey.core.markers import Markers
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, MareyError
 from marey.studio.frames import pack_live
 from marey.studio.messages import LiveEnded, LiveReport, LiveStarted
 from marey.studio.motions import Figure, world_of
@@ -26,6 +27,8 @@ _LATE = 0.25
 _ECHOES = 256
 # Longest motion that is played as a stream, in frames of the stream.
 _LONGEST = 100_000
+
+_log = logging.getLogger("marey.studio")
 
 
 class LiveFrame(NamedTuple):
@@ -113,10 +116,10 @@ class Live:
 
     async def _play(self, source: LiveSource, rate: float, stream: int) -> None:
         """Frames at their times; while no page is there, the stream stands still."""
-        error = ""
+        error, frame = "", 0
         try:
             loop = asyncio.get_running_loop()
-            begin, frame = loop.time(), 0
+            begin = loop.time()
             while True:
                 if not self._outbox.is_attached:
                     await self._outbox.wait_attached()
@@ -138,6 +141,8 @@ class Live:
         except asyncio.CancelledError:
             raise
         except Exception as problem:
+            if not isinstance(problem, MareyError):
+                _log.exception("a live stream failed at frame %d", frame)
             error = f"{type(problem).__name__}: {problem}"
         self._tell(LiveEnded(stream, error))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,6 +12,7 @@ from marey.errors import InvalidValue, LimitExceeded, UnknownFormat
 from marey.io.files import SIDECAR_SUFFIX, split_name
 from marey.studio.folder import SUFFIXES, Folder
 from marey.studio.messages import FolderList, Where
+from marey.studio.temporary import new_folder
 
 # Bytes of one upload, of all uploads of a session, and how many there may be.
 UPLOAD_BYTES = 256 * 2**20
@@ -27,16 +27,20 @@ _UNFIT = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 
 
 class Places:
-    """The folders of one session. The temporary one goes with it."""
+    """The folders of one session. The temporary one goes with it.
+
+    kept : bytes that panels keep there, by panel; what they keep is not there for uploads.
+    """
 
     def __init__(self, session: str, folder: Folder | None) -> None:
         self.session = session
         self.folder = folder
-        self.own = Path(tempfile.mkdtemp(prefix="marey-studio-"))
+        self.own = new_folder()
         self.uploads, self.exports, self.jobs = (self.own / name for name in ("uploads", "exports", "jobs"))
         for path in (self.uploads, self.exports, self.jobs):
             path.mkdir()
         self._uploads = Folder(self.uploads)
+        self.kept: dict[str, int] = {}
         self._offers: dict[str, Path] = {}
         self._taken: dict[str, int] = {}
         self._coming: dict[Arrival, int] = {}
@@ -72,7 +76,7 @@ class Places:
         if size > UPLOAD_BYTES:
             raise LimitExceeded(f"is larger than {UPLOAD_BYTES // 2**20} MB, the most that can be uploaded", path=name)
         others = {other: taken for other, taken in self._taken.items() if other != name}
-        coming = sum(self._coming.values())
+        coming = sum(self._coming.values()) + sum(self.kept.values())
         if size + sum(others.values()) + coming > SESSION_BYTES or len(others) + len(self._coming) >= MOST_UPLOADS:
             raise LimitExceeded("does not fit any more, so much was uploaded already; reload the page", path=name)
         if shutil.disk_usage(self.own).free - size < FREE_BYTES:

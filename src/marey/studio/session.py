@@ -19,6 +19,7 @@ from marey.studio.motions import BLOCK_FRAMES, Motions
 from marey.studio.outbox import Outbox
 from marey.studio.places import UPLOAD_BYTES, Places
 from marey.studio.registry import PANELS, Command, Commands
+from marey.studio.shared import Shared
 from marey.studio.wire import decode, encode
 
 # Commands of one page that may be under way, letters of their messages, and blocks of frames that may be in the making.
@@ -34,16 +35,18 @@ class Session:
 
     motions : those that are open, with their history; `info` describes one as replies do.
     places : the folder, the uploads, and files for download.
+    shared : files that all sessions of the server use.
     jobs : ``await session.jobs.run("marey.studio.work:clean", motion=...)`` works in another process.
     live : ``session.live.start(source, rate)`` streams frames.
     tell : sends an event.
     kept : what a panel keeps between commands, such as a graph, under the panel's name.
     """
 
-    def __init__(self, folder: Folder | None) -> None:
+    def __init__(self, folder: Folder | None, shared: Shared) -> None:
         self.id = secrets.token_urlsafe(12)
         self.motions = Motions()
         self.places = Places(self.id, folder)
+        self.shared = shared
         self.outbox = Outbox()
         self.jobs = Jobs(self.places.jobs, self._progress)
         self.live = Live(self.outbox, self.tell)
@@ -149,9 +152,10 @@ class Session:
             await self.outbox.put_block(packed)
 
     def _fail(self, number: int, kind: str, text: str) -> None:
-        text = text.replace(f"{self.places.own}/", "")
-        if self.places.folder is not None:
-            text = text.replace(f"{self.places.folder.root}/", "")
+        folder = self.places.folder
+        for place in (self.places.own, self.shared.own, None if folder is None else folder.root):
+            if place is not None:
+                text = text.replace(f"{place}/", "")
         self.outbox.put_text(encode({"id": number, "kind": "failed", "error": {"type": kind, "text": text}}))
 
     def _progress(self, number: int, share: float, text: str) -> None:

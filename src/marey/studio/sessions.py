@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from marey.errors import LimitExceeded
 from marey.studio.folder import Folder
 from marey.studio.session import Session
+from marey.studio.shared import Shared
 
 MOST_SESSIONS = 64
 # Seconds: how long a session waits for a page that was lost, or that was closed, which a reload looks like; and how
@@ -29,6 +30,7 @@ class Sessions:
 
     def __init__(self, folder: Folder | None) -> None:
         self._folder = folder
+        self._shared = Shared()
         self._seats: dict[str, _Seat] = {}
 
     def __len__(self) -> int:
@@ -44,7 +46,7 @@ class Sessions:
         seat = self._seats.get(name)
         if seat is None:
             await self._make_room()
-            session = Session(self._folder)
+            session = Session(self._folder, self._shared)
             seat = self._seats[session.id] = _Seat(session)
         else:
             seat.session.come_back()
@@ -70,6 +72,7 @@ class Sessions:
                 seat.leaving.cancel()
         for name in list(self._seats):
             await self._drop(name)
+        self._shared.close()
 
     async def _expire(self, session: Session, went: bool) -> None:
         if went:

@@ -7,7 +7,7 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from marey.errors import InvalidValue, MareyWarning
+from marey.errors import InvalidValue, MareyWarning, NoResult
 from marey.studio.messages import MotionInfo
 from marey.studio.panels.author_files import checked_name, find_authored, list_authored, opened_folder, take_into
 from marey.studio.panels.author_messages import (
@@ -39,7 +39,17 @@ from marey.studio.panels.author_messages import (
     UseRecipe,
     WalkCharacter,
 )
-from marey.studio.panels.author_state import WORK, chart_of, draft_of, gaze_told, recipe_file, told, tried
+from marey.studio.panels.author_state import (
+    WORK,
+    chart_of,
+    check_order,
+    draft_of,
+    gaze_told,
+    recipe_file,
+    stuck_note,
+    told,
+    tried,
+)
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -93,10 +103,10 @@ async def use_recipe(session: Session, message: UseRecipe) -> Character:
         path = await recipe_file(session, message.recipe)
         await asyncio.to_thread(_put_file, draft, path)
     else:
-        path = draft.new_file("nodes")
-        nodes = list(message.nodes)
-        await session.jobs.run(f"{WORK}:recipe", recipe=message.recipe, into=str(path), nodes=nodes)
-        await asyncio.to_thread(_add_from, draft, path, message.nodes)
+        with draft.file("nodes") as path:
+            nodes = list(message.nodes)
+            await session.jobs.run(f"{WORK}:recipe", recipe=message.recipe, into=str(path), nodes=nodes)
+            await asyncio.to_thread(_add_from, draft, path, message.nodes)
     return await asyncio.to_thread(told, draft)
 
 
@@ -107,16 +117,16 @@ async def add_gait(session: Session, message: AddGait) -> Character:
     if not 1 <= len(message.motions) <= _MOST_MOTIONS:
         raise InvalidValue(f"a node is made of 1 to {_MOST_MOTIONS} motions, got {len(message.motions)}; choose some")
     name = _free_name(draft, message.name)
-    path = draft.new_file("node")
-    done = await session.jobs.run(
-        f"{WORK}:gait",
-        motions=[session.motions.motion(each) for each in message.motions],
-        name=name,
-        speed=message.speed,
-        mirror=message.mirror,
-        into=str(path),
-    )
-    await asyncio.to_thread(_add_from, draft, path, (name,))
+    with draft.file("node") as path:
+        done = await session.jobs.run(
+            f"{WORK}:gait",
+            motions=[session.motions.motion(each) for each in message.motions],
+            name=name,
+            speed=message.speed,
+            mirror=message.mirror,
+            into=str(path),
+        )
+        await asyncio.to_thread(_add_from, draft, path, (name,))
     note = f"{name!r} is made of {done['cycles']} gait cycles."
     return await asyncio.to_thread(told, draft, note)
 
@@ -165,14 +175,15 @@ async def compare_nodes(session: Session, message: CompareNodes) -> CostChart:
         if not 2 <= value <= _MOST_SAMPLES:
             raise InvalidValue(f"expected 2 to {_MOST_SAMPLES} samples of each node, got {value}")
     source, target = draft.graph.node(message.source), draft.graph.node(message.target)
-    found = await session.jobs.run(
-        f"{WORK}:compare",
-        character=await asyncio.to_thread(draft.handed),
-        source=message.source,
-        target=message.target,
-        n_source=message.n_source,
-        n_target=message.n_target,
-    )
+    async with draft.handed() as character:
+        found = await session.jobs.run(
+            f"{WORK}:compare",
+            character=character,
+            source=message.source,
+            target=message.target,
+            n_source=message.n_source,
+            n_target=message.n_target,
+        )
     compared = Compared(**found)
     with draft.lock:
         draft.compared[message.source, message.target] = source, target, compared
@@ -191,12 +202,19 @@ def connect_nodes(session: Session, message: ConnectNodes) -> Character:
     """An edge of nodes that were compared."""
     draft = draft_of(session)
     with draft.lock:
-        _, _, compared = draft.pair(message.source, message.target)
+        source, target, compared = draft.pair(message.source, message.target)
+        check_order(message.good, message.bad)
         part = None if message.part is None else _free_name(draft, message.part)
-        edge = draft.graph.connect(
-            message.source, message.target, good=message.good, bad=message.bad, part=part, compared=compared
-        )
-    note = "" if edge.source == message.source else f"Only {edge.source!r}, a part of {message.source!r}, is connected."
+        try:
+            edge = draft.graph.connect(
+                message.source, message.target, good=message.good, bad=message.bad, part=part, compared=compared
+            )
+        except NoResult:
+            if not (compared.costs.min(axis=1) > message.good).any():
+                raise
+            none = "" if part is None else "No part was found all of whose motions have a way on. "
+            raise NoResult(none + stuck_note(source, target, compared, message.good)) from None
+        note = _connected(draft, edge.source, edge.target, message.source)
     return told(draft, note)
 
 
@@ -214,9 +232,8 @@ async def walk_character(session: Session, message: WalkCharacter) -> MotionInfo
     """The character, going about by chance."""
     if not 1.0 <= message.seconds <= _LONGEST:
         raise InvalidValue(f"expected 1 to {_LONGEST:g} s, got {message.seconds:g}")
-    draft = draft_of(session)
-    character = await asyncio.to_thread(draft.handed)
-    done = await session.jobs.run(f"{WORK}:walk", character=character, seconds=message.seconds, seed=message.seed)
+    async with draft_of(session).handed() as character:
+        done = await session.jobs.run(f"{WORK}:walk", character=character, seconds=message.seconds, seed=message.seed)
     return session.info(session.motions.add_made(done["motion"]))
 
 
@@ -229,15 +246,15 @@ def save_authored(session: Session, message: SaveAuthored) -> SavedAuthored:
     draft = draft_of(session)
     opened_folder(session.places)
     name = checked_name(message.name)
-    path = draft.new_file(name)
-    with draft.lock:
-        if message.kind == "gaze":
-            _gaze_of(draft).save(path)
-        else:
-            if not draft.graph.nodes:
-                raise InvalidValue("the character has no nodes yet, so there is nothing to save")
-            draft.graph.save(path)
-    return SavedAuthored(take_into(session.places, path, kind=message.kind, replace=message.replace))
+    with draft.file(name) as path:
+        with draft.lock:
+            if message.kind == "gaze":
+                _gaze_of(draft).save(path)
+            else:
+                if not draft.graph.nodes:
+                    raise InvalidValue("the character has no nodes yet, so there is nothing to save")
+                draft.graph.save(path)
+        return SavedAuthored(take_into(session.places, path, kind=message.kind, replace=message.replace))
 
 
 @command(LoadCharacter)
@@ -269,9 +286,9 @@ async def gaze_costs(session: Session, message: GazeCosts) -> GazeChart:
     """What each example costs."""
     draft = draft_of(session)
     gaze = _gaze_of(draft)
-    path = draft.new_file("gaze")
-    await asyncio.to_thread(gaze.save, path)
-    done = await session.jobs.run(f"{WORK}:gaze", path=str(path))
+    with draft.file("gaze") as path:
+        await asyncio.to_thread(gaze.save, path)
+        done = await session.jobs.run(f"{WORK}:gaze", path=str(path))
     if draft.gaze is gaze:
         draft.costs = tuple(done["costs"])
     return gaze_told(gaze, tuple(done["costs"]))
@@ -349,6 +366,15 @@ def _free_name(draft: Draft, name: str) -> str:
     if name in draft.graph.nodes:
         raise InvalidValue(f"there is a node {name!r} already; choose another name")
     return checked_name(name)
+
+
+def _connected(draft: Draft, source: str, target: str, asked: str) -> str:
+    """What an edge has changed, and what the whole of a node still lacks where only a part was connected."""
+    made = f"Made {source!r} → {target!r}"
+    if source == asked:
+        return f"{made}."
+    leads = any(each == asked for each, _ in draft.graph.edges)
+    return f"{made}, of the part of {asked!r} that can{'' if leads else f'; {asked!r} itself still leads nowhere'}."
 
 
 def _gaze_of(draft: Draft) -> GazeMap:

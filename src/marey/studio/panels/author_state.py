@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,41 +37,78 @@ _DRAWN = 0.995
 
 
 @dataclass(slots=True, eq=False)
+class Handed:
+    """A character's file, the parts that it was written of, and how many use it now."""
+
+    made_of: tuple[Any, ...]
+    path: Path
+    users: int = 0
+
+
+@dataclass(slots=True, eq=False)
 class Draft:
     """The character that is being made.
 
     compared : by the names of the nodes, as long as these are the same ones.
-    folder : for files that the worker reads and writes.
+    folder : for files that the worker reads and writes. counts : the session's account of the bytes in them.
     """
 
     graph: ParametricMotionGraph
     folder: Path
+    counts: dict[str, int]
     compared: dict[tuple[str, str], tuple[Node, Node, Compared]] = field(default_factory=dict)
     gaze: GazeMap | None = None
     costs: tuple[float | None, ...] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     _count: int = 0
-    _handed: tuple[tuple[Any, ...], Path] | None = None
+    _handed: Handed | None = None
 
-    def new_file(self, stem: str) -> Path:
-        """A path in a folder of its own, for a character with its spaces beside it."""
+    @contextmanager
+    def file(self, stem: str) -> Iterator[Path]:
+        """A path in a folder of its own, for a character with its spaces beside it; it goes with the context."""
+        path = self._new_file(stem)
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path.parent, ignore_errors=True)
+
+    @asynccontextmanager
+    async def handed(self) -> AsyncIterator[str]:
+        """The file of the character as it stands, for the worker; kept for the next who needs the same."""
+        given = await asyncio.to_thread(self._hand)
+        try:
+            yield str(given.path)
+        finally:
+            with self.lock:
+                given.users -= 1
+                if given is not self._handed and not given.users:
+                    shutil.rmtree(given.path.parent, ignore_errors=True)
+
+    def _hand(self) -> Handed:
+        with self.lock:
+            if not self.graph.nodes:
+                raise NoResult(f"{self.graph.name!r} has no nodes yet; add one from clips or from a recipe")
+            now = (self.graph, *self.graph.nodes.values(), *self.graph.edges.values())
+            before = self._handed
+            if before is None or not _same(before.made_of, now):
+                path = self._new_file("draft")
+                self.graph.save(path)
+                self._handed = Handed(now, path)
+                self.counts["author"] = sum(each.stat().st_size for each in path.parent.iterdir())
+                if before is not None and not before.users:
+                    shutil.rmtree(before.path.parent, ignore_errors=True)
+            handed = self._handed
+            if handed is None:
+                raise NoResult("the character was not written; try again")
+            handed.users += 1
+            return handed
+
+    def _new_file(self, stem: str) -> Path:
         with self.lock:
             self._count += 1
             place = self.folder / str(self._count)
             place.mkdir(parents=True)
         return place / f"{stem}.json"
-
-    def handed(self) -> str:
-        """The file of the character as it stands, for the worker."""
-        with self.lock:
-            if not self.graph.nodes:
-                raise NoResult(f"{self.graph.name!r} has no nodes yet; add one from clips or from a recipe")
-            now = (self.graph, *self.graph.nodes.values(), *self.graph.edges.values())
-            if self._handed is None or not _same(self._handed[0], now):
-                path = self.new_file("draft")
-                self.graph.save(path)
-                self._handed = now, path
-            return str(self._handed[1])
 
     def put(self, graph: ParametricMotionGraph) -> None:
         """Take another character in place of this one."""
@@ -94,20 +135,22 @@ def draft_of(session: Session) -> Draft:
     if known is None:
         from marey.pmg import ParametricMotionGraph
 
-        known = session.kept["author"] = Draft(ParametricMotionGraph("character"), session.places.own / "author")
+        known = session.kept["author"] = Draft(
+            ParametricMotionGraph("character"), session.places.own / "author", session.places.kept
+        )
     draft: Draft = known
     return draft
 
 
 async def recipe_file(session: Session, recipe: str) -> Path:
-    """The file of a recipe that comes with marey, built by the worker where it was not yet."""
-    draft = draft_of(session)
-    built: dict[str, Path] = session.kept.setdefault("recipes", {})
-    if recipe not in built:
-        path = draft.new_file("recipe")
+    """The file of a recipe that comes with marey, built by the worker where no page has needed it yet."""
+    from marey.studio.panels.author_work import known_recipe
+
+    async def make(path: Path) -> None:
         await session.jobs.run(f"{WORK}:recipe", recipe=recipe, into=str(path))
-        built[recipe] = path
-    return built[recipe]
+
+    await asyncio.to_thread(known_recipe, recipe)
+    return await session.shared.file(recipe, session.jobs, make)
 
 
 def told(draft: Draft, note: str = "") -> Character:
@@ -149,26 +192,51 @@ def chart_of(source: Node, target: Node, compared: Compared) -> CostChart:
     return CostChart(source.name, target.name, top, tuple(counts.tolist()), tuple(best.tolist()), usual.good, usual.bad)
 
 
+def check_order(good: float, bad: float) -> None:
+    """Refuse thresholds that are no distances, or the wrong way round, in centimetres, which people give them in."""
+    if not 0.0 < good < np.inf or not 0.0 < bad < np.inf:
+        raise InvalidValue(f"good and bad must be distances above 0, got {100 * good:.3g} and {100 * bad:.3g} cm")
+    if good > bad:
+        raise InvalidValue(f"good must not be above bad, got {100 * good:.3g} and {100 * bad:.3g} cm; exchange them")
+
+
+def stuck_note(source: Node, target: Node, compared: Compared, good: float) -> str:
+    """Which motions of a source have no way on, and what can be done; degrees and centimetres, as the panel has them.
+
+    Some must have none.
+    """
+    from marey.pmg.connect import free_box
+    from marey.pmg.units import rounded_up, told_ranges
+
+    best = compared.costs.min(axis=1)
+    stuck = best > good
+    lost = compared.source[stuck]
+    ranges = told_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
+    text = (
+        f"{int(stuck.sum())} of {len(stuck)} motions of {source.name!r}, with {ranges}, have no way on to "
+        f"{target.name!r} of at most {100 * good:.3g} cm: raise good to {rounded_up(100 * float(best.max()))} cm"
+    )
+    box = free_box(compared.source[~stuck], lost)
+    if box is None:
+        return f"{text}."
+    return f"{text}, or connect a part, about {told_ranges(source.names, source.units, *box)}."
+
+
 def tried(source: Node, target: Node, compared: Compared, good: float, bad: float, sample: int) -> TriedEdge:
     """What thresholds would make of two nodes, and the box of one source sample."""
-    from marey.pmg.connect import edge_from, shrunk_box
-    from marey.pmg.edge import check_thresholds
+    from marey.pmg.connect import shrunk_box
 
-    check_thresholds(good, bad)
+    check_order(good, bad)
     costs = compared.costs
     k = min(max(sample, 0), len(costs) - 1)
     row = costs[k]
     stuck = int((costs.min(axis=1) > good).sum())
-    note, low, high = "", None, None
+    low, high = None, None
     if (row <= good).any():
         best, apart = compared.target[int(np.argmin(row))], 1e-6 * target.scale
         box = shrunk_box(compared.target[row <= good], compared.target[row > bad], best, apart)
         low, high = tuple(box[0].tolist()), tuple(box[1].tolist())
-    if stuck:
-        try:
-            edge_from(compared, source, target, good, bad)
-        except NoResult as error:
-            note = str(error)
+    note = stuck_note(source, target, compared, good) if stuck else ""
     return TriedEdge(
         float((costs <= good).mean()),
         float((costs > bad).mean()),

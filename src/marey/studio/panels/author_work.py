@@ -10,15 +10,15 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.studio.work import Progress
 
+# Walks that are generated where none are given, on curves from right to left.
+_CURVES = 11
+
 
 def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()) -> dict[str, Any]:
     """Build a recipe that comes with marey, or some of its nodes without edges, and save it."""
-    from marey.pmg import build_recipe, read_recipe, shipped_recipes
+    from marey.pmg import build_recipe, read_recipe
 
-    if recipe not in shipped_recipes():
-        known = ", ".join(shipped_recipes())
-        raise UnknownName(f"no recipe {recipe[:40]!r} comes with marey{similar(recipe, shipped_recipes())}: {known}")
-    plan = read_recipe(recipe)
+    plan = read_recipe(known_recipe(recipe))
     if nodes:
         names = [node.name for node in plan.nodes]
         for name in nodes:
@@ -31,6 +31,16 @@ def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()
     graph = build_recipe(plan, progress=lambda share: progress(share, "nodes and edges"))
     graph.save(into)
     return {}
+
+
+def known_recipe(name: str) -> str:
+    """The name of a recipe that comes with marey; any other is refused."""
+    from marey.pmg import shipped_recipes
+
+    known = shipped_recipes()
+    if name not in known:
+        raise UnknownName(f"no recipe {name[:40]!r} comes with marey{similar(name, known)}: {', '.join(known)}")
+    return name
 
 
 def gait(progress: Progress, motions: list[Motion], name: str, speed: bool, mirror: bool, into: str) -> dict[str, Any]:
@@ -148,7 +158,8 @@ def _ready(progress: Progress, motions: list[Motion]) -> list[Motion]:
     if not motions:
         from marey.pmg.walker import sample_walks
 
-        return sample_walks(n_turns=11, speeds=(1.1,))
+        made = sample_walks(n_turns=_CURVES, speeds=(1.1,))
+        return [replace(walk, name=f"walk, curve {k + 1} of {len(made)}") for k, walk in enumerate(made)]
     ready = []
     for k, motion in enumerate(motions):
         progress(k / len(motions), f"reading {motion.name}")

@@ -28,6 +28,7 @@ from marey.studio.registry import command
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
+    from marey.studio.panels.author_state import Draft
     from marey.studio.panels.drive_response import Record
     from marey.studio.panels.drive_source import DriveSource
     from marey.studio.panels.drive_ways import Driver
@@ -54,8 +55,7 @@ def list_drive(session: Session, message: ListDrive) -> DriveChoices:
 
     recipes = tuple(DriveRecipe(name, about) for name, about in shipped_recipes().items())
     files = tuple(each.path for each in list_authored(session.places) if each.kind == "character")
-    graph = draft_of(session).graph
-    return DriveChoices(recipes, files, graph.name if graph.nodes and not graph.dead_ends() else "")
+    return DriveChoices(recipes, files, _draft(draft_of(session)))
 
 
 @command(StartDrive)
@@ -105,6 +105,17 @@ def keep_driven(session: Session, message: KeepDriven) -> Kept:
     return Kept(session.info(session.motions.add_made(state.source.keep(message.seconds))))
 
 
+def _draft(draft: Draft) -> str:
+    """The name of what Author has, and why it cannot play where it cannot; "" where it has nothing."""
+    with draft.lock:
+        graph = draft.graph
+        stuck = graph.dead_ends()
+        if not graph.nodes:
+            return ""
+    names = ", ".join(repr(name) for name in stuck)
+    return f"{graph.name}: cannot play yet, no way goes on for ever from {names}" if stuck else graph.name
+
+
 def _driving(session: Session) -> Driving:
     known: Driving = session.kept.setdefault("drive", Driving())
     return known
@@ -136,9 +147,10 @@ async def _model(session: Session, state: Driving, way: Way, motions: list[Motio
     if way == "graph":
         from marey.graph import MotionGraph
 
-        path = draft_of(session).new_file("graph").with_suffix(".npz")
-        await session.jobs.run(f"{WORK}:graph", motions=motions, into=str(path))
-        return await asyncio.to_thread(MotionGraph.load, path)
+        with draft_of(session).file("graph") as place:
+            path = place.with_suffix(".npz")
+            await session.jobs.run(f"{WORK}:graph", motions=motions, into=str(path))
+            return await asyncio.to_thread(MotionGraph.load, path)
     key = ("clips", *made_of)
     if key not in state.models:
         _keep(state, key, (await session.jobs.run(f"{WORK}:clips", motions=motions))["clips"])
@@ -150,9 +162,9 @@ async def _character(session: Session, state: Driving, message: StartDrive) -> A
     from marey.pmg import ParametricMotionGraph
 
     if message.source == "draft":
-        draft = draft_of(session)
         # A copy: what is played must not change under the stream's feet.
-        return await asyncio.to_thread(lambda: ParametricMotionGraph.load(draft.handed()))
+        async with draft_of(session).handed() as given:
+            return await asyncio.to_thread(ParametricMotionGraph.load, given)
     if message.source == "file":
         path = find_authored(session.places, message.name, "character")
         return await asyncio.to_thread(ParametricMotionGraph.load, path)

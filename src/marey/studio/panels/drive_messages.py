@@ -22,7 +22,10 @@ class DriveRecipe:
 
 @dataclass(frozen=True, slots=True)
 class DriveChoices:
-    """What can be driven: recipes, characters of the folder, and the one that Author has, "" where it cannot play."""
+    """What can be driven: recipes, characters of the folder, and the one that Author has, "" where that is empty.
+
+    Where Author's cannot play yet, `draft` says why after its name and a colon.
+    """
 
     recipes: tuple[DriveRecipe, ...]
     files: tuple[str, ...]

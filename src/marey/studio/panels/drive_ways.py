@@ -19,7 +19,7 @@ from marey.graph.edge_paths import edge_paths
 from marey.graph.stream import GraphStream
 from marey.maths import rigid2d
 from marey.pmg import ParametricMotionGraph
-from marey.pmg.requests import at_point
+from marey.pmg.requests import at_point, request_name
 from marey.studio.panels.author_messages import CharacterRange
 from marey.studio.panels.drive_messages import DriveNode, Feet
 from marey.studio.panels.drive_steering import Steering
@@ -32,6 +32,8 @@ _MOST_EDGES, _ALIKE = 400, 600
 _SECTORS = 36
 # m/s, quantiles of the clips' own between which speeds can be asked for.
 _SPEEDS = (0.02, 0.98)
+# Of a clip's name that is told with each frame.
+_LETTERS = 40
 
 Lines = Sequence[Floats]
 
@@ -115,6 +117,10 @@ class CharacterDriver:
         speeds = [each for node in self.nodes for each in node.ranges if each.name == "speed"]
         self.speed = (min(e.low for e in speeds), max(e.high for e in speeds)) if speeds else None
         self._known = {node.name for node in self.nodes}
+        names = {"direction", "node", *(each.name for node in self.nodes for each in node.ranges)}
+        self._wishes = names | ({"point"} if any(node.at_point for node in self.nodes) else set())
+        # A node with a request function of its own may know any wish.
+        self._any = any(request_name(node.request) is None for node in graph.nodes.values())
         self._asked: set[str] = set()
         self._seen = 0
 
@@ -129,7 +135,10 @@ class CharacterDriver:
         return self._raw.playing[0]
 
     def ask(self, wish: Mapping[str, Any]) -> None:
-        """Everything; what was asked for before, and is not any more, is taken back."""
+        """Everything that it knows: wishes stay when the character is changed, and another may have known more.
+
+        What was asked for before, and is not any more, is taken back.
+        """
         node = wish.get("node") if wish.get("node") in self._known else None
         asked = {
             "direction": wish.get("direction"),
@@ -138,6 +147,7 @@ class CharacterDriver:
             "speed": wish.get("speed"),
         }
         asked |= wish.get("values") or {}
+        asked = {name: value for name, value in asked.items() if self._any or name in self._wishes}
         gone = dict.fromkeys(self._asked - set(asked))
         self._asked = set(asked)
         self._steering.request(floor=wish.get("floor"), **gone, **asked)
@@ -162,7 +172,7 @@ class GraphDriver(_Other):
     def doing(self) -> str:  # type: ignore[override]
         """The clip that the next edge begins in."""
         graph = self.raw.graph
-        return str(graph.clips[graph.nodes[self.raw.upcoming[0]][0]].name)
+        return _short(str(graph.clips[graph.nodes[self.raw.upcoming[0]][0]].name))
 
     def reach(self, place: Floats) -> Lines | None:
         """All that edges lead to; it changes with each."""
@@ -206,7 +216,7 @@ class MatchingDriver(_Other):
     def doing(self) -> str:  # type: ignore[override]
         """The clip that plays."""
         reel = self.raw.data.reel
-        return str(reel.names[reel.clip_of(self.raw.row)])
+        return _short(str(reel.names[reel.clip_of(self.raw.row)]))
 
     def _lines(self, place: Floats) -> Lines:
         """Around where frames lead whose pose is like the one that is shown."""
@@ -256,6 +266,11 @@ def make_tree(clips: Sequence[Motion]) -> BlendTree:
     if not isinstance(made, BlendTreeStream):
         raise InvalidValue("these clips make no blend tree")
     return made.tree
+
+
+def _short(name: str) -> str:
+    """A clip's name as it is told with each frame."""
+    return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1].rstrip()}…"
 
 
 def _around(points: Any, place: Floats) -> Lines:

@@ -1,0 +1,194 @@
+"""What the sessions of a server share, and the temporary folders of servers: made once, removed in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from marey.errors import InvalidValue
+from marey.studio.jobs import COMMAND, Cancelled, Jobs
+from marey.studio.live import Live
+from marey.studio.messages import LiveEnded
+from marey.studio.outbox import Outbox
+from marey.studio.shared import Shared
+from marey.studio.temporary import new_folder, remove_stale
+
+
+def _jobs(folder: Path, said: list[str]) -> Jobs:
+    return Jobs(folder, lambda command, share, text: said.append(text))
+
+
+def test_what_two_pages_need_at_once_is_made_once(tmp_path: Path) -> None:
+    made: list[Path] = []
+    said: list[str] = []
+
+    async def make(path: Path) -> None:
+        made.append(path)
+        await asyncio.sleep(0.01)
+        path.write_text("whole")
+
+    async def run() -> None:
+        shared, jobs = Shared(), _jobs(tmp_path, said)
+        first, second = await asyncio.gather(shared.file("a", jobs, make), shared.file("a", jobs, make))
+        assert first == second == await shared.file("a", jobs, make)
+        assert first.read_text() == "whole"
+        assert await shared.file("b", jobs, make) != first
+        shared.close()
+        assert shared.own is not None
+        assert not shared.own.exists()
+
+    asyncio.run(run())
+    assert len(made) == 2
+    assert said == ["waiting: another page is making this already"]
+
+
+def test_what_failed_is_tried_again_by_whoever_waits(tmp_path: Path) -> None:
+    tries: list[Path] = []
+
+    async def make(path: Path) -> None:
+        tries.append(path)
+        path.write_text("half")
+        await asyncio.sleep(0.01)
+        if len(tries) == 1:
+            raise InvalidValue("no")
+
+    async def run() -> None:
+        shared, jobs = Shared(), _jobs(tmp_path, [])
+        first, second = await asyncio.gather(
+            shared.file("a", jobs, make), shared.file("a", jobs, make), return_exceptions=True
+        )
+        assert isinstance(first, InvalidValue)
+        assert second == tries[1]
+        assert not tries[0].parent.exists()
+        shared.close()
+
+    asyncio.run(run())
+
+
+def test_whoever_waits_for_another_page_can_cancel_that(tmp_path: Path) -> None:
+    async def make(path: Path) -> None:
+        await asyncio.sleep(0.1)
+        path.write_text("whole")
+
+    async def ask(shared: Shared, jobs: Jobs, command: int) -> Path:
+        COMMAND.set(command)
+        return await shared.file("a", jobs, make)
+
+    async def run() -> None:
+        shared = Shared()
+        others, own = _jobs(tmp_path, []), _jobs(tmp_path, [])
+        first = asyncio.create_task(ask(shared, others, 1))
+        second = asyncio.create_task(ask(shared, own, 1))
+        await asyncio.sleep(0.02)
+        own.cancel(1)
+        with pytest.raises(Cancelled, match="was cancelled"):
+            await second
+        assert (await first).read_text() == "whole"
+        shared.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders are swept where processes have owners")
+def test_only_folders_of_processes_that_are_gone_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    told = [sys.executable, "-c", "from marey.studio.temporary import new_folder as n; print(n())"]
+    killed = Path(
+        subprocess.run(told, env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, check=True)
+        .stdout.strip()
+    )  # fmt: skip
+    assert killed.parent == tmp_path
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("x")
+    (killed / "link").symlink_to(outside, target_is_directory=True)
+    link = killed.with_name(killed.name + "-link")
+    link.symlink_to(outside, target_is_directory=True)
+    file = killed.with_name(killed.name + "-file")
+    file.write_text("x")
+    elsewhere = tmp_path / f"marey-studio-00000000-{killed.name.split('-')[3]}-x"
+    unnamed = tmp_path / "marey-studio-abcdefgh"
+    for folder in (elsewhere, unnamed):
+        folder.mkdir()
+    own = new_folder()
+    (killed / "sub").mkdir()
+    assert remove_stale() == 1
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {each.name for each in (outside, link, file, elsewhere, unnamed, own)}
+    assert (outside / "kept").read_text() == "x"
+    with monkeypatch.context() as other:
+        other.setattr("os.getuid", lambda: -1)
+        other.setattr("marey.studio.temporary._runs", lambda process: False)
+        assert remove_stale() == 0
+    assert remove_stale(tmp_path / "nowhere") == 0
+
+
+def test_the_worker_says_that_it_compiles_where_nothing_is_cached(tmp_path: Path) -> None:
+    """In a process that has not loaded Numba, with a cache that is empty, and again when it is not."""
+    script = """
+import sys, time
+from marey.studio.compiling import Compiling
+said = []
+with Compiling(lambda: said.append(1)):
+    time.sleep(0.05)
+    loaded = "numba" in sys.modules
+    import twice
+    assert twice.slow(3) > 0
+print(loaded, len(said) > 0)
+"""
+    (tmp_path / "twice.py").write_text(
+        "import time\n"
+        "from numba import njit\n"
+        "from numba.core import event\n"
+        "@njit(cache=True)\n"
+        "def slow(n):\n"
+        "    s = 0.0\n"
+        "    for i in range(n):\n"
+        "        s += i ** 0.5\n"
+        "    return s\n"
+        "class Lasts(event.Listener):\n"
+        "    def on_start(self, event):\n"
+        "        pass\n"
+        "    def on_end(self, event):\n"
+        "        time.sleep(1.2)\n"
+        "time.sleep(0.1)\n"
+        "event._registered['numba:compile'].insert(0, Lasts())\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    for expected in ("False True", "False False"):
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == expected
+
+
+def test_what_fails_in_a_live_stream_is_logged_where_it_is_a_bug(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        joints, parents = ("hips",), (-1,)
+
+        def __init__(self, error: Exception) -> None:
+            self.error = error
+
+        def frame(self) -> None:
+            raise self.error
+
+    async def run(error: Exception) -> list[LiveEnded]:
+        ended: list[LiveEnded] = []
+        outbox = Outbox()
+        live = Live(outbox, ended.append)
+        await live._play(Broken(error), 60.0, 1)
+        return ended
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Outbox, "is_attached", True)
+        assert asyncio.run(run(InvalidValue("no way"))) == [LiveEnded(1, "InvalidValue: no way")]
+        assert not caplog.records
+        assert asyncio.run(run(KeyError("x"))) == [LiveEnded(1, "KeyError: 'x'")]
+    (said,) = caplog.records
+    assert said.getMessage() == "a live stream failed at frame 0"
+    assert said.exc_info is not None
