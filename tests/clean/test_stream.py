@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import numpy as np
@@ -10,10 +11,13 @@ import pytest
 from hypothesis import given, settings
 
 from marey.clean.cleanup import clean
+from marey.clean.points import contact_points
 from marey.clean.settings import CleanSettings, Target
 from marey.clean.stream import CleanFrame, CleanStream, clean_stream
+from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
+from tests.clean.puppets import Foot, puppet, standing
 from tests.clean.skated import skated, walk
 
 
@@ -67,6 +71,42 @@ def test_targets_give_the_batch() -> None:
     targets = [Target("right_hand", 96, 104, hand)]
     stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0, targets=targets)
     assert_same(pushed(stream, motion, [3, 50]), clean(motion, targets=targets))
+
+
+def hanging(fps: float, pitch: float) -> Motion:
+    """A left foot that rolls off until it hangs down by `pitch`, and rises by 3 cm while its ball is still planted.
+
+    Its rise comes to rest just as the plant ends, so that the adjustment, which goes on as it went, puts it too deep.
+    """
+    keys = [(0.0, 0.0, 0.0, 0.0), (0.3, 0.0, 0.0, 0.0), (0.6, 0.0, 0.0, pitch)]
+    keys += [(0.7, 0.03, 0.0, pitch), (0.9, 0.1, 0.1, pitch), (1.6, 0.12, 0.5, 0.3)]
+    motion = puppet(Foot([(t, 0.1, *rest) for t, *rest in keys]), standing(-0.1), (0.0, 0.93, 0.0), 1.6, fps)
+    points = contact_points(motion.skeleton)
+    mask = np.array([[point.name.startswith("right") for point in points]] * len(motion))
+    mask[: round(0.3 * fps), [point.name == "left_heel" for point in points]] = True
+    mask[: round(0.7 * fps), [point.name == "left_ball" for point in points]] = True
+    return replace(motion, contacts=Contacts(points, mask), source=replace(motion.source, floor=0.0))
+
+
+@pytest.mark.parametrize("chosen", [CleanSettings(), CleanSettings(average=0.1, blend=0.1, root=0.1, fade=0.2)])
+@pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
+@pytest.mark.parametrize("pitch", [1.4, 1.5, 1.6])
+def test_a_foot_that_hangs_when_it_is_let_go_does_not_jump_aside(
+    pitch: float, fps: float, chosen: CleanSettings
+) -> None:
+    motion = hanging(fps, pitch)
+    made = clean(motion, settings=chosen)
+    ball = made.skeleton.roles["left_ball"]
+    own, path = (each.world().positions[:, ball] for each in (motion, made))
+    assert path[:, 1].min() > -1e-9
+    # It moves along the floor as calmly as in the source, not up to 17 times as sharply.
+    own_bend, bend = (np.linalg.norm(np.diff(each[:, [0, 2]], 2, axis=0), axis=1).max() for each in (own, path))
+    assert bend < 1.25 * own_bend
+    again = clean(made, settings=chosen)
+    np.testing.assert_allclose(again.world().positions, made.world().positions, atol=1e-6)
+    stream = clean_stream(made.skeleton, fps, motion.contacts.points, floor=0.0, settings=chosen)
+    frames = stream.push(motion.root_positions, motion.rotations, motion.contacts.mask, motion.bone_offsets)
+    assert_same(frames + stream.finish(), made)
 
 
 def test_stretched_bones_are_taken_in() -> None:

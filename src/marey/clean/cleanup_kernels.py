@@ -65,7 +65,7 @@ def advance(
     for t in range(done[9], _until(done[8], spans[CALM], n, ended)):
         finish(
             state, flags, limbs, offsets, parents, spans, amounts, shifts, positions, world,
-            out_root, out_local, out_bone, figures, t, 0, done[8],
+            out_root, out_local, out_bone, figures, t, 0, done[8], n,
         )  # fmt: skip
         done[9] = t + 1
 

@@ -60,6 +60,8 @@ from marey.clean.vector_kernels import (
     cross,
     dot,
     exp,
+    fade,
+    fade_smoothly,
     inner,
     inv,
     mul,
@@ -96,8 +98,9 @@ def aim(
         moved = size(vec(row, D)) + size(vec(row, R)) + size(vec(row, W)) + row[LIFT] > 0.0 or along[1] != shift[1]
         orientation = mul(exp(vec(row, R)), source)
         target, orientation, bend, raised = _above_floor(
-            row, limb, kind, amounts[FLOOR], positions[t], source, target, orientation, spans[SHIFTS] != 0
-        )
+            row, limb, kind, amounts[FLOOR], positions[t], source, target, orientation, spans[SHIFTS] != 0,
+            _turned_about(flags, spans, t, e, low, high),
+        )  # fmt: skip
         put(row, AIM, target)
         put_qua(row, AIM_Q, orientation)
         row[BEND], row[KNEE] = bend, 0.0
@@ -152,7 +155,7 @@ def hinge_of(
 @inner
 def _above_floor(
     row: Array, limb: Array, kind: int, floor: float, positions: Array, source: Quat, target: Vec, orientation: Quat,
-    shifts: bool,
+    shifts: bool, held_alone: Vec,
 ) -> tuple[Vec, Quat, float, bool]:  # fmt: skip
     """Target and orientation that keep all points above the floor, how far the toes bend for it, and if it moved."""
     raised = False
@@ -166,7 +169,7 @@ def _above_floor(
         held, other = second, vec(row, O1)
         target, orientation, raised = _tilt(target, orientation, held, other, floor)
     elif kind == FREE:
-        target, orientation, raised = _raise(limb, vec(row, O1), second, target, orientation, floor)
+        target, orientation, raised = _raise(limb, vec(row, O1), second, target, orientation, floor, held_alone)
     bend = 0.0
     if limb[TOE] >= 0 and limb[TIP] >= 0:
         bend, missing = _toe_bend(row, limb, floor, positions, source, target, orientation, shifts)
@@ -176,12 +179,29 @@ def _above_floor(
 
 
 @inner
+def _turned_about(flags: Array, spans: Array, t: int, e: int, low: int, high: int) -> tuple[float, float]:
+    """How near frame t is to one in which the first, or the second, point alone is planted: 1 beside it, 0 far off."""
+    first, second = 0.0, 0.0
+    back, ahead = find_ends(flags, e, t, spans[L4], low, high, False)
+    for n in (-back, ahead):
+        kind = flags[t + n, e, KIND]
+        near = fade_smoothly(abs(n) / (spans[L4] + 1))
+        if kind == FIRST:
+            first = max(first, near)
+        elif kind == SECOND:
+            second = max(second, near)
+    return first, second
+
+
+@inner
 def _raise(
-    limb: Array, first: Vec, second: Vec, target: Vec, orientation: Quat, floor: float
+    limb: Array, first: Vec, second: Vec, target: Vec, orientation: Quat, floor: float, held_alone: Vec
 ) -> tuple[Vec, Quat, bool]:
     """A free hand or foot lifted until one of its points is above the floor, then turned about that one.
 
-    So nothing changes at once where a plant ends and the foot turned about it before.
+    So nothing changes at once where a plant ends and the foot turned about it before. Away from such a plant, the
+    steeper the foot is, the more of what the other point lacks is lifted and the less turned: one that hangs straight
+    down would have to turn far for the last millimetre, and its low point would jump aside by centimetres.
     """
     if limb[POINT1] < 0 and limb[POINT2] < 0:
         return target, orientation, False
@@ -192,8 +212,12 @@ def _raise(
         two = one
     lift = max(floor - target[1] - max(one, two), 0.0)
     target = (target[0], target[1] + lift, target[2])
-    if target[1] + min(one, two) >= floor:
+    depth = floor - target[1] - min(one, two)
+    if depth <= 0.0:
         return target, orientation, lift > 0.0
+    steep = (target[1] + max(one, two) - floor) / max(size(sub(second, first)), 1e-9)
+    share = (1.0 - fade(steep)) * (1.0 - (held_alone[0] if one >= two else held_alone[1]))
+    target = (target[0], target[1] + share * depth, target[2])
     if one >= two:
         target, orientation, _ = _tilt(target, orientation, first, second, floor)
     else:

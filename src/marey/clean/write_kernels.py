@@ -57,8 +57,12 @@ def finish(
     state: Array, flags: Array, limbs: Array, offsets: Array, parents: Array, spans: Array, amounts: Array,
     shifts: Array, positions: Array, world: Array,
     out_root: Array, out_local: Array, out_bone: Array, figures: Array, t: int, low: int, high: int,
+    n: int,
 ) -> None:  # fmt: skip
-    """The finished frame t, into `out_root`, `out_local` and `out_bone`, which hold the source's."""
+    """The finished frame t, into `out_root`, `out_local` and `out_bone`, which hold the source's.
+
+    high : frames that have an aim. n : frames that came in; knees are told by those, the same as when they were aimed.
+    """
     shift = vec(shifts[t], SHIFT)
     put(out_root[t], 0, add(vec(out_root[t], 0), shift))
     for e in range(flags.shape[1]):
@@ -67,7 +71,7 @@ def finish(
         change = _calm_turn(state, spans, t, e, low, high)
         if flags[t, e, MOVED] != 0 or change != 0.0:
             up, down = bones(positions[t], limb[BASE], limb[MID], limb[END])
-            hinge = hinge_of(state, spans, limb, world[t], up, down, t, e, high)
+            hinge = hinge_of(state, spans, limb, world[t], up, down, t, e, n)
             _write_limb(
                 row, limb, parents, amounts, shift, positions[t], world[t], up, down, hinge, change,
                 out_local[t], out_bone[t], figures[t, e],
