@@ -17,7 +17,7 @@ from marey.studio.app import Studio
 from marey.studio.folder import Folder
 from marey.studio.serve import Address, bind, serve
 
-WAIT = 60.0  # seconds, for whatever does not come
+WAIT = 240.0  # seconds, for whatever does not come
 
 
 class Server:

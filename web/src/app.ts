@@ -77,7 +77,7 @@ export class App {
   readonly infoChanged = new Signal<MotionInfo>();
   selected: Shot | null = null;
   shown: Shown = { ...SHOWN };
-  following = false;
+  following = true;
   /** Of the server, once it has answered. */
   welcome: Welcome | null = null;
   private colorsUsed = 0;
@@ -108,18 +108,22 @@ export class App {
   }
 
   /** An answer; where it is a failure, the person is told. */
-  private async told<T>(answer: Promise<T>): Promise<T> {
+  private async told<T>(answer: Promise<T>, tell = (text: string) => this.notices.error(text)): Promise<T> {
     try {
       return await answer;
     } catch (error) {
-      if (!(error instanceof Failed && error.type === "Cancelled")) this.notices.error(messageOf(error));
+      if (!(error instanceof Failed && error.type === "Cancelled")) tell(messageOf(error));
       throw error;
     }
   }
 
-  /** Ask for long work: shows what it does, how far it is, and a button to cancel it. */
-  async run<K extends Asked>(title: string, name: K, fields: Commands[K]["fields"]): Promise<Commands[K]["reply"]> {
-    const stop = new AbortController();
+  /** Ask for long work: shows what it does, how far it is, and a button to cancel it; `stop` cancels it too. */
+  async run<K extends Asked>(
+    title: string,
+    name: K,
+    fields: Commands[K]["fields"],
+    stop = new AbortController(),
+  ): Promise<Commands[K]["reply"]> {
     const notice = this.notices.job(title, () => stop.abort());
     try {
       return await this.ask(name, fields, { signal: stop.signal, progress: (share, text) => notice.progress(share, text) });
@@ -132,10 +136,10 @@ export class App {
     return this.connection.events;
   }
 
-  /** Load a file, put it on the stage and select it; what fails is shown to the person. */
-  async open(file: OpenFile, asked = this.connection.ask("open", file)): Promise<void> {
+  /** Load a file, put it on the stage and select it; what fails is shown to the person, or told to `tell`. */
+  async open(file: OpenFile, asked = this.connection.ask("open", file), tell?: (text: string) => void): Promise<void> {
     try {
-      const info = await this.told(asked);
+      const info = await this.told(asked, tell);
       await this.bringIntoView(this.add(info));
       for (const warning of info.warnings.slice(0, 2)) this.notices.info(`${info.name}: ${warning}`);
     } catch {
@@ -147,7 +151,9 @@ export class App {
   async bringIntoView(shot: Shot): Promise<void> {
     await shot.frames.load(this.frameOf(shot), this.frameOf(shot) + 1);
     shot.figure.show(this.frameOf(shot));
-    if (shot === this.selected && !this.stage.sees(shot.figure.centre())) this.focus();
+    if (shot !== this.selected) return;
+    if (this.stage.sees(shot.figure.centre())) this.goAlong();
+    else this.focus();
   }
 
   add(info: MotionInfo, select = true): Shot {
@@ -189,6 +195,8 @@ export class App {
       }
       shot.figure.refresh(info, this.shownOf(shot));
     }
+    // The camera goes along with time, not with a motion that has become another one.
+    if (shot === this.selected) this.lastCentre = null;
     shot.figure.show(this.frameOf(shot));
     if (shot === this.selected) {
       this.stage.floor = info.floor ?? 0;
@@ -215,6 +223,7 @@ export class App {
     }
     this.timeline.show(shot?.info ?? null);
     this.redraw();
+    this.goAlong();
     this.selectionChanged.emit();
   }
 
@@ -230,6 +239,8 @@ export class App {
     if (!shot) return;
     shot.figure.show(this.frameOf(shot));
     this.stage.focus(shot.figure.centre(), 0.62 * (shot.info.stature || 1.7));
+    this.lastCentre = null;
+    this.goAlong();
   }
 
   /** The frame of a motion at the current time: motions of other rates run in step by seconds. */
@@ -288,7 +299,10 @@ export class App {
     const frames = new Frames(info.n_frames, info.joints.length, fetch, this.welcome?.block_frames);
     const figure = new Figure(this.stage, info, frames, color, { ...this.shown });
     const shot = { info, frames, figure };
-    frames.arrived.on(() => figure.show(this.frameOf(this.motions.get(info.motion) ?? shot)));
+    frames.arrived.on(() => {
+      figure.show(this.frameOf(this.motions.get(info.motion) ?? shot));
+      if (this.selected?.figure === figure) this.goAlong();
+    });
     void this.loadTrail(shot);
     return shot;
   }
@@ -332,13 +346,19 @@ export class App {
 
   private showFrame(): void {
     for (const shot of this.motions.values()) if (shot.figure.visible) shot.figure.show(this.frameOf(shot));
+    this.goAlong();
+  }
+
+  /** Move the camera by as much as the selected figure has moved since the last time; not under a person's hand. */
+  private goAlong(): void {
     const figure = this.selected?.figure;
-    if (!figure || !this.following) {
+    if (!figure?.posed || !this.following || !this.stage.controls.enabled) {
       this.lastCentre = null;
       return;
     }
     const centre = figure.centre();
-    if (this.lastCentre) this.stage.follow(centre.clone().sub(this.lastCentre).setY(0));
+    const move = centre.clone().sub(this.lastCentre ?? centre).setY(0);
+    if (move.lengthSq()) this.stage.follow(move);
     this.lastCentre = centre;
   }
 

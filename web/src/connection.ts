@@ -1,5 +1,6 @@
 /** The WebSocket to the server: commands with ids, progress, cancelling, and going on after a lost connection. */
 import { readBlock, type Block } from "./frames";
+import { keep } from "./kept";
 import { FRAMES_LIVE, type Commands, type StudioEvent, type Welcome } from "./messages";
 import { Signal } from "./signal";
 
@@ -43,6 +44,8 @@ type ServerMessage =
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
 /** The server closes with these where trying again is of no use: not allowed in, or not understood. */
 const FINAL_CODES = [1008, 1002, 1003, 4001, 4003];
+const TAKEN_OVER = 4001;
+const FORBIDDEN = 403;
 const HELLO_ID = 0;
 
 export class Connection {
@@ -52,28 +55,34 @@ export class Connection {
   readonly events = new Signal<StudioEvent>();
   readonly live = new Signal<LiveFrame>();
   state: State = "connecting";
+  /** Why it is "closed", for people. */
+  why = "";
   private socket: WebSocket | null = null;
   private pending = new Map<number, Pending>();
   private nextId = 1;
-  private session = "";
-  private seen = 0;
+  private greeted = false;
+  /** Number of the last text that arrived; -1 where a page that is itself new has yet to get its first. */
+  private seen = -1;
   private tries = 0;
   private timer = 0;
 
-  constructor(private readonly url: string) {}
+  /** `session`: the one that this tab had before it was reloaded, or "". */
+  constructor(private readonly url: string, private session = "") {}
 
   connect(): void {
     clearTimeout(this.timer);
-    this.setState(this.session ? "lost" : "connecting");
+    this.setState(this.greeted ? "lost" : "connecting");
     const socket = new WebSocket(this.url);
     socket.binaryType = "arraybuffer";
     this.socket = socket;
+    let opened = false;
     socket.onopen = () => {
+      opened = true;
       const hello = { id: HELLO_ID, do: "hello", session: this.session, seen: this.seen };
       socket.send(JSON.stringify(hello));
     };
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.receive(event.data);
-    socket.onclose = (event) => this.closed(event);
+    socket.onclose = (event) => void this.closed(event, opened);
   }
 
   /** Send a command; the promise fails with `Failed`. While the connection is lost, commands wait for it. */
@@ -154,12 +163,17 @@ export class Connection {
     const fresh = welcome.session !== this.session || !welcome.resumed;
     this.tries = 0;
     if (fresh) this.seen = 0;
-    if (fresh && this.session) {
+    if (fresh && this.greeted) {
       for (const id of [...this.pending.keys()]) {
         this.fail(id, new Failed("SessionLost", "the server has forgotten this session; open the files again"));
       }
     }
+    if (!fresh && this.greeted && (welcome.lost || this.seen < 0)) this.failAnswered(welcome.received);
+    // Ids up to there were used up, by this page or by the one before the reload.
+    if (!fresh) this.nextId = Math.max(this.nextId, welcome.received + 1);
+    this.greeted = true;
     this.session = welcome.session;
+    keep({ session: this.session });
     this.setState("open");
     for (const [id, asked] of this.pending) {
       if (fresh || id > welcome.received || asked.readsFrames) this.socket?.send(asked.text);
@@ -167,16 +181,38 @@ export class Connection {
     this.welcomed.emit(welcome);
   }
 
-  private closed(event: CloseEvent): void {
+  /** The server no longer has the answers to some of what had arrived there, and nobody knows to which. */
+  private failAnswered(received: number): void {
+    for (const [id, asked] of [...this.pending]) {
+      if (id <= received && !asked.readsFrames) this.fail(id, new Failed("AnswerLost", "the answer was lost; ask again"));
+    }
+  }
+
+  private async closed(event: CloseEvent, opened: boolean): Promise<void> {
     this.socket = null;
-    if (FINAL_CODES.includes(event.code)) {
-      this.setState("closed");
-      for (const id of [...this.pending.keys()]) this.fail(id, new Failed("Closed", "the server has closed the connection"));
+    if (event.code === TAKEN_OVER) {
+      // So that a reload begins a session rather than take this one back.
+      keep({ session: "" });
+      this.end("this session goes on in another tab; reload the page for a new one");
       return;
     }
-    this.setState("lost");
+    if (FINAL_CODES.includes(event.code)) {
+      this.end("disconnected; reload the page");
+      return;
+    }
+    this.setState(this.greeted ? "lost" : "connecting");
+    if (!opened && (await isForbidden())) {
+      this.end("the studio was started anew; open the address that it printed");
+      return;
+    }
     const wait = RETRY_MS[Math.min(this.tries++, RETRY_MS.length - 1)]!;
     this.timer = window.setTimeout(() => this.connect(), wait);
+  }
+
+  private end(why: string): void {
+    this.why = why;
+    this.setState("closed");
+    for (const id of [...this.pending.keys()]) this.fail(id, new Failed("Closed", "the server has closed the connection"));
   }
 
   private fail(id: number, error: Failed): void {
@@ -189,5 +225,14 @@ export class Connection {
     if (state === this.state) return;
     this.state = state;
     this.changed.emit(state);
+  }
+}
+
+/** Whether the server no longer knows this page: another one, with another token, is at this address. */
+async function isForbidden(): Promise<boolean> {
+  try {
+    return (await fetch("/", { cache: "no-store", credentials: "same-origin" })).status === FORBIDDEN;
+  } catch {
+    return false; // nobody is there
   }
 }

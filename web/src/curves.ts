@@ -12,7 +12,7 @@ const KINDS: [Kind, string][] = [
   ["none", "none"], ["travel", "travel"], ["speed", "speed"], ["position", "joint position"],
   ["rotation", "joint rotation"], ["contact_heights", "contact heights"], ["contact_speeds", "contact speeds"],
 ];
-const HEIGHT = 104;
+const HEIGHT = 84;
 const HUES = ["#d9644a", "#5a9e5f", "#4a86d0", "#b58a2c", "#9a6bc0", "#3f9ea3", "#c25f8e", "#7d8590"];
 
 export class Curves {

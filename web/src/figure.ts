@@ -58,6 +58,11 @@ export class Figure {
     stage.scene.add(this.group);
   }
 
+  /** Whether it has been shown, so that it is somewhere. */
+  get posed(): boolean {
+    return this.pose !== undefined;
+  }
+
   get color(): string {
     return this._color;
   }

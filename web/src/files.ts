@@ -8,6 +8,8 @@ import type { FileEntry, Refused } from "./messages";
 const ROWS = 200;
 /** Motions that one drop opens, at most. */
 const OPENED_AT_ONCE = 24;
+/** Files of one drop that failed and are told of one by one, at most. */
+const TOLD_SINGLY = 4;
 
 export class Files {
   private files: FileEntry[] = [];
@@ -68,21 +70,25 @@ export class Files {
   async upload(files: File[]): Promise<void> {
     let opened = 0;
     let left = 0;
+    const failed: string[] = [];
+    const tell = (text: string) => void failed.push(text);
     for (const { file, opens } of inOrder(files)) {
       if (opens && opened >= OPENED_AT_ONCE) left++;
-      else if ((await this.send(file)) && opens) {
-        await this.app.open({ path: file.name, where: "uploads" });
+      else if ((await this.send(file, tell)) && opens) {
+        await this.app.open({ path: file.name, where: "uploads" }, undefined, tell);
         opened++;
       }
     }
+    if (failed.length > TOLD_SINGLY) this.app.notices.error(`${failed.length} files could not be opened; the first: ${failed[0]}`);
+    else for (const text of failed) this.app.notices.error(text);
     if (left) this.app.notices.info(`${left} more motions were left out; marey studio FOLDER lists all of a folder.`);
   }
 
-  /** Whether the server has taken a file; where not, the person is told. */
-  private async send(file: File): Promise<boolean> {
+  /** Whether the server has taken a file; where not, `tell` hears why. */
+  private async send(file: File, tell: (text: string) => void): Promise<boolean> {
     const most = this.app.welcome?.upload_bytes ?? Infinity;
     if (file.size > most) {
-      this.app.notices.error(`${file.name} is larger than ${Math.floor(most / 2 ** 20)} MB, the most that can be uploaded`);
+      tell(`${file.name} is larger than ${Math.floor(most / 2 ** 20)} MB, the most that can be uploaded`);
       return false;
     }
     try {
@@ -91,7 +97,7 @@ export class Files {
       if (!reply.ok) throw new Error(((await reply.json()) as Refused).text);
       return true;
     } catch (error) {
-      this.app.notices.error(`${file.name} could not be added: ${messageOf(error)}`);
+      tell(`${file.name} could not be added: ${messageOf(error)}`);
       return false;
     }
   }

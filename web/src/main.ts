@@ -4,14 +4,15 @@ import { Connection, type State } from "./connection";
 import { button, byId, isOurs, releaseClicked } from "./dom";
 import { Files } from "./files";
 import { historyButtons, step } from "./history";
+import { keep, kept } from "./kept";
 import type { FolderList, MotionInfo, Welcome } from "./messages";
 import { panelbar } from "./panelbar";
 import { saveSidecar } from "./panels/look";
 import { transport } from "./transport";
 import { viewbar } from "./viewbar";
 
-const STATES: Record<State, string> = {
-  connecting: "connecting…", open: "", lost: "connection lost, trying again…", closed: "disconnected; reload the page",
+const STATES: Record<Exclude<State, "closed">, string> = {
+  connecting: "connecting…", open: "", lost: "connection lost, trying again…",
 };
 
 /** Milliseconds that the page waits for the server's first answers before it builds the scene. */
@@ -41,7 +42,7 @@ async function askEarly(connection: Connection, early: Early): Promise<void> {
 
 async function start(): Promise<void> {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  const connection = new Connection(`${scheme}://${location.host}/ws`);
+  const connection = new Connection(`${scheme}://${location.host}/ws`, kept().session);
   const early: Early = {};
   // To build the scene takes a while, in which the server can already work.
   const asked = askEarly(connection, early).catch(() => undefined);
@@ -58,7 +59,7 @@ async function start(): Promise<void> {
   byId("topbar").append(...historyButtons(app), theme);
 
   const showState = (state: State) => {
-    byId("state").textContent = STATES[state];
+    byId("state").textContent = state === "closed" ? connection.why : STATES[state];
     document.body.dataset["state"] = state;
   };
   connection.changed.on(showState);
@@ -66,6 +67,10 @@ async function start(): Promise<void> {
   connection.welcomed.on((welcome) => void begin(app, files, welcome, early));
   if (early.welcome) void begin(app, files, early.welcome, early);
   releaseClicked();
+  window.addEventListener("pagehide", () => keep({ motion: app.selected?.info.motion ?? "", frame: app.playback.frame }));
+  window.addEventListener("beforeunload", (event) => {
+    if ([...app.motions.values()].some(({ info }) => info.unsaved)) event.preventDefault();
+  });
   document.addEventListener("keydown", (event) => {
     if (commandKey(app, event) || (isOurs(event) && (viewKey(event) || app.playback.key(event)))) event.preventDefault();
   });
@@ -77,11 +82,18 @@ async function begin(app: App, files: Files, welcome: Welcome, early: Early): Pr
   const known = new Set(welcome.motions.map((info) => info.motion));
   const first = !app.welcome;
   app.welcome = welcome;
-  if (first) panelbar(byId("right"), app, welcome.panels);
+  // A stream of before a reload has nobody who shows it.
+  if (first && welcome.resumed) void app.connection.ask("live_stop", {}).catch(() => undefined);
+  if (first) panelbar(byId("right"), app, welcome.panels, welcome.resumed ? kept().panel : "");
   for (const id of [...app.motions.keys()]) if (!known.has(id)) app.drop(id);
   for (const info of welcome.motions) app.add(info, false);
   const listing = files.load(first ? early.listing : undefined).catch(() => []);
   if (!first) return;
+  const { motion, frame } = kept();
+  if (known.has(motion)) {
+    app.select(motion);
+    app.playback.seek(frame);
+  }
   const path = early.opening ? "" : (await listing)[0]?.path;
   if (early.opening || (path && !app.motions.size)) await app.open({ path: path ?? "" }, early.opening);
 }

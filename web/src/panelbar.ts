@@ -1,9 +1,11 @@
 /** The tabs on the right. A panel is built when its tab is first opened. */
 import type { App, Panel } from "./app";
 import { el } from "./dom";
+import { keep } from "./kept";
 import { PANELS } from "./panels";
 
-export function panelbar(host: HTMLElement, app: App, known: readonly string[]): void {
+/** `first` is the panel that is shown at the beginning, where there is such a one. */
+export function panelbar(host: HTMLElement, app: App, known: readonly string[], first = ""): void {
   const tabs = el("div", { class: "tabs", role: "tablist", aria: { label: "Panels" } });
   const body = el("div", { class: "tab-body" });
   const built = new Map<string, Panel>();
@@ -20,6 +22,7 @@ export function panelbar(host: HTMLElement, app: App, known: readonly string[]):
       built.set(name, panel);
     }
     current = name;
+    keep({ panel: name });
     body.replaceChildren(panel.element);
     for (const tab of tabs.querySelectorAll<HTMLElement>("[role=tab]")) {
       const here = tab.dataset["panel"] === name;
@@ -42,5 +45,6 @@ export function panelbar(host: HTMLElement, app: App, known: readonly string[]):
     open(entries[(at + by + entries.length) % entries.length]!.name, true);
   });
   host.replaceChildren(tabs, body);
-  if (entries[0]) open(entries[0].name, false);
+  const start = entries.find(({ name }) => name === first) ?? entries[0];
+  if (start) open(start.name, false);
 }

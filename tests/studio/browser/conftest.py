@@ -30,7 +30,7 @@ FLAGS = [
 ]
 PAGE = Path(marey.__file__).parent / "studio" / "page"
 HOSTILE = "<img src=x onerror='window.hacked=1'>"
-PATIENCE = 60.0
+PATIENCE = 300.0  # seconds: where nothing is compiled yet, and other tests run beside, first uses take long
 
 
 @dataclass
@@ -109,6 +109,7 @@ def new_tab(browser: Any, **options: Any) -> Tab:
     # Small, as pictures are drawn without a graphics card here; one test looks at the sizes that people have.
     options.setdefault("viewport", {"width": 960, "height": 600})
     page = browser.new_context(**options).new_page()
+    page.set_default_timeout(1000.0 * PATIENCE)
     tab = Tab(page)
     page.on("pageerror", lambda error: tab.complaints.append(str(error)))
     page.on("console", lambda said: said.type == "error" and tab.complaints.append(said.text))

@@ -84,6 +84,24 @@ def test_transition_and_statistics(tab: Tab) -> None:
     tab.until("() => document.querySelector('.panel').textContent.includes('dynamic timewarping')")
 
 
+def test_grid_shows_two_frames_of_a_transition_while_it_plays(tab: Tab) -> None:
+    page = tab.page
+    tab.get("marey.playback.playing || marey.playback.toggle()")
+    grid = page.locator(".grid-view")
+    grid.scroll_into_view_if_needed()
+    grid.click(position={"x": 50, "y": 60})
+    tab.until("() => document.querySelector('.panel').textContent.includes('shown over each other')")
+    tab.until("() => [...marey.motions.values()].every(({ figure }) => !figure.visible)")
+    drawn = "each.type === 'Group' && each.visible && each.children.length && each !== marey.stage.ground"
+    assert tab.get(f"marey.stage.scene.children.filter((each) => {drawn}).length") == 2
+    assert not tab.get("marey.playback.playing"), "else time would move on at once"
+    assert "A at" in page.locator(".panel").inner_text()
+    page.locator("#stage canvas").focus()
+    page.keyboard.press(" ")
+    tab.until("() => marey.selected.figure.visible && marey.stage.sees(marey.selected.figure.centre())")
+    page.keyboard.press(" ")
+
+
 def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     page = tab.page
     page.get_by_role("tab", name="Graph").click()

@@ -66,3 +66,46 @@ def test_a_figure_is_driven_by_keys_and_mouse_and_the_way_is_changed(tab: Tab) -
     page.get_by_role("button", name="Keep").click()
     tab.until("() => marey.selected.info.name === 'driven' && !!marey.selected.figure.pose")
     page.get_by_role("button", name="Start").wait_for()
+
+
+# Answers to `drive_start` come when the test lets them, in turn; `window.held` are those that wait.
+HOLD = """(() => {
+  const ask = marey.connection.ask.bind(marey.connection);
+  window.held = [];
+  window.asked = [];
+  marey.connection.ask = (name, fields, options) => {
+    window.asked.push(name);
+    const answer = ask(name, fields, options);
+    if (name !== "drive_start") return answer;
+    return new Promise((done) => window.held.push(() => done(answer)));
+  };
+})()"""
+
+
+def test_a_start_that_is_left_or_overtaken_does_not_take_the_page(tab: Tab) -> None:
+    page = tab.page
+    page.get_by_label("Way").select_option("character")
+    tab.get(HOLD)
+    page.get_by_role("button", name="Start").click()
+    tab.until("() => window.held.length === 1")
+    page.get_by_role("tab", name="Look").click()
+    tab.get("window.held.shift()()")
+    tab.until("() => !document.querySelector('.notice.job')")
+    assert tab.get("marey.selected.figure.visible"), "nobody looks at Drive any more"
+    assert tab.get("window.asked.filter((name) => name === 'live_stop').length") <= 1
+
+    page.get_by_role("tab", name="Drive").click()
+    page.get_by_role("button", name="Start").click()
+    tab.until("() => window.held.length === 1")
+    page.get_by_label("Way").select_option("tree")
+    page.get_by_label("Way").select_option("character")
+    page.get_by_label("Way").select_option("tree")
+    tab.get("window.held.shift()()")
+    tab.until("() => window.held.length === 1")
+    tab.get("window.held.shift()()")
+    tab.until("() => /turn -?\\d+°/.test(document.querySelector('.panel').textContent)")
+    assert page.get_by_label("Way").input_value() == "tree"
+    assert tab.get("window.held.length") == 0, "what was overtaken is not made"
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Start").wait_for()
+    tab.get("delete marey.connection.ask")

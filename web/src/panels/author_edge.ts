@@ -22,8 +22,8 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   const note = el("p", { class: "dim", aria: { live: "polite" } });
   const connect = button("Connect", () => void join(null), "Make the edge with these thresholds", "primary");
   const part = button("Connect a part", () => void join(`${from.select.value} part`), "Connect only the part of the source that has a way on, as a node of its own");
-  const good = slider({ label: "Good up to", unit: "cm", min: 0.5, max: 30, step: 0.1, value: 10, input: () => keepOrder("good") });
-  const bad = slider({ label: "Bad from", unit: "cm", min: 0.5, max: 30, step: 0.1, value: 15, input: () => keepOrder("bad") });
+  const good = slider({ label: "Good up to", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
+  const bad = slider({ label: "Bad from", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
   const sample = slider({ label: "Source sample", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
   const histogram = sketch("Costs of transitions: how many pairs of motions join at what distance", 120, (pen, width, height) => chart && drawCosts(pen, width, height, chart, good.value / 100, bad.value / 100));
   const boxes = sketch("The target's motions that can follow the source sample, and their box", 150, (pen, width, height) => {
@@ -49,8 +49,8 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
     const found = await app.run("Comparing", "author_compare", ends).catch(() => null);
     if (!found) return;
     chart = found;
-    good.value = 100 * found.good;
-    bad.value = 100 * found.bad;
+    good.value = roundedUp(found.good);
+    bad.value = roundedUp(found.bad);
     costs.hidden = false;
     histogram.draw();
     await attempt();
@@ -105,6 +105,11 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
       forget();
     },
   };
+}
+
+/** Metres as centimetres, to the next hundredth above: what is good enough must stay so. */
+function roundedUp(metres: number): number {
+  return Math.ceil(1e4 * metres - 1e-6) / 100;
 }
 
 function drawCosts(pen: Pen, width: number, height: number, chart: CostChart, good: number, bad: number): void {

@@ -24,7 +24,7 @@ export class Overlay {
   async show(a: Shot, frameA: number, b: Shot, frameB: number, placed: FramesPlaced): Promise<void> {
     const { app } = this;
     await Promise.all([a.frames.load(frameA, frameA + 1), b.frames.load(frameB, frameB + 1)]);
-    this.clear();
+    this.remove();
     app.playback.step(0);
     this.frame = app.playback.frame;
     this.hidden = [...app.motions.values()].filter(({ figure }) => figure.visible);
@@ -40,6 +40,14 @@ export class Overlay {
   }
 
   clear(): void {
+    const { selected } = this.app;
+    const shown = this.shown;
+    this.remove();
+    // The camera was turned to the two frames.
+    if (shown && selected) void this.app.bringIntoView(selected).catch(() => undefined);
+  }
+
+  private remove(): void {
     for (const figure of this.figures.splice(0)) figure.dispose();
     for (const shot of this.hidden.splice(0)) {
       shot.figure.visible = true;

@@ -6,6 +6,7 @@ import { button, check, choice, el, setOptions } from "../dom";
 import { LiveFigure } from "../live";
 import type { DriveNode, DriveStarted, DriveWish, StartDrive } from "../messages";
 import type { Target } from "../pointer";
+import { latest } from "../widgets/latest";
 import { figureText } from "../widgets/measures";
 import { knob } from "./author_knob";
 import { DriveInput } from "./drive_input";
@@ -21,6 +22,8 @@ const COLORS: Record<Way, string> = { character: "#7f9bc0", graph: "#79a884", ma
 const FEET: [string, string][] = [["lock", "held at once"], ["clean", "cleaned, later"], ["free", "left free"]];
 const FIGURES_MS = 1000;
 const KEPT_SECONDS = 10;
+/** Why a start was ended: another choice has taken its place. */
+const NEWER = "newer";
 
 export function mount(app: App): Panel {
   const driving = new Driving(app);
@@ -29,8 +32,6 @@ export function mount(app: App): Panel {
 
 class Driving {
   readonly element: HTMLElement;
-  private way: Way = "character";
-  private feet = "lock";
   private follow = true;
   private started: DriveStarted | null = null;
   private figure: LiveFigure | null = null;
@@ -41,12 +42,23 @@ class Driving {
   private timer = 0;
   private reach: [number, number][][] | null = null;
   private unlisten: () => void = () => undefined;
-  private busy = false;
+  /** Whether something is to play: it is made ready or plays already. */
+  private wanted = false;
+  private starting: AbortController | null = null;
+  /** What the choices were when what plays was started, in the order of `choices`. */
+  private played: string[] = [];
   private hiddenFigures: { visible: boolean }[] = [];
   private readonly input: DriveInput;
+  private readonly startNewest = latest(() => this.start());
+  private readonly wayChoice = choice("Way", WAYS, "character", () => {
+    this.showChoices();
+    this.restart();
+  });
   private readonly character = choice("Character", [["recipe:walking", "walking"]], "recipe:walking", () => this.restart());
   private readonly clips = choice("Clips", [], "walks", () => this.restart());
-  private readonly go = button("Start", () => void (this.started ? this.stop() : this.start()), "Play, and take the controls", "primary");
+  private readonly feet = choice("Feet", FEET, "lock", () => this.restart());
+  private readonly choices = [this.wayChoice, this.character, this.clips, this.feet];
+  private readonly go = button("Start", () => (this.started ? this.stop() : this.play()), "Play, and take the controls", "primary");
   private readonly keep = button("Keep", () => void this.keepLast(), `The last ${KEPT_SECONDS} s as a motion of their own`);
   private readonly wishes = el("section", { hidden: true });
   private readonly answer = el("output", { aria: { label: "Seconds that the last change of direction took" } });
@@ -62,23 +74,15 @@ class Driving {
     app.events.on((event) => {
       if (event.event !== "live_ended" || event.stream !== this.started?.started.stream) return;
       if (event.error) app.notices.error(event.error);
-      this.stop();
+      this.wanted = this.starting !== null;
+      this.end();
     });
     app.motionsChanged.on(() => this.listClips());
     this.keep.disabled = true;
     Object.assign(this.answer.style, { fontSize: "26px", fontVariantNumeric: "tabular-nums" });
     this.answer.textContent = "–";
-    const way = choice("Way", WAYS, this.way, (value) => {
-      this.way = value as Way;
-      this.showChoices();
-      this.restart();
-    });
-    const feet = choice("Feet", FEET, this.feet, (value) => {
-      this.feet = value;
-      this.restart();
-    });
     this.element = el("div", { class: "panel" },
-      el("section", {}, el("h3", { text: "Figure" }), way, this.character, this.clips, feet,
+      el("section", {}, el("h3", { text: "Figure" }), ...this.choices,
         el("div", { class: "row" }, this.go, this.keep, check("Follow", this.follow, (on) => (this.follow = on)))),
       this.wishes,
       el("section", {}, el("h3", { text: "Answer" }), this.answer, this.doing, this.table, this.stream,
@@ -102,42 +106,77 @@ class Driving {
     setOptions(select, options, kept);
   }
 
+  /** End what plays, and what is being made ready: nobody looks at it any more. */
   stop(): void {
+    this.wanted = false;
+    this.starting?.abort();
+    this.end();
+  }
+
+  private end(): void {
     if (!this.started) return;
     this.clear();
     clearInterval(this.timer);
     this.input.detach();
     for (const figure of this.hiddenFigures.splice(0)) figure.visible = true;
-    this.app.stage.floor = this.app.selected?.info.floor ?? 0;
+    const { selected } = this.app;
+    this.app.stage.floor = selected?.info.floor ?? 0;
+    // The driven figure has taken the camera along.
+    if (selected) void this.app.bringIntoView(selected).catch(() => undefined);
     this.started = null;
     this.place = null;
     this.go.textContent = "Start";
     this.wishes.hidden = true;
+    this.stopStream();
+  }
+
+  private stopStream(): void {
     this.app.connection.ask("live_stop", {}).catch(() => undefined);
   }
 
+  private play(): void {
+    this.wanted = true;
+    this.starting?.abort(NEWER);
+    this.startNewest();
+  }
+
+  /** Starts come one after the other, as the server plays what was made ready last. */
   private async start(): Promise<void> {
-    if (this.busy) return;
-    this.busy = true;
+    if (!this.wanted) return;
+    const stop = (this.starting = new AbortController());
     this.go.disabled = true;
+    const chosen = this.choices.map(({ select }) => select.value);
     const [source, ...name] = this.character.select.value.split(":");
     const own = this.clips.select.value === "open";
     const motions = own ? [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion) : [];
     try {
-      const fields = { way: this.way, source: source as StartDrive["source"], name: name.join(":"), motions: this.way === "character" ? [] : motions, feet: this.feet as StartDrive["feet"] };
-      const started = await this.app.run("Getting ready", "drive_start", fields);
-      this.begin(started);
+      const { way } = this;
+      const fields = { way, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, feet: this.feet.select.value as StartDrive["feet"] };
+      const started = await this.app.run("Getting ready", "drive_start", fields, stop);
+      if (this.wanted) {
+        this.played = chosen;
+        this.begin(started);
+      } else this.stopStream();
     } catch {
       // The person has been told.
+      if (stop.signal.reason !== NEWER) this.keepPlaying();
     } finally {
-      this.busy = false;
+      this.starting = null;
       this.go.disabled = false;
     }
   }
 
+  /** What was chosen cannot be had: the choices say again what plays. */
+  private keepPlaying(): void {
+    this.wanted = this.started !== null;
+    if (!this.started) return;
+    this.choices.forEach(({ select }, k) => (select.value = this.played[k]!));
+    this.showChoices();
+  }
+
   /** While it plays, another choice is taken at once; the figure goes on from where it stands. */
   private restart(): void {
-    if (this.started) void this.start();
+    if (this.wanted) this.play();
   }
 
   private begin(started: DriveStarted): void {
@@ -293,6 +332,10 @@ class Driving {
     const n = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").length;
     const options: [string, string][] = [["walks", "generated walks"], ...(n ? [["open", `the ${n} open motions, and mirrored`] as [string, string]] : [])];
     setOptions(select, options, n && select.value === "open" ? "open" : "walks");
+  }
+
+  private get way(): Way {
+    return this.wayChoice.select.value as Way;
   }
 
   private showChoices(): void {

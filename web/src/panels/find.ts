@@ -40,6 +40,7 @@ class FindPanel {
   private readonly threshold = el("input", { type: "number", class: "threshold-number", min: "0", step: "0.001", placeholder: "m", aria: { label: "Threshold, metres" } });
   private readonly offer = button("", () => this.curve && this.choose(Number(this.curve.threshold.toPrecision(3))));
   private readonly search = button("Search", () => void this.find(), "Find all that is like the stretch, to within the threshold", "primary");
+  private readonly hint = el("span", { class: "dim", text: "Choose a threshold first: on the curve, or type one." });
   private readonly view = thresholdView((threshold) => this.choose(threshold));
   private readonly thresholdBox = el("div", { class: "stack", hidden: true });
   private readonly matchBox = el("section", { hidden: true });
@@ -62,7 +63,7 @@ class FindPanel {
       check("Heights do not count", false, (on) => (this.options.remove_height = on)),
       check("Coarse look first (faster)", false, (on) => (this.options.coarse = on)),
     );
-    const row = el("div", { class: "row" }, el("label", { class: "field" }, el("span", { text: "Threshold" }), this.threshold), this.search);
+    const row = el("div", { class: "row" }, el("label", { class: "field" }, el("span", { text: "Threshold" }), this.threshold), this.search, this.hint);
     this.thresholdBox.append(this.view.element, el("div", { class: "row" }, this.offer), row);
     this.matchBox.append(el("h3", { text: "Matches" }), this.counted, this.gallery.element);
     this.element = el("div", { class: "panel" },
@@ -122,6 +123,7 @@ class FindPanel {
     this.drawMarked();
     this.build.disabled = this.app.selected?.info.kind !== "motion";
     this.search.disabled = !this.query || this.chosen === null;
+    this.hint.hidden = this.chosen !== null;
     this.matchBox.hidden = !this.found;
     this.aim.element.hidden = !this.found;
     if (!this.found) return;

@@ -52,8 +52,8 @@ class GraphPanel {
     this.relink = latest(() => this.askLinks());
     this.limit = slider({ label: "Alike up to", unit: "m", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved() });
     this.path = new PathSection(app, (stretches) => this.follow(stretches));
-    this.steer = new SteerSection(app, (direction, label, clean) =>
-      app.run("Making the tables", "graph_steer", { ...this.limits(), direction, label, clean }).catch(() => null));
+    this.steer = new SteerSection(app, (direction, label, clean, stop) =>
+      app.run("Making the tables", "graph_steer", { ...this.limits(), direction, label, clean }, stop).catch(() => null));
     const froms: [From, string][] = [["open", "open motions"], ["folder", "all files of the folder"]];
     const rates: [string, string][] = [["30", "30 Hz"], ["", "the lowest of the clips"]];
     this.limitBox.append(el("h3", { text: "Threshold" }), this.curve.element, this.limit.element, this.text, this.labelTable,

@@ -33,7 +33,8 @@ export class SteerSection {
   private direction = 0;
   private clean = false;
   private playing: Playing | null = null;
-  private starting = false;
+  /** Ends the start that is under way, if one is. */
+  private starting: AbortController | null = null;
   private readonly held = new Set<string>();
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly does = choice("Do", [], "", (value) => {
@@ -45,7 +46,7 @@ export class SteerSection {
   /** `begin` asks the server to play. */
   constructor(
     private readonly app: App,
-    private readonly begin: (direction: number, label: string | null, clean: boolean) => Promise<GraphSteered | null>,
+    private readonly begin: (direction: number, label: string | null, clean: boolean, stop: AbortController) => Promise<GraphSteered | null>,
   ) {
     const plant = check("Plant the feet (shows everything later)", this.clean, (on) => (this.clean = on));
     this.element = el("section", {}, el("h3", { text: "By the keys" }), this.does, plant, el("div", { class: "row" }, this.run), this.said);
@@ -69,16 +70,23 @@ export class SteerSection {
   }
 
   async stop(): Promise<void> {
+    this.starting?.abort();
+    this.starting = null;
+    this.run.set(false);
     if (!this.playing) return;
     this.end();
     await this.app.ask("live_stop", {}).catch(() => undefined);
   }
 
   private async start(): Promise<void> {
-    if (this.starting) return;
-    this.starting = true;
-    const begun = await this.begin(this.direction, this.label, this.clean);
-    this.starting = false;
+    const stop = (this.starting = new AbortController());
+    const begun = await this.begin(this.direction, this.label, this.clean, stop);
+    if (this.starting !== stop) {
+      // Ended meanwhile; what the server plays all the same is not wanted, unless it was started anew.
+      if (begun && !this.starting && !this.playing) await this.app.ask("live_stop", {}).catch(() => undefined);
+      return;
+    }
+    this.starting = null;
     if (!begun) {
       this.run.set(false);
       return;
