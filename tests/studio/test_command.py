@@ -61,7 +61,9 @@ def test_a_server_for_others_warns() -> None:
     command = [sys.executable, "-m", "marey", "studio", "--host", "0.0.0.0", "--expose", "--no-browser", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    assert process.stdout.readline().split()[-1].startswith("http://127.0.0.1:")
+    here, elsewhere = (process.stdout.readline().split()[-1] for _ in range(2))
+    assert here.startswith("http://127.0.0.1:")
+    assert here.partition("127.0.0.1")[2] == elsewhere[elsewhere.index(":", 5) :]
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=30)
     assert "warning: 0.0.0.0 can be reached from other machines" in errors
@@ -93,6 +95,8 @@ def test_addresses() -> None:
     assert Address("127.0.0.1", 80, "t").url == "http://127.0.0.1:80/?token=t"
     assert Address("::1", 80, "t").url == "http://[::1]:80/?token=t"
     assert Address("0.0.0.0", 80, "t").url == "http://127.0.0.1:80/?token=t"
+    assert Address("127.0.0.1", 80, "t").url_elsewhere == Address("127.0.0.1", 80, "t").url
+    assert "0.0.0.0" not in Address("0.0.0.0", 80, "t").url_elsewhere
     assert Address("127.0.0.1", 80, "t").cookie != Address("127.0.0.1", 81, "t").cookie
 
 

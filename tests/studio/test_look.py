@@ -72,6 +72,38 @@ def test_what_is_wrong_with_a_file_is_told_without_where_it_lies(page: FakePage,
     assert str(clips) not in failed.value.text
 
 
+def test_a_motion_without_its_skeleton_asks_for_what_the_page_can_give(page: FakePage, clips: Path) -> None:
+    (clips / "deep/05_01.amc").write_text(":FULLY-SPECIFIED\n:DEGREES\n1\nroot 0 17 0 0 0 0\n")
+    try:
+        with pytest.raises(Failed) as failed:
+            page.do("open", path="deep/05_01.amc")
+    finally:
+        (clips / "deep/05_01.amc").unlink()
+    assert failed.value.text == (
+        "deep/05_01.amc: an AMC file needs its skeleton; looked for 05_01.asf, 05.asf or a single .asf file beside it, "
+        "found none; drop the .asf along with it, or put it into the folder"
+    )
+
+
+def test_a_folder_is_not_named_in_an_error(page: FakePage, server: Server, clips: Path) -> None:
+    session = server.studio.sessions.find(page.welcome["session"])
+    session._loop.call_soon_threadsafe(session._fail, 77, "Odd", f"no {clips}/a.bvh in {str(clips)!r}")
+    with pytest.raises(Failed, match="Odd: no a.bvh in 'the folder'"):
+        page.answer(77)
+
+
+def test_a_reloaded_page_is_told_of_work_that_goes_on(server: Server) -> None:
+    first = FakePage(server)
+    motion = first.do("open", path="walk.bvh")["motion"]
+    job = first.send("measure", motion=motion)
+    first.do("list")
+    with FakePage(server, first.welcome["session"]) as page:
+        assert [(work["job"], work["command"]) for work in page.welcome["work"]] == [(job, "measure")]
+        assert page.answer(job)["measures"]
+    with FakePage(server, first.welcome["session"]) as page:
+        assert page.welcome["work"] == []
+
+
 def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
     name = page.do("open", path="deep/turn.bvh")["motion"]
     revision = page.do("motion", motion=name)["revision"]

@@ -68,6 +68,8 @@ def test_a_node_is_made_of_clips_and_tells_its_ranges(author: FakePage) -> None:
     assert again["made_by"] == ["made anew"]
     again = author.do("author_motion", node="walk", parameters=[0.2], result=info["motion"])
     assert (again["made_by"], again["undo"]) == (["made anew (2 times)"], 2)
+    again = author.do("author_motion", node="walk", parameters=[0.3], result=info["motion"], go_on=True)
+    assert again["undo"] == 2, "what a slider does in one move is undone as one"
 
 
 def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: FakePage, takes: Path) -> None:
@@ -111,7 +113,11 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     assert files == ["mine.json", "mine.walk.npz"]
     loaded = ParametricMotionGraph.load(takes / "mine.json")
     assert list(loaded.edges) == [("walk", "walk")]
-    with pytest.raises(Failed, match=r"mine.json is in the folder already; allow to replace it"):
+    assert loaded.name == author.do("author_show")["name"] == "mine"
+    with pytest.raises(Failed, match="is something else"):
+        author.do("author_save", kind="character", name="other")
+    assert author.do("author_show")["name"] == "mine"
+    with pytest.raises(Failed, match=r"mine.json is in the folder already; tick “Replace”"):
         author.do("author_save", kind="character", name="mine")
     assert author.do("author_save", kind="character", name="mine", replace=True)["files"] == files
     assert [each["path"] for each in author.do("author_sources")["files"]] == ["hostile.json", "mine.json"]
@@ -142,9 +148,9 @@ def test_parts_are_added_and_taken_away(author: FakePage) -> None:
         author.do("author_part", name="left", of="walk", low=[0.0], high=[1.0])
     with pytest.raises(Failed, match="have not been compared yet"):
         author.do("author_connect", source="left", target="walk", good=0.1, bad=0.2)
-    draft = author.do("drive_list")["draft"]
-    assert draft.startswith("character: cannot play yet, no way goes on for ever from ")
-    assert "'left'" in draft
+    stuck = author.do("drive_list")["stuck"]
+    assert stuck.startswith("no way goes on for ever from ")
+    assert "'left'" in stuck
     assert author.do("author_remove", name="left") == before
 
 
@@ -197,8 +203,11 @@ def test_examples_of_a_gaze_map_come_and_go(author: FakePage, takes: Path) -> No
     assert len(GazeMap.load(takes / "looks.json").examples) == len(few) - 1
     walk = author.do("open", path="walk1.bvh")
     looked = author.do("author_gaze_aim", yaw=0.3, pitch=0.1, motion=walk["motion"])
-    assert looked["n_frames"] == walk["n_frames"]
-    with pytest.raises(Failed, match="rest"):
+    assert (looked["motion"]["n_frames"], looked["note"]) == (walk["n_frames"], "")
+    beyond = author.do("author_gaze_aim", yaw=3.0, pitch=1.0, motion=walk["motion"], result=looked["motion"]["motion"])
+    assert beyond["motion"]["motion"] == looked["motion"]["motion"]
+    assert beyond["note"].endswith(".")
+    with pytest.raises(Failed, match="or mark on the timeline where the look lies"):
         author.do("author_gaze_add", motion=walk["motion"], yaw=0.5, pitch=0.0)
 
 

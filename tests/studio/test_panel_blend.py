@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import marey
+from marey.errors import NoResult
 from marey.samples import sample
 from marey.studio.panels.blend_work import _pooled
+from marey.studio.panels.page_words import in_page_words, page_words
 from tests.studio.client import Failed, FakePage, Server
 
 
@@ -25,6 +28,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }.items():
         marey.save(sample("walk", fps=30.0, seconds=4.0, **options).motion, at / f"{name}.bvh")
     marey.save(sample("walk", fps=60.0, seconds=3.0).motion, at / "fine.bvh")
+    walk = sample("walk", fps=30.0, seconds=2.0).motion
+    taller = replace(walk.skeleton, offsets=1.1 * walk.skeleton.offsets)
+    marey.save(replace(walk, skeleton=taller, root_positions=1.1 * walk.root_positions), at / "tall.bvh")
+    rotations = walk.rotations.copy()
+    rotations[0] = [1.0, 0.0, 0.0, 0.0]
+    marey.save(replace(walk, rotations=rotations), at / "rest.bvh")
     return at
 
 
@@ -88,6 +97,14 @@ def test_result_is_what_the_library_makes(page: FakePage, pair: list[str], folde
     assert again["motion"] == made["motion"]
     assert again["revision"] != made["revision"]
     assert again["undo"] == 1
+    # One move of a slider is one step, however many blends it takes.
+    for weights in ([0.7, 0.3], [0.6, 0.4]):
+        again = page.do("blend", motions=pair, weights=weights, result=made["motion"], go_on=True)["motion"]
+    assert again["undo"] == 1
+    back = page.do("undo", motion=made["motion"])
+    assert (back["undo"], back["name"]) == (0, made["name"])
+    again = page.do("blend", motions=pair, weights=[0.5, 0.5], result=made["motion"], go_on=True)["motion"]
+    assert again["undo"] == 1, "what was gone back to stays"
     page.do("close", motion=made["motion"])
     new = page.do("blend", motions=pair, result=made["motion"])["motion"]
     assert new["motion"] != made["motion"]
@@ -139,6 +156,45 @@ def test_statistics_name_all_methods(page: FakePage, pair: list[str]) -> None:
     assert len(table["blends"]) == 8
     for row in table["blends"]:
         assert len(row["figures"]) == len(table["names"])
+
+
+def test_another_skeleton_is_told_and_fitted(page: FakePage, pair: list[str]) -> None:
+    tall = page.do("open", path="tall.bvh")["motion"]
+    found = page.do("blend_study", motions=[pair[0], tall])
+    assert (found["grid"], found["misfits"]) == (None, [1])
+    with pytest.raises(Failed, match="different proportions.*; the panel Blend can fit one to the other$"):
+        page.do("blend", motions=[pair[0], tall])
+    made = page.do("blend_fit", motion=tall, to=pair[0])["motion"]
+    assert made["name"] == "tall as slow"
+    assert page.do("blend_study", motions=[pair[0], made["motion"]])["misfits"] == []
+
+
+def test_a_rest_pose_is_left_out_and_the_sidecar_still_fits(page: FakePage, pair: list[str], folder: Path) -> None:
+    opened = page.do("open", path="rest.bvh")
+    assert "its first frame is a rest pose" in opened["warnings"][-1]
+    assert page.do("blend_study", motions=[opened["motion"], pair[0]])["rests"] == [0]
+    before = marey.load(folder / "rest.bvh")
+    left = page.do("blend_leave_rest", motion=opened["motion"])
+    assert (left["n_frames"], left["undo"], left["unsaved"]) == (opened["n_frames"] - 1, 1, False)
+    with pytest.raises(Failed, match="does not begin with a rest pose"):
+        page.do("blend_leave_rest", motion=opened["motion"])
+    labels = [*left["labels"], {"name": "step", "start": 4, "stop": 9}]
+    assert page.do("set_labels", motion=opened["motion"], labels=labels)["unsaved"]
+    assert not page.do("save_sidecar", motion=opened["motion"])["motion"]["unsaved"]
+    after = marey.load(folder / "rest.bvh")
+    assert set(after.labels) == {*before.labels, ("step", 5, 10)}
+    assert after.contacts is not None
+    assert before.contacts is not None
+    assert np.array_equal(after.contacts.mask, before.contacts.mask)
+
+
+def test_remedies_are_those_of_the_page() -> None:
+    told = in_page_words(
+        "they are apart; take other motions, crop them by hand, or use force=True or --force all the same"
+    )
+    assert told == "apart; take others, or tick “Even if unlike”"
+    with pytest.raises(NoResult, match="mark on the timeline"), page_words():
+        raise NoResult("no rest, or say with start and stop where the look lies")
 
 
 def test_errors_are_one_sentence(page: FakePage, opened: dict[str, str], pair: list[str]) -> None:

@@ -12,10 +12,13 @@ import pytest
 
 import marey
 from marey.edit._figure import place
+from marey.find import MatchWeb
 from marey.maths import rigid2d
-from marey.parametric import position
+from marey.parametric import ParametricMotion, position
 from marey.samples import sample
-from tests.find_medleys import KICK, kick_web, kicks, takes
+from marey.studio.panels import find_belongs
+from marey.studio.panels.aim_made import motion_from, parts_of
+from tests.find_medleys import KICK, kick_space, kick_web, kicks, takes
 from tests.studio.client import Failed, FakePage, Server
 
 FEATURE = "position:right_ball@farthest"
@@ -41,7 +44,9 @@ def found(tmp_path_factory: pytest.TempPathFactory, built: Path) -> Iterator[tup
         web = page.do("find_build", like=motion, folder=True)
         query = {"motion": motion, "start": KICK[0], "stop": KICK[1]}
         done = page.do("find_search", **query, threshold=0.07)
-        yield page, {"motion": motion, "web": web, "query": query, "done": done}
+        yield page, {
+            "motion": motion, "web": web, "query": query, "done": done, "server": server, "folder": folder
+        }  # fmt: skip
     server.stop()
 
 
@@ -202,6 +207,155 @@ def test_bad_questions_about_matches_are_refused(
         page.do(do, search=made["done"]["search"], **fields)
 
 
+def test_what_was_compared_is_saved_and_searched_by_another(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    file = made["folder"] / "all takes.npz"
+    save = {"kind": "web", "name": "all takes"}
+    assert page.do("find_save", **save) == {"path": file.name, "was_there": False}
+    assert sorted(MatchWeb.load(file).names) == ["deep/take1.npz", "take0.npz"]
+    file.write_bytes(file.read_bytes() + b" ")
+    before = file.read_bytes()
+    assert page.do("find_save", **save) == {"path": file.name, "was_there": True}
+    assert file.read_bytes() == before, "it is not replaced unasked"
+    assert not page.do("find_save", **save, replace=True)["was_there"]
+    assert file.read_bytes() == before[:-1]
+    assert not list(made["folder"].glob(".*")), "nothing is left half written"
+    assert {"path": file.name, "kind": "web"} in page.do("find_files")["files"]
+    assert file.name not in [entry["path"] for entry in page.do("list")["files"]]
+    with FakePage(made["server"]) as other:
+        motion = other.do("open", path="take0.npz")["motion"]
+        web = other.do("find_load", path=file.name)
+        assert {**web, "notes": []} == {**made["web"], "left_out": []}
+        assert web["notes"] == ["Not compared yet: broken.bvh, small.npz. Compare all again to search them too."]
+        assert other.do("find_where", motion=motion) == {"where": "inside"}
+        again = other.do("find_search", **{**made["query"], "motion": motion}, threshold=0.07)
+        assert again["count"] == made["done"]["count"], "it knows itself, and is not a match of its own"
+        stands = other.do("find_now")
+        assert (stands["web"], stands["found"], stands["space"]) == (web, again, None)
+        assert stands["sought"]["stop"] == made["query"]["stop"]
+
+
+def test_a_web_is_checked_against_the_motions_that_are_there(tmp_path: Path) -> None:
+    kick_web().save(tmp_path / "web.npz")
+    first, second = takes()
+    marey.save(first, tmp_path / "take0.npz")
+    turned = replace(second, root_positions=second.root_positions + [0.0, 0.0, 0.01])
+    marey.save(turned, tmp_path / "take1.npz")
+    files = [(path.name, str(path)) for path in (tmp_path / "take0.npz", tmp_path / "take1.npz")]
+
+    def load(files: list[tuple[str, str]], motions: list[marey.Motion]) -> dict[str, Any]:
+        return find_belongs.load(lambda share, text: None, str(tmp_path / "web.npz"), files, motions)
+
+    told = load(files, [])
+    assert told["origins"] == [(0, ""), None]
+    assert told["notes"] == ["Changed since: take1. Compare all again to search them as they are."]
+    told = load(files, [turned, replace(second, name="of another name")])
+    assert (told["origins"], told["notes"]) == ([(0, ""), (3, "")], [])
+    told = load([], [])
+    assert told["origins"] == [None, None]
+    assert told["notes"] == ["Neither in the folder nor open: take0, take1. They are searched as they were."]
+
+
+def test_an_aimable_motion_is_saved_and_aimed_by_another(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    page.do("aim_make", search=made["done"]["search"], feature=FEATURE, samples=100)
+    assert page.do("find_save", kind="space", name="kick")["path"] == "kick.npz"
+    space = ParametricMotion.load(made["folder"] / "kick.npz")
+    target = space.samples[60].tolist()
+    with FakePage(made["server"]) as other:
+        told = other.do("aim_load", path="kick.npz")
+        assert (told["used"], told["given"], told["names"]) == (6, 6, list(space.names))
+        aimed = other.do("aim", target=target)
+        truth = space(target).world().positions
+        _, positions, _ = other.frames(aimed["motion"]["motion"], 0, len(truth))
+        np.testing.assert_allclose(positions, truth, atol=1e-5)
+        # On the origin, a place that is asked for is that place in the world.
+        assert aimed["point"] == pytest.approx(target, abs=1e-9)
+        assert other.do("find_now")["space"]["first"] == aimed
+
+
+def test_a_quality_that_was_given_by_hand_can_be_aimed_at(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    space = ParametricMotion.build(kicks(), values=np.linspace(0.0, 1.0, len(kicks())), names=["mood"])
+    space.save(made["folder"] / "mood.npz")
+    told = page.do("aim_load", path="mood.npz")
+    assert (told["names"], told["low"], told["high"], told["points"]) == (["mood"], [0.0], [1.0], [])
+    aimed = page.do("aim", target=[1.5], refine=True)
+    assert (aimed["reached"], aimed["projected"], aimed["errors"]) == ([1.0], True, {"": 0.5})
+
+
+def test_a_motion_goes_to_the_page_as_it_was_made() -> None:
+    motion = kick_space()(kick_space().samples[40], start=(0.3, 1.0, 2.0))
+    again = motion_from(parts_of(motion), kick_space()(kick_space().samples[0]))
+    np.testing.assert_array_equal(again.rotations, motion.rotations)
+    np.testing.assert_array_equal(again.world().positions, motion.world().positions)
+    assert motion.contacts is not None
+    assert again.contacts is not None
+    np.testing.assert_array_equal(again.contacts.mask, motion.contacts.mask)
+    assert (again.contacts.names, again.labels, again.name) == (motion.contacts.names, motion.labels, motion.name)
+    assert again.source.provenance == motion.source.provenance
+
+
+def test_matches_of_matches_may_be_left_out(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    threshold = 0.025
+    near = page.do("find_search", **made["query"], threshold=threshold, further=False)
+    truth = kick_web().search("take0", *KICK, threshold, tiers=1)
+    tiles = page.do("find_matches", search=near["search"], first=0, count=60)["tiles"]
+    assert [tile["tier"] for tile in tiles] == [match.tier for match in truth]
+    assert near["count"] < page.do("find_search", **made["query"], threshold=threshold)["count"]
+    alone = page.do("find_suggest", **made["query"], further=False)["counts"]
+    assert alone == kick_web().suggest("take0", *KICK, tiers=1).counts.tolist()
+    assert min(alone) < max(alone)
+    repeats = page.do("find_suggest", **made["query"], repeats=True)
+    assert repeats["counts"] == kick_web().suggest("take0", *KICK, overlap=(0.8, 0.5)).counts.tolist()
+    made["done"] = page.do("find_search", **made["query"], threshold=0.07)
+
+
+def test_a_motion_is_told_to_be_inside_changed_or_from_outside(found: tuple[FakePage, dict[str, Any]]) -> None:
+    page, made = found
+    motion = page.do("open", path="take0.npz")["motion"]
+    assert page.do("find_where", motion=motion) == {"where": "inside"}
+    cut = page.do("find_open", search=made["done"]["search"], number=1)["motion"]
+    assert page.do("find_where", motion=cut) == {"where": "outside"}
+    page.do("clean", motion=motion)
+    assert page.do("find_where", motion=motion) == {"where": "changed"}
+    page.do("undo", motion=motion)
+    assert page.do("find_where", motion=motion) == {"where": "inside"}
+    child = page.do("open", path="small.npz")["motion"]
+    assert page.do("find_where", motion=child) == {"where": "figure"}
+    with pytest.raises(Failed, match="bone offsets differ"):
+        page.do("find_search", motion=child, start=0, stop=50, threshold=0.07)
+    for each in (motion, cut, child):
+        page.do("close", motion=each)
+
+
+@pytest.mark.parametrize(
+    ("do", "fields", "told"),
+    [
+        ("find_save", {"kind": "web", "name": "take0"}, "take0.npz is in the folder already and is something else"),
+        ("find_save", {"kind": "web", "name": "take0", "replace": True}, "and is something else; choose another name"),
+        ("find_save", {"kind": "web", "name": "../out"}, "expected a name of letters"),
+        ("find_save", {"kind": "web", "name": ""}, "expected a name of letters"),
+        ("find_load", {"path": "take0.npz"}, "is not a compared set"),
+        ("find_load", {"path": "none.npz"}, "no such file"),
+        ("find_load", {"path": "../out.npz"}, "expected a path within the folder"),
+        ("find_load", {"path": "away.npz"}, "not in the opened folder"),
+        ("aim_load", {"path": "take0.npz"}, "is not an aimable motion"),
+    ],
+)
+def test_what_is_not_ours_is_neither_read_nor_replaced(
+    found: tuple[FakePage, dict[str, Any]], do: str, fields: dict[str, Any], told: str
+) -> None:
+    page, made = found
+    away = made["folder"] / "away.npz"
+    if not away.is_symlink():
+        away.symlink_to("/etc/hostname")
+    with pytest.raises(Failed, match=told):
+        page.do(do, **fields)
+    assert not (made["folder"].parent / "out.npz").exists()
+
+
 def test_nothing_can_be_sought_before_there_is_something(page: FakePage) -> None:
     motion = page.do("open", path="walk.bvh")["motion"]
     with pytest.raises(Failed, match="there is nothing to search yet; build the web first"):
@@ -210,6 +364,9 @@ def test_nothing_can_be_sought_before_there_is_something(page: FakePage) -> None
         page.do("aim_make", search=1, feature=FEATURE)
     with pytest.raises(Failed, match="make one of matches first"):
         page.do("aim", target=[0.0, 1.0, 0.0])
+    with pytest.raises(Failed, match="there is nothing to save yet; compare all clips first"):
+        page.do("find_save", kind="web", name="takes")
+    assert page.do("find_now") == {"web": None, "sought": None, "found": None, "space": None}
     with pytest.raises(Failed, match="there is nothing to search; open motions"):
         page.do("find_build", like=motion)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +12,14 @@ import numpy as np
 import pytest
 
 import marey
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, NoResult
 from marey.graph import MotionGraph
 from marey.samples import sample
+from marey.studio.panels import graph_live
 from marey.studio.panels.graph_links import suggested
 from marey.studio.panels.graph_live import _in_largest_part
 from marey.studio.panels.graph_messages import LimitPoint
+from marey.studio.panels.graph_turns import turns_of
 from marey.studio.panels.graph_work import smoothed_path
 from tests.studio.client import Failed, FakePage, Server, unpack
 
@@ -92,6 +95,20 @@ def test_links_are_those_of_the_graph(page: FakePage, graph: dict[str, Any], fol
     assert page.do("graph_links", threshold=graph["suggested"]) == graph["links"]
 
 
+def test_a_reloaded_page_finds_the_graph(page: FakePage, running: Server, graph: dict[str, Any]) -> None:
+    pairs = [{"before": "walk", "after": "run", "metres": 0.2}]
+    links = page.do("graph_links", threshold=0.12, pairs=pairs)
+    shown = page.do("graph_show")
+    assert (shown["threshold"], shown["pairs"], shown["window"], shown["rate"]) == (0.12, pairs, 0.5, 30.0)
+    assert (shown["motions"], len(shown["files"])) == (["m1"], 5)
+    assert shown["built"] == {**graph, "links": links}
+    with pytest.raises(Failed, match="a threshold is a distance"):
+        page.do("graph_links", threshold=-1.0)
+    assert page.do("graph_show") == shown
+    with FakePage(running) as other:
+        assert other.do("graph_show")["built"] is None
+
+
 def test_random_walk(page: FakePage, graph: dict[str, Any]) -> None:
     fields = {"threshold": graph["suggested"], "seconds": 4.0, "seed": 3}
     first = page.do("graph_walk", **fields)
@@ -115,6 +132,10 @@ def test_path_is_followed(page: FakePage, graph: dict[str, Any]) -> None:
     assert done["mean_distance"] < 0.25
     assert np.hypot(*(np.array(done["way"][0]) - line[0])) < 0.1
     assert np.allclose(np.array(done["path"])[[0, -1]], line[[0, -1]], atol=1e-3)
+    corner = [{"points": [[0, 0], [0, 2.5], [2.5, 2.5]], "label": None}]
+    why = page.do("graph_follow", threshold=graph["suggested"], stretches=corner, clean=False)["why"]
+    # The walks turn by 0.7 rad/s at 1.3 m/s or so.
+    assert re.search(r"The path turns by 90° within a metre at 2\.\d m; the clips turn by 3\d° at most", why)
     with pytest.raises(Failed, match="either every stretch"):
         page.do("graph_follow", threshold=0.1, stretches=[*stretches, {"points": [[9, 9]], "label": None}])
     with pytest.raises(Failed, match=r"at least 0\.5 m long"):
@@ -140,6 +161,37 @@ def test_steering(page: FakePage, graph: dict[str, Any]) -> None:
     assert np.linalg.norm(places[-1] - places[0]) > 0.3
     with pytest.raises(Failed, match="no label 'swim'"):
         page.do("graph_wish", direction=0.0, label="swim")
+
+
+class _Broken:
+    """A stream that cannot go on after two frames, whatever is wished for."""
+
+    delay = 0
+
+    def __init__(self, graph: MotionGraph, **wish: Any) -> None:
+        self._left, self._clip = 2, graph.clips[0]
+
+    def request(self, **wish: Any) -> None:
+        """Change nothing."""
+
+    def frame(self) -> marey.Motion:
+        self._left -= 1
+        if self._left < 0:
+            raise NoResult("there is no way on from here")
+        return self._clip[:1]
+
+
+def test_a_stream_that_cannot_go_on_ends_with_the_reason(
+    page: FakePage, graph: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_live, "GraphStream", _Broken)
+    monkeypatch.setattr(graph_live, "_AHEAD", 0.0)
+    begun = page.do("graph_steer", threshold=graph["suggested"], label="walk")
+    while not any(each.get("event") == "live_ended" for each in page.events):
+        page.receive()
+    ended = next(each for each in page.events if each.get("event") == "live_ended")
+    assert (ended["stream"], ended["error"]) == (begun["stream"], "NoResult: there is no way on from here")
+    page.binary.clear()
 
 
 def test_graph_is_saved_whole(page: FakePage, running: Server, graph: dict[str, Any], tmp_path: Path) -> None:
@@ -175,6 +227,15 @@ def test_errors_are_one_sentence(page: FakePage, graph: dict[str, Any]) -> None:
         with pytest.raises(Failed, match=text):
             page.do(do, **fields)
     assert page.do("graph_links", threshold=graph["suggested"]) == graph["links"]
+
+
+def test_turns_within_a_metre() -> None:
+    angle = np.linspace(0.0, 2.0, 400)
+    circle = 2.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    np.testing.assert_allclose(np.abs(turns_of(circle)), 0.5, atol=0.01)
+    standing = np.concatenate([circle[:200], np.repeat(circle[199:200], 50, axis=0), circle[200:]])
+    np.testing.assert_allclose(np.abs(turns_of(standing)), 0.5, atol=0.01)
+    assert len(turns_of(circle[:20])) == 0
 
 
 def test_smoothing_keeps_ends_and_takes_the_tremble() -> None:

@@ -270,11 +270,11 @@ def test_strange_commands_are_answered_in_one_sentence(server: Server, page: Fak
 
 
 def test_a_job_cannot_call_what_is_not_the_studios(server: Server) -> None:
-    from marey.studio.worker import _function
+    from marey.studio.worker import function_of
 
     for call in ("os:system", "marey.studio.work:_rows", "marey.io:save", "builtins:eval"):
         with pytest.raises(InvalidValue, match="the worker runs functions of marey.studio"):
-            _function(call)
+            function_of(call)
 
 
 # --- Where it listens

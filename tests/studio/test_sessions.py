@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from marey import Motion
 from marey.studio import outbox as boxes
+from marey.studio.live import Live, MotionPlayer
 from marey.studio.messages import FolderList
 from marey.studio.outbox import BLOCKS, LIVE, Outbox, TooSlow
 from marey.studio.panels.look_messages import ListFolder
@@ -219,6 +221,23 @@ def test_the_newest_live_frames_win() -> None:
         assert first == bytes([(1000 - LIVE) % 256])
         box.put_text("{}")
         assert await box.take(0) == '{"n":1,}'  # texts go before frames
+
+    asyncio.run(run())
+
+
+def test_nothing_of_a_stream_waits_once_it_is_stopped(walk: Motion) -> None:
+    async def run() -> None:
+        box = Outbox()
+        box.attach()
+        live = Live(box, lambda event: None)
+        stream = live.start(MotionPlayer(walk, 60.0), 240.0).stream
+        while len(box._live) < 3:
+            await asyncio.sleep(0.005)
+        live.stop(stream + 1)
+        assert box._live
+        live.stop(stream)
+        await asyncio.sleep(0.02)
+        assert not box._live
 
     asyncio.run(run())
 

@@ -15,9 +15,12 @@ import pytest
 import marey
 from marey.cli.main import main
 from marey.errors import InvalidValue, UnreadableFile
+from marey.io.gltf_chunks import Gltf, pack_glb
 from marey.samples import sample
 from marey.studio.page_files import PAGE
 from marey.studio.view import view_page
+from marey.studio.view_skin import skin_of
+from tests.studio.browser import skinned
 
 HOSTILE = "</script><script>alert(1)</script><!--<script>"
 
@@ -102,6 +105,48 @@ def test_names_never_become_html(player: Path, walk: marey.Motion) -> None:
     assert data["title"] == data["motions"][0]["info"]["name"] == HOSTILE
     assert data["motions"][0]["info"]["joints"][-1] == HOSTILE
     assert attacked.inside("title") == [HOSTILE]
+
+
+def test_a_skin_comes_without_its_animations(tmp_path: Path, player: Path, walk: marey.Motion) -> None:
+    skinned.write(tmp_path / "skinned.glb")
+    whole = (tmp_path / "skinned.glb").read_bytes()
+    body = skin_of(whole)
+    assert body is not None
+    assert len(body) < len(whole) - 4 * skinned.N_FRAMES * (1 + 3 + 4 + 4)
+    before, after = Gltf(whole, ""), Gltf(body, "")
+    assert "animations" not in after.document
+    parts = [each.document["meshes"][0]["primitives"][0] for each in (before, after)]
+    for name, width in (("POSITION", 3), ("JOINTS_0", 4), ("WEIGHTS_0", 4)):
+        old, new = (
+            each.accessor(part["attributes"][name], width) for each, part in zip((before, after), parts, strict=True)
+        )
+        np.testing.assert_array_equal(new, old)
+    figure = marey.load(tmp_path / "skinned.glb")
+    data = json.loads(
+        Parts(view_page([figure, walk, figure], skins=[body, None, body], page=player)).inside("script")[0]
+    )
+    assert [each["skin"] for each in data["motions"]] == [0, None, 0]
+    assert [base64.b64decode(each) for each in data["skins"]] == [body]
+    with pytest.raises(InvalidValue, match="a skin or None for each of 1 motions, got 2"):
+        view_page([walk], skins=[None, None], page=player)
+
+
+def test_bodies_that_a_page_cannot_show_are_left_out(tmp_path: Path, walk: marey.Motion) -> None:
+    marey.save(walk, tmp_path / "walk.glb")
+    assert skin_of((tmp_path / "walk.glb").read_bytes()) is None  # a stand-in for limbs
+    skinned.write(tmp_path / "skinned.glb")
+    gltf = Gltf((tmp_path / "skinned.glb").read_bytes(), "")
+    changes: tuple[dict[str, object], ...] = (
+        {"images": [{"uri": "https://example.org/tracker.png"}]},
+        {"buffers": [{"uri": "../../etc/passwd", "byteLength": 4}]},
+        {"skins": []},
+        {"meshes": [{"primitives": [{"attributes": {"POSITION": 99}}]}]},
+        {"meshes": [{"primitives": 7}]},
+        {"accessors": None},
+    )
+    for change in changes:
+        assert skin_of(pack_glb({**gltf.document, **change}, bytes(gltf.binary))) is None
+    assert skin_of(b"no GLB") is None
 
 
 def test_what_cannot_be_shown_is_said(tmp_path: Path, player: Path, walk: marey.Motion) -> None:

@@ -9,6 +9,7 @@
  *   app.motions            those opened, by id, in order: `info` (what the server knows), `frames`, `figure`
  *   app.selected           the one that leads time and whose lanes the timeline shows; `app.select(id)`
  *   app.add(info)          put a motion that a reply carried onto the stage; `app.update(info)` if it has changed
+ *   app.present(info)      show a motion that was just made: alone, from its beginning, in the middle, playing
  *   app.forget(id)         take it off the stage and close it on the server
  *   app.motionsChanged, app.selectionChanged, app.infoChanged: signals
  *
@@ -42,6 +43,7 @@ import { loadSkin } from "./skin";
 import { Themes } from "./theme";
 import { Timeline } from "./timeline";
 import { TimeScale } from "./timescale";
+import { Waiting } from "./waiting";
 import { Notices } from "./widgets/notices";
 
 export interface Panel {
@@ -75,20 +77,31 @@ export class App {
   readonly motionsChanged = new Signal();
   readonly selectionChanged = new Signal();
   readonly infoChanged = new Signal<MotionInfo>();
+  /** Work of before a reload has ended: panels may ask for what there is now. */
+  readonly workEnded = new Signal();
+  /** A file was written into the folder. */
+  readonly folderChanged = new Signal();
   selected: Shot | null = null;
   shown: Shown = { ...SHOWN };
-  following = true;
+  readonly followingChanged = new Signal<boolean>();
   /** Of the server, once it has answered. */
   welcome: Welcome | null = null;
+  private follows = true;
   private colorsUsed = 0;
   /** Figures whose skins were asked for. */
   private readonly dressed = new WeakSet<Figure>();
   private lastCentre: THREE.Vector3 | null = null;
+  /** Edits of contacts and labels that have not been answered. */
+  private readonly edits = new WeakMap<Shot, number>();
+  private readonly waiting: Waiting;
   /** Whether time has moved since the figures were last drawn. */
   private stale = false;
+  /** Whether a button or a finger is down in the scene. */
+  private pressed = false;
 
   constructor(readonly connection: Connection) {
     this.notices = new Notices(byId("notices"));
+    this.waiting = new Waiting(byId("notices"));
     this.stage = new Stage(byId("stage"));
     this.timeline = new Timeline(byId("timeline"), this.playback, this.scale);
     this.curves = new Curves(byId("curves"), this.playback, this.scale, this);
@@ -98,13 +111,18 @@ export class App {
     this.connection.events.on((event) => {
       if (event.event === "motion_changed") this.update(event.motion);
     });
+    this.stage.canvas.addEventListener("pointerdown", () => (this.pressed = true), { capture: true });
+    for (const name of ["pointerup", "pointercancel", "blur"]) window.addEventListener(name, () => (this.pressed = false));
     this.timeline.contactsEdited.on((lanes) => void this.edit("set_contacts", (motion) => ({ motion, lanes })));
     this.timeline.labelsEdited.on((labels) => void this.edit("set_labels", (motion) => ({ motion, labels })));
   }
 
   /** Ask the server; a failure is shown to the person, and thrown for the caller. */
   async ask<K extends Asked>(name: K, fields: Commands[K]["fields"], options: AskOptions = {}): Promise<Commands[K]["reply"]> {
-    return this.told(this.connection.ask(name, fields, options));
+    const answer = this.connection.ask(name, fields, options);
+    // Work that tells how far it is has a notice of its own.
+    if (!options.progress) this.waiting.watch("Working…", answer);
+    return this.told(answer);
   }
 
   /** An answer; where it is a failure, the person is told. */
@@ -138,6 +156,7 @@ export class App {
 
   /** Load a file, put it on the stage and select it; what fails is shown to the person, or told to `tell`. */
   async open(file: OpenFile, asked = this.connection.ask("open", file), tell?: (text: string) => void): Promise<void> {
+    this.waiting.watch(`Opening ${file.path || "the first file"}…`, asked);
     try {
       const info = await this.told(asked, tell);
       await this.bringIntoView(this.add(info));
@@ -148,12 +167,18 @@ export class App {
   }
 
   /** Turn to a motion that was just opened or made, where it is out of sight. */
-  async bringIntoView(shot: Shot): Promise<void> {
-    await shot.frames.load(this.frameOf(shot), this.frameOf(shot) + 1);
-    shot.figure.show(this.frameOf(shot));
+  async bringIntoView(shot: Shot, always = false): Promise<void> {
+    // Time may have gone elsewhere while the frame was on its way.
+    for (let tries = 0; tries < 4 && !shot.figure.show(this.frameOf(shot)); tries++) await this.arrival(shot);
     if (shot !== this.selected) return;
-    if (this.stage.sees(shot.figure.centre())) this.goAlong();
+    if (!always && this.stage.seesBox(shot.figure.box())) this.goAlong();
     else this.focus();
+  }
+
+  /** Until the frame is here that a motion shows now. */
+  private async arrival(shot: Shot): Promise<void> {
+    const { frames } = shot;
+    await frames.load(this.frameOf(shot), this.frameOf(shot) + 1);
   }
 
   add(info: MotionInfo, select = true): Shot {
@@ -172,6 +197,17 @@ export class App {
     return shot;
   }
 
+  /** Show a motion that was just made: alone, from its beginning, in the middle of the picture, playing. */
+  present(info: MotionInfo): Shot {
+    for (const { figure } of this.motions.values()) figure.visible = false;
+    const shot = this.add(info);
+    shot.figure.visible = true;
+    this.playback.seek(0);
+    void shot.frames.load(0, 1).then(() => this.selected === shot && this.focus(), () => undefined);
+    if (!this.playback.playing) this.playback.toggle();
+    return shot;
+  }
+
   /** Take over what the server now says of a motion; frames that are no longer valid are fetched again. */
   update(info: MotionInfo): void {
     const shot = this.motions.get(info.motion);
@@ -186,7 +222,7 @@ export class App {
       Object.assign(shot, this.makeShot(info, old.color));
       shot.figure.visible = old.visible;
       // Until the new frames are here the old body stays, or the figure would flicker while something is dragged.
-      void shot.frames.load(0, 1).catch(() => undefined).then(() => old.dispose());
+      void this.arrival(shot).catch(() => undefined).then(() => old.dispose());
     } else {
       shot.info = info;
       if (moved) {
@@ -195,12 +231,14 @@ export class App {
       }
       shot.figure.refresh(info, this.shownOf(shot));
     }
-    // The camera goes along with time, not with a motion that has become another one.
-    if (shot === this.selected) this.lastCentre = null;
-    shot.figure.show(this.frameOf(shot));
+    const posed = shot.figure.show(this.frameOf(shot));
     if (shot === this.selected) {
+      // The camera goes along with time, not with a motion that has become another one; from here on it goes on.
+      this.lastCentre = null;
+      if (posed) this.goAlong();
       this.stage.floor = info.floor ?? 0;
-      this.timeline.show(info);
+      // An answer to an older edit would take the newer ones off the timeline.
+      if (!this.edits.get(shot)) this.timeline.show(info);
       if (rebuilt) this.playback.lead(info.n_frames, info.fps);
     }
     this.infoChanged.emit(info);
@@ -214,12 +252,14 @@ export class App {
   select(id: string): void {
     const shot = this.motions.get(id) ?? null;
     const first = !this.selected;
+    // Who chooses a motion wants to see it, even if it had to make way for another.
+    if (shot && shot !== this.selected) shot.figure.visible = true;
     this.selected = shot;
     this.lastCentre = null;
     if (shot) {
       this.stage.floor = shot.info.floor ?? 0;
       this.playback.lead(shot.info.n_frames, shot.info.fps);
-      if (first) void shot.frames.load(0, 1).then(() => this.focus(), () => undefined);
+      if (first) void this.bringIntoView(shot, true).catch(() => undefined);
     }
     this.timeline.show(shot?.info ?? null);
     this.redraw();
@@ -238,9 +278,20 @@ export class App {
     const shot = this.selected;
     if (!shot) return;
     shot.figure.show(this.frameOf(shot));
+    if (!shot.figure.posed) return;
     this.stage.focus(shot.figure.centre(), 0.62 * (shot.info.stature || 1.7));
     this.lastCentre = null;
     this.goAlong();
+  }
+
+  /** Whether the camera goes along with the selected figure. */
+  get following(): boolean {
+    return this.follows;
+  }
+
+  set following(on: boolean) {
+    this.follows = on;
+    this.followingChanged.emit(on);
   }
 
   /** The frame of a motion at the current time: motions of other rates run in step by seconds. */
@@ -328,10 +379,13 @@ export class App {
   ): Promise<void> {
     const shot = this.selected;
     if (!shot) return;
+    const count = (by: number) => this.edits.set(shot, (this.edits.get(shot) ?? 0) + by);
+    count(1);
     try {
-      this.update(await this.ask(name, fields(shot.info.motion)));
+      const info = await this.ask(name, fields(shot.info.motion)).finally(() => count(-1));
+      this.update(info);
     } catch {
-      this.timeline.show(shot.info);
+      if (shot === this.selected) this.timeline.show(shot.info);
     }
   }
 
@@ -349,10 +403,14 @@ export class App {
     this.goAlong();
   }
 
-  /** Move the camera by as much as the selected figure has moved since the last time; not under a person's hand. */
+  /**
+   * Move the camera by as much as the selected figure has moved since the last time; not while something is dragged or
+   * drawn in the scene. Turning the camera itself goes well with it.
+   */
   private goAlong(): void {
     const figure = this.selected?.figure;
-    if (!figure?.posed || !this.following || !this.stage.controls.enabled) {
+    const { enabled, enableRotate } = this.stage.controls;
+    if (!figure?.posed || !this.following || !enabled || (this.pressed && !enableRotate)) {
       this.lastCentre = null;
       return;
     }

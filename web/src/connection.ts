@@ -1,7 +1,7 @@
 /** The WebSocket to the server: commands with ids, progress, cancelling, and going on after a lost connection. */
 import { readBlock, type Block } from "./frames";
 import { keep } from "./kept";
-import { FRAMES_LIVE, type Commands, type StudioEvent, type Welcome } from "./messages";
+import { FRAMES_LIVE, type Commands, type StudioEvent, type UnderWay, type Welcome } from "./messages";
 import { Signal } from "./signal";
 
 export type Progress = (share: number, text: string) => void;
@@ -25,6 +25,14 @@ export interface LiveFrame {
   block: Block;
   sent: number;
   told: Record<string, unknown>;
+}
+
+/** Work that was asked for before this page was loaded: its answer, what it tells meanwhile, and how to end it. */
+export interface Adopted {
+  work: UnderWay;
+  answer: Promise<unknown>;
+  progress: Signal<{ share: number; text: string }>;
+  cancel: () => void;
 }
 
 interface Pending {
@@ -57,6 +65,8 @@ export class Connection {
   state: State = "connecting";
   /** Why it is "closed", for people. */
   why = "";
+  /** What a page before this one, which was reloaded, had asked for and has not been answered. */
+  readonly adopted: Adopted[] = [];
   private socket: WebSocket | null = null;
   private pending = new Map<number, Pending>();
   private nextId = 1;
@@ -171,6 +181,8 @@ export class Connection {
     if (!fresh && this.greeted && (welcome.lost || this.seen < 0)) this.failAnswered(welcome.received);
     // Ids up to there were used up, by this page or by the one before the reload.
     if (!fresh) this.nextId = Math.max(this.nextId, welcome.received + 1);
+    // At once, as answers may come before the page is built that shows them.
+    if (!fresh && !this.greeted) this.adopt(welcome.work);
     this.greeted = true;
     this.session = welcome.session;
     keep({ session: this.session });
@@ -179,6 +191,19 @@ export class Connection {
       if (fresh || id > welcome.received || asked.readsFrames) this.socket?.send(asked.text);
     }
     this.welcomed.emit(welcome);
+  }
+
+  private adopt(works: UnderWay[]): void {
+    for (const work of works) {
+      const progress = new Signal<{ share: number; text: string }>();
+      const tell = (share: number, text: string) => progress.emit(Object.assign(work, { share, text }));
+      const answer = new Promise<unknown>((resolve, reject) => {
+        this.pending.set(work.job, { text: "", readsFrames: false, resolve, reject, progress: tell });
+      });
+      answer.catch(() => undefined);
+      const cancel = () => void this.send("cancel", { job: work.job }, {}).catch(() => undefined);
+      this.adopted.push({ work, answer, progress, cancel });
+    }
   }
 
   /** The server no longer has the answers to some of what had arrived there, and nobody knows to which. */

@@ -1,5 +1,5 @@
 /** Values over time under the timeline: travel, speed, a joint's position or rotation, contact heights and speeds. */
-import { choice, cssVariable, el, setOptions } from "./dom";
+import { choice, cssVariable, el, setOptions, visible } from "./dom";
 import type { App } from "./app";
 import type { Curve, GetCurves } from "./messages";
 import type { Playback } from "./playback";
@@ -94,7 +94,7 @@ export class Curves {
   private drawNames(pen: CanvasRenderingContext2D): void {
     let x = GUTTER + 8;
     this.curves.forEach((curve, i) => {
-      const name = curve.name.replaceAll("_", " ").slice(0, 40);
+      const name = visible(curve.name.replaceAll("_", " ").slice(0, 40));
       pen.fillStyle = HUES[i % HUES.length]!;
       pen.fillText(name, x, 8);
       x += pen.measureText(name).width + 14;
@@ -128,6 +128,9 @@ export class Curves {
     const before = this.joint.select.value;
     const known = Number(before) < joints.length ? before || "0" : "0";
     setOptions(this.joint.select, joints.map((name, i) => [String(i), name]), known);
+    // Those of another motion would lie over this one's time until its own are here.
+    this.curves = [];
+    this.draw();
     void this.load();
   }
 
@@ -162,6 +165,8 @@ function limits(curves: Curve[], scale: TimeScale): [number, number] {
     }
   }
   if (low > high) return [0, 1];
+  // Speeds are judged against standing still; of what is never negative, nothing below 0 is shown.
+  if (low >= 0 && curves[0]?.unit === "m/s") low = 0;
   const margin = Math.max(1e-6, 0.05 * (high - low));
-  return [low - margin, high + margin];
+  return [low >= 0 ? Math.max(0, low - margin) : low - margin, high + margin];
 }

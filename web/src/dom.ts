@@ -30,7 +30,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   const node = document.createElement(tag);
   const { class: cls, text, role, aria, data, on, ...rest } = props;
   if (cls) node.className = cls;
-  if (text !== undefined) node.textContent = text;
+  if (text !== undefined) node.textContent = visible(text);
   if (role) node.setAttribute("role", role);
   for (const [name, value] of Object.entries(aria ?? {})) node.setAttribute(`aria-${name}`, value);
   for (const [name, value] of Object.entries(data ?? {})) node.dataset[name] = value;
@@ -38,8 +38,16 @@ export function el<K extends keyof HTMLElementTagNameMap>(
     node.addEventListener(name, listener as EventListener);
   }
   Object.assign(node, rest);
-  for (const child of children) if (child !== null && child !== undefined) node.append(child);
+  for (const child of children) if (child !== null && child !== undefined) node.append(typeof child === "string" ? visible(child) : child);
   return node;
+}
+
+/** Characters that draw nothing but change what is around them: controls, line ends, and those that turn the direction of writing. */
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** A name as it is shown: what could make it look like another one stands there by its number. */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, (letter) => `[U+${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
 }
 
 /** An element of index.html; a missing one is a mistake of ours, so it throws. */

@@ -43,6 +43,7 @@ export class Figure {
   private readonly labels: HTMLElement[] = [];
   private trail: THREE.Line | null = null;
   private cloud: THREE.Points | null = null;
+  private ends: [number, number] = [0, 0];
   private pose: Frame | undefined;
   private readonly point = new THREE.Vector3();
   private readonly turn = new THREE.Quaternion();
@@ -130,9 +131,22 @@ export class Figure {
     return into.applyMatrix4(this.group.matrixWorld);
   }
 
+  /** The least box around all joints as last drawn, in the world; empty where nothing was. */
+  box(into = new THREE.Box3()): THREE.Box3 {
+    into.makeEmpty();
+    this.group.updateMatrixWorld();
+    for (let joint = 0; this.pose && joint < this.info.joints.length; joint++) {
+      const at = this.world(this.pose, joint);
+      if (Number.isFinite(at.x)) into.expandByPoint(at);
+    }
+    return into;
+  }
+
   /** The path of the hips over the floor: x, y, z of each point after each other. */
   setTrail(points: Float32Array, floor: number): void {
     if (this.trail) this.remove(this.trail);
+    const n = points.length;
+    this.ends = n < 6 ? [0, 0] : [points[n - 3]! - points[0]!, points[n - 1]! - points[2]!];
     const flat = points.slice();
     for (let i = 1; i < flat.length; i += 3) flat[i] = floor + TRAIL_ABOVE_FLOOR;
     const geometry = new THREE.BufferGeometry();
@@ -142,6 +156,11 @@ export class Figure {
     this.trail.visible = this.shown.trail;
     this.group.add(this.trail);
     this.stage.invalidate();
+  }
+
+  /** From where the trail begins to where it ends: x, z in metres; 0, 0 where it is not known. */
+  way(): [number, number] {
+    return this.ends;
   }
 
   /** Points x, y, z after each other, in the motion's own world; null takes them away. */

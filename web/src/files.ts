@@ -1,6 +1,6 @@
 /** The left side: motions that are open, and the folder's files with a filter; dropping files on the page uploads them. */
 import { messageOf, type App } from "./app";
-import { button, byId, el } from "./dom";
+import { button, byId, el, visible } from "./dom";
 import { droppedFiles, inOrder } from "./drops";
 import type { FileEntry, Refused } from "./messages";
 
@@ -18,6 +18,8 @@ export class Files {
   private readonly count = el("span", { class: "dim count" });
   private readonly title = el("h2", { text: "Folder" });
   private readonly opened = el("ul", { class: "opened", aria: { label: "Motions" } });
+  /** Files that are being opened. */
+  private readonly opening = new Set<string>();
   private shown = 0;
   private matching: FileEntry[] = [];
 
@@ -33,25 +35,33 @@ export class Files {
       el("section", { class: "opened-box" }, el("div", { class: "row" }, el("h2", { text: "Motions" }), add, pick), this.opened),
       el("section", { class: "files-box" }, head, this.filter, this.list),
     );
-    this.filter.addEventListener("input", () => this.draw());
+    this.filter.addEventListener("input", () => {
+      this.draw();
+      this.list.scrollTop = 0;
+    });
     this.list.addEventListener("scroll", () => {
       if (this.list.scrollTop + this.list.clientHeight > this.list.scrollHeight - 200) this.more();
     });
-    for (const list of [this.list, this.opened]) list.addEventListener("keydown", (event) => walkList(list, event));
+    this.list.addEventListener("keydown", (event) => walkList(this.list, event, () => this.more()));
+    this.opened.addEventListener("keydown", (event) => walkList(this.opened, event));
+    // Of hundreds of files one is a stop of the Tab key; the arrows go through them.
+    this.list.addEventListener("focusin", ({ target }) => this.setStop(target as HTMLElement));
     app.motionsChanged.on(() => this.drawOpened());
     app.selectionChanged.on(() => this.drawOpened());
     app.infoChanged.on(() => this.drawOpened());
+    app.folderChanged.on(() => void this.load().catch(() => undefined));
     this.drawOpened();
     this.takeDrops();
   }
 
   async load(asked = this.app.ask("list", {})): Promise<FileEntry[]> {
     const listed = await asked;
+    const same = JSON.stringify(this.files) === JSON.stringify(listed.files);
     this.files = listed.files;
-    this.title.textContent = listed.folder || "No folder";
+    this.title.textContent = visible(listed.folder) || "No folder";
     this.title.title = listed.folder;
     this.count.title = listed.left_out ? `${listed.left_out} more files are not listed` : "";
-    this.draw();
+    if (!same || !this.list.childElementCount) this.draw();
     return this.files;
   }
 
@@ -63,7 +73,24 @@ export class Files {
   private openOnce(path: string): void {
     const there = [...this.app.motions.values()].find(({ info }) => info.where === "folder" && info.file === path);
     if (there) this.app.select(there.info.motion);
-    else void this.open(path);
+    else if (!this.opening.has(path)) {
+      this.markOpening(path, true);
+      void this.open(path).finally(() => this.markOpening(path, false));
+    }
+  }
+
+  private markOpening(path: string, on: boolean): void {
+    if (on) this.opening.add(path);
+    else this.opening.delete(path);
+    for (const row of this.list.querySelectorAll<HTMLElement>("button.item")) {
+      if (row.dataset["path"] === path) row.setAttribute("aria-busy", String(on));
+    }
+  }
+
+  private setStop(row: HTMLElement | null): void {
+    if (!row) return;
+    for (const before of this.list.querySelectorAll<HTMLElement>("button.item[tabindex='0']")) before.tabIndex = -1;
+    row.tabIndex = 0;
   }
 
   /** Send files to the server and open the motions among them. */
@@ -110,14 +137,21 @@ export class Files {
     });
     const all = this.files.length;
     this.count.textContent = this.matching.length === all ? `${all}` : `${this.matching.length} of ${all}`;
+    const { scrollTop } = this.list;
+    const rows = Math.max(ROWS, this.shown);
+    const focused = this.list.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset["path"] : undefined;
     this.list.replaceChildren();
-    this.list.scrollTop = 0;
     this.shown = 0;
-    this.more();
+    this.more(rows);
+    this.list.scrollTop = scrollTop;
+    const items = [...this.list.querySelectorAll<HTMLElement>("button.item")];
+    const again = items.find((item) => item.dataset["path"] === focused);
+    this.setStop(again ?? items[0] ?? null);
+    again?.focus();
   }
 
-  private more(): void {
-    const next = this.matching.slice(this.shown, this.shown + ROWS);
+  private more(rows = ROWS): void {
+    const next = this.matching.slice(this.shown, this.shown + rows);
     this.shown += next.length;
     this.list.append(...next.map((file) => this.fileRow(file)));
   }
@@ -126,15 +160,17 @@ export class Files {
     const slash = file.path.lastIndexOf("/") + 1;
     const name = el("span", { class: "name" });
     if (slash) name.append(el("span", { class: "dim", text: file.path.slice(0, slash) }));
-    name.append(file.path.slice(slash));
+    name.append(visible(file.path.slice(slash)));
     const size = el("span", { class: "dim size", text: sizeText(file.size) });
-    const title = [file.path, `${sizeText(file.size)}, ${file.format}`, ...file.labels].join("\n");
-    const open = el("button", { type: "button", class: "item", title, on: { click: () => this.openOnce(file.path) } }, name, size);
+    const title = [file.path, `${sizeText(file.size)}, ${file.format}`, ...file.labels].map(visible).join("\n");
+    const open = el("button", { type: "button", class: "item", title, tabIndex: -1, data: { path: file.path }, on: { click: () => this.openOnce(file.path) } }, name, size);
+    open.setAttribute("aria-busy", String(this.opening.has(file.path)));
     return el("li", {}, open);
   }
 
   private drawOpened(): void {
     const { app } = this;
+    const focus = this.focusInOpened();
     const rows = [...app.motions.values()].map((shot) => {
       const { info, figure } = shot;
       const dot = el("button", { type: "button", class: "dot", title: "Show or hide", aria: { label: `Show ${info.name}`, pressed: String(figure.visible) } });
@@ -146,15 +182,28 @@ export class Files {
       });
       const name = el("span", { class: "name", text: info.name });
       const state = el("span", { class: "dim size", text: info.unsaved ? "edited" : `${info.seconds.toFixed(1)} s` });
-      const item = el("button", { type: "button", class: "item", title: `${info.name}\n${info.n_frames} frames at ${info.fps.toFixed(2)} Hz`, on: { click: () => app.select(info.motion) } }, name, state);
+      const item = el("button", { type: "button", class: "item", title: `${visible(info.name)}\n${info.n_frames} frames at ${info.fps.toFixed(2)} Hz`, on: { click: () => app.select(info.motion) } }, name, state);
       item.setAttribute("aria-current", String(app.selected === shot));
       const close = button("×", () => void app.forget(info.motion).catch(() => undefined), "Close", "quiet");
       close.setAttribute("aria-label", `Close ${info.name}`);
-      return el("li", {}, dot, item, close);
+      return el("li", { data: { motion: info.motion } }, dot, item, close);
     });
     this.opened.replaceChildren(...rows);
     this.opened.querySelector("[aria-current=true]")?.scrollIntoView({ block: "nearest" });
     if (!rows.length) this.opened.append(el("li", { class: "dim empty", text: "Choose a file below, or drop some here." }));
+    if (focus) {
+      const row = rows.find((each) => each.dataset["motion"] === focus.motion) ?? rows[Math.min(focus.row, rows.length - 1)];
+      (row?.children[focus.column] as HTMLElement | undefined)?.focus();
+    }
+  }
+
+  /** Which button of which motion has the focus, to give it back when the rows are made anew. */
+  private focusInOpened(): { motion: string; row: number; column: number } | null {
+    const row = document.activeElement?.closest<HTMLElement>("li");
+    // What was clicked gives the focus back, so that keys play and step.
+    if (!row || row.parentElement !== this.opened || !document.activeElement!.matches(":focus-visible")) return null;
+    const column = [...row.children].indexOf(document.activeElement!);
+    return { motion: row.dataset["motion"] ?? "", row: [...this.opened.children].indexOf(row), column };
   }
 
   private takeDrops(): void {
@@ -181,15 +230,21 @@ export class Files {
   }
 }
 
-/** Up and down go through a list's items, as in a file manager. */
-function walkList(list: HTMLElement, event: KeyboardEvent): void {
-  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-  const items = [...list.querySelectorAll<HTMLElement>("button.item")];
+/** Up and down, Home and End go through a list's items, as in a file manager; `more` adds those that are not there yet. */
+function walkList(list: HTMLElement, event: KeyboardEvent, more: () => void = () => undefined): void {
+  const { key } = event;
+  if (!["ArrowDown", "ArrowUp", "Home", "End"].includes(key) || event.altKey || event.ctrlKey || event.metaKey) return;
+  let items = [...list.querySelectorAll<HTMLElement>("button.item")];
   const at = items.indexOf(document.activeElement as HTMLElement);
   if (at < 0) return;
   event.preventDefault();
   event.stopPropagation();
-  items[at + (event.key === "ArrowDown" ? 1 : -1)]?.focus();
+  if (key === "ArrowDown" && at === items.length - 1) {
+    more();
+    items = [...list.querySelectorAll<HTMLElement>("button.item")];
+  }
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[key]!;
+  items[to]?.focus();
 }
 
 export function sizeText(bytes: number): string {

@@ -16,9 +16,13 @@ export interface Lane {
 
 export type Part = "start" | "stop" | "body";
 
-export interface Hit {
+/** Which span of which lane. */
+export interface Place {
   lane: number;
   span: number;
+}
+
+export interface Hit extends Place {
   part: Part;
 }
 
@@ -38,6 +42,18 @@ export function lanesOf(contacts: ContactLane[] | null, labels: LabelSpan[]): La
   if (!rows.length) rows.push([]);
   rows.forEach((spans, i) => lanes.push({ kind: "label", title: i ? "" : "labels", spans }));
   return lanes;
+}
+
+/** Where a span lies in `lanes`, of which some may have been joined or sorted into other rows since; null where it is gone. */
+export function findSpan(lanes: Lane[], of: Lane, span: Span): Place | null {
+  for (const [lane, { kind, title, spans }] of lanes.entries()) {
+    if (kind !== of.kind || (kind === "contact" && title !== of.title)) continue;
+    const found = spans.findIndex((each) => kind === "contact"
+      ? each.start <= span.start && span.stop <= each.stop
+      : each.start === span.start && each.stop === span.stop && each.name === span.name);
+    if (found >= 0) return { lane, span: found };
+  }
+  return null;
 }
 
 /** The span under frame `frame` of a lane; ends count within `slack` frames, before bodies. */

@@ -1,15 +1,17 @@
 /** The studio's page: puts the parts together and answers keys. */
 import { App } from "./app";
+import { goOnWith } from "./adopted";
 import { Connection, type State } from "./connection";
 import { button, byId, isOurs, releaseClicked } from "./dom";
 import { Files } from "./files";
 import { historyButtons, step } from "./history";
-import { keep, kept } from "./kept";
+import { keep, keepChoice, kept } from "./kept";
 import type { FolderList, MotionInfo, Welcome } from "./messages";
 import { panelbar } from "./panelbar";
 import { saveSidecar } from "./panels/look";
 import { transport } from "./transport";
 import { viewbar } from "./viewbar";
+import { showReadiness } from "./widgets/readiness";
 
 const STATES: Record<Exclude<State, "closed">, string> = {
   connecting: "connecting…", open: "", lost: "connection lost, trying again…",
@@ -57,6 +59,7 @@ async function start(): Promise<void> {
   theme.setAttribute("aria-label", "Light or dark");
   theme.id = "theme";
   byId("topbar").append(...historyButtons(app), theme);
+  showReadiness(byId("state"), app.events);
 
   const showState = (state: State) => {
     byId("state").textContent = state === "closed" ? connection.why : STATES[state];
@@ -67,7 +70,10 @@ async function start(): Promise<void> {
   connection.welcomed.on((welcome) => void begin(app, files, welcome, early));
   if (early.welcome) void begin(app, files, early.welcome, early);
   releaseClicked();
-  window.addEventListener("pagehide", () => keep({ motion: app.selected?.info.motion ?? "", frame: app.playback.frame }));
+  window.addEventListener("pagehide", () => {
+    keep({ motion: app.selected?.info.motion ?? "", frame: app.playback.frame });
+    keepChoice("hidden", [...app.motions].filter(([, { figure }]) => !figure.visible).map(([id]) => id));
+  });
   window.addEventListener("beforeunload", (event) => {
     if ([...app.motions.values()].some(({ info }) => info.unsaved)) event.preventDefault();
   });
@@ -84,15 +90,25 @@ async function begin(app: App, files: Files, welcome: Welcome, early: Early): Pr
   app.welcome = welcome;
   // A stream of before a reload has nobody who shows it.
   if (first && welcome.resumed) void app.connection.ask("live_stop", {}).catch(() => undefined);
+  if (first) for (const work of app.connection.adopted) void goOnWith(app, work);
   if (first) panelbar(byId("right"), app, welcome.panels, welcome.resumed ? kept().panel : "");
   for (const id of [...app.motions.keys()]) if (!known.has(id)) app.drop(id);
   for (const info of welcome.motions) app.add(info, false);
   const listing = files.load(first ? early.listing : undefined).catch(() => []);
-  if (!first) return;
-  const { motion, frame } = kept();
-  if (known.has(motion)) {
+  if (first) await showFirst(app, welcome, listing, early);
+  // What the server may then do in the background would only slow the first figure down.
+  await app.connection.ask("shown", {}).catch(() => undefined);
+}
+
+/** Show what was selected before a reload, or the first file of the folder. */
+async function showFirst(app: App, welcome: Welcome, listing: Promise<FolderList["files"]>, early: Early): Promise<void> {
+  const { motion, frame, choices } = kept();
+  const hidden = welcome.resumed && Array.isArray(choices["hidden"]) ? (choices["hidden"] as unknown[]) : [];
+  for (const [id, { figure }] of app.motions) if (hidden.includes(id)) figure.visible = false;
+  if (welcome.motions.some((info) => info.motion === motion)) {
     app.select(motion);
     app.playback.seek(frame);
+    if (app.selected) void app.bringIntoView(app.selected, true).catch(() => undefined);
   }
   const path = early.opening ? "" : (await listing)[0]?.path;
   if (early.opening || (path && !app.motions.size)) await app.open({ path: path ?? "" }, early.opening);

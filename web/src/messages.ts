@@ -58,12 +58,21 @@ export interface MotionInfo {
   redo: number;
 }
 
+/** Work that goes on: the id of the command that asked for it and its name, and how far it said that it is. */
+export interface UnderWay {
+  job: number;
+  command: string;
+  share: number;
+  text: string;
+}
+
 /**
  * The session. Where it is `resumed`, replies not yet seen follow; `received` is the last id that had arrived.
  *
  * Commands with greater ids were lost and may be sent again, as may any `frames` without an answer; ids up to it are
  * used up, so that a page that is itself new goes on above it. Where `lost`, some replies were dropped, and the page
- * had better take `motions` for all there is. `folder` is "" where none is open.
+ * had better take `motions` for all there is. `folder` is "" where none is open. `work` was asked for before, by a
+ * page that may have been reloaded since: its progress and its replies follow, with the ids that it has there.
  */
 export interface Welcome {
   session: string;
@@ -76,6 +85,7 @@ export interface Welcome {
   panels: string[];
   upload_bytes: number;
   block_frames: number;
+  work: UnderWay[];
 }
 
 /**
@@ -90,6 +100,10 @@ export interface Hello {
 
 /** The reply where there is nothing to say but that it is done. */
 export interface Nothing {
+}
+
+/** The page has shown what it shows first: what others might have to wait for may begin behind it. */
+export interface Shown {
 }
 
 /** End the work of the command with id `job`, which then fails with type "Cancelled". */
@@ -229,17 +243,46 @@ export interface Redo {
   motion: string;
 }
 
-/** Where the file can be fetched, with the page's cookie. */
+/**
+ * Where the file can be fetched, with the page's cookie.
+ *
+ * `sidecar` is where its contacts, labels and floor can be, which no format holds; null where it has none.
+ */
 export interface Exported {
   url: string;
   name: string;
   size: number;
+  sidecar: string | null;
+  sidecar_name: string;
 }
 
 /** Make a file for download; several motions go into one GLB. `name` is without suffix. */
 export interface Export {
   motions: string[];
   format: "bvh" | "glb" | "npz";
+  name: string;
+}
+
+/** The file's path in the folder, or null where the name is taken; `free` is one that is not. */
+export interface SavedInFolder {
+  path: string | null;
+  free: string;
+}
+
+/** Write a motion with its sidecar into the opened folder; `name` is without suffix. Nothing is ever replaced. */
+export interface SaveInFolder {
+  motion: string;
+  format: "bvh" | "glb" | "npz";
+  name: string;
+}
+
+/** The name, without suffix. */
+export interface NameFound {
+  name: string;
+}
+
+/** A name like this one that no motion of the opened folder has. */
+export interface FreeName {
   name: string;
 }
 
@@ -257,8 +300,9 @@ export interface StartLive {
   rate?: number;
 }
 
-/** End the live stream, if there is one. */
+/** End a live stream, if it still plays; null for any, those included that are only being made ready. */
 export interface StopLive {
+  stream?: number | null;
 }
 
 /** The page has shown a live frame, which it had been sent at `sent`; every tenth is enough. */
@@ -366,15 +410,19 @@ export interface WarpPath {
  * How motions go together. `refused` says why they cannot be brought in step, "" where they can.
  *
  * `distance` is in metres, root mean square along the path. `crops` are the frames taken of each motion, half-open.
+ * `misfits` are the places of motions that have another skeleton than the first: where there are any, there is no
+ * grid. `rests` are the places of those whose first frame is a rest pose that was put before the motion.
  */
 export interface BlendStudy {
-  grid: GridImage;
+  grid: GridImage | null;
   paths: WarpPath[];
   refused: string;
   distance: number | null;
   matches: number;
   crops: [number, number][];
   notes: string[];
+  misfits: number[];
+  rests: number[];
 }
 
 /**
@@ -389,6 +437,29 @@ export interface StudyBlend {
   window?: number;
   whole?: boolean;
   force?: boolean;
+}
+
+/** The motion, and what is to be known of it. */
+export interface Fitted {
+  motion: MotionInfo;
+  notes: string[];
+}
+
+/**
+ * A motion on the skeleton of another one, as a new motion.
+ *
+ * `frame` and `to_frame` are frames of both in which the figures stand; they count where a rest pose does not.
+ */
+export interface FitMotion {
+  motion: string;
+  to: string;
+  frame?: number;
+  to_frame?: number;
+}
+
+/** Leave out the first frame of a motion, where that is a rest pose put before it; it can be undone. */
+export interface LeaveOutRest {
+  motion: string;
 }
 
 /** A floor-plane transform, theta in radians, x and z in metres; `distance` in metres is what is left. */
@@ -419,7 +490,8 @@ export interface Blended {
  * Blend motions. `result` is the motion that an earlier blend made, which then becomes this one.
  *
  * `weights` has one number for each motion; or `curves` has for each motion points of time and weight, both from 0 to
- * 1, time being the share of the blend that has passed.
+ * 1, time being the share of the blend that has passed. `go_on`: it is one change with the blend before, as while a
+ * slider moves, and is undone with it.
  */
 export interface BlendMotions {
   motions: string[];
@@ -430,12 +502,13 @@ export interface BlendMotions {
   whole?: boolean;
   force?: boolean;
   result?: string | null;
+  go_on?: boolean;
 }
 
 /**
  * Go over from the first of two motions into the second: `at` are the seconds in both that coincide.
  *
- * Without `at` it is done where they are most alike. `length` is in seconds.
+ * Without `at` it is done where they are most alike. `length` is in seconds; `go_on` as for blends.
  */
 export interface JoinMotions {
   motions: string[];
@@ -445,6 +518,7 @@ export interface JoinMotions {
   clean?: boolean;
   force?: boolean;
   result?: string | null;
+  go_on?: boolean;
 }
 
 /** One way to find the path. `distance` in metres, `accuracy` in percent of the best; null where there is none. */
@@ -548,6 +622,26 @@ export interface PairLimit {
   metres: number;
 }
 
+/**
+ * The graph as it stands; `built` is null where there is none yet.
+ *
+ * `motions` and `files` are those that it was asked to be built of, `threshold` and `pairs` the last that were asked
+ * for, and `links` of `built` what those leave.
+ */
+export interface GraphShown {
+  built: GraphBuilt | null;
+  motions: string[];
+  files: string[];
+  window: number;
+  rate: number | null;
+  threshold: number;
+  pairs: PairLimit[];
+}
+
+/** What was compared last, for a page that has been loaded again. */
+export interface ShowGraph {
+}
+
 /** What these thresholds would leave, without building anything. */
 export interface LinkGraph {
   threshold: number;
@@ -577,7 +671,11 @@ export interface PathStretch {
   label: string | null;
 }
 
-/** The motion, the smoothed path that it was to follow, and the way it went, both x, z; distances in metres. */
+/**
+ * The motion, the smoothed path that it was to follow, and the way it went, both x, z; distances in metres.
+ *
+ * `why` says why the way is far off somewhere; "" where it is not.
+ */
 export interface PathFollowed {
   motion: MotionInfo;
   path: [number, number][];
@@ -586,6 +684,7 @@ export interface PathFollowed {
   mean_distance: number;
   largest_distance: number;
   end_distance: number;
+  why: string;
 }
 
 /** A walk along stretches that follow each other; between two, the straight line. */
@@ -637,13 +736,20 @@ export interface SaveGraph {
   pairs?: PairLimit[];
 }
 
-/** What can now be searched; `left_out` says of each file that is not in it why. */
+/**
+ * What can now be searched; `left_out` says of each file that is not in it why.
+ *
+ * A stretch must last `least` seconds to be sought. For a web from a file, `notes` say how far it is of the motions
+ * that are there now.
+ */
 export interface WebBuilt {
   clips: string[];
   frames: number;
   fps: number;
   seconds: number;
+  least: number;
   left_out: string[];
+  notes: string[];
 }
 
 /**
@@ -662,6 +768,21 @@ export interface BuildWeb {
   rate?: number | null;
 }
 
+/** Take a web from a file of the folder, and see which of the motions that are there now it is of. */
+export interface LoadWeb {
+  path: string;
+}
+
+/** A motion that is among them as it stands, has changed since, never was, or is of another figure. */
+export interface Whereabouts {
+  where: "inside" | "changed" | "outside" | "figure";
+}
+
+/** Ask whether a motion is among those that were compared. */
+export interface WhereSought {
+  motion: string;
+}
+
 /**
  * Metres against matches found, and the threshold that stands out, for a person to judge.
  *
@@ -678,11 +799,18 @@ export interface ThresholdCurve {
   told: string;
 }
 
-/** How many matches of frames `start` to `stop` of a motion each threshold would find. */
+/**
+ * How many matches of frames `start` to `stop` of a motion each threshold would find.
+ *
+ * `repeats` counts stretches that overlap by up to a half as several, as for steps that follow each other; `further`
+ * is as of `SearchWeb`.
+ */
 export interface SuggestThreshold {
   motion: string;
   start: number;
   stop: number;
+  further?: boolean;
+  repeats?: boolean;
 }
 
 /** The figure of all tiles, without its fingers; as the fields of MotionInfo with these names. */
@@ -707,12 +835,18 @@ export interface SearchDone {
   notes: string[];
 }
 
-/** Find all that is like frames `start` to `stop` of a motion, to within `threshold` metres. */
+/**
+ * Find all that is like frames `start` to `stop` of a motion, to within `threshold` metres.
+ *
+ * With `further` also what is like that, and so on; `repeats` is as of `SuggestThreshold`.
+ */
 export interface SearchWeb {
   motion: string;
   start: number;
   stop: number;
   threshold: number;
+  further?: boolean;
+  repeats?: boolean;
 }
 
 /**
@@ -801,6 +935,11 @@ export interface MakeSpace {
   samples?: number;
 }
 
+/** Aim in a space from a file of the folder; its figure stands on the origin and faces ahead. */
+export interface LoadSpace {
+  path: string;
+}
+
 /**
  * Ask a space for a motion: by a `target`, one number per parameter, or by a `point` in the world.
  *
@@ -814,6 +953,47 @@ export interface AimMotion {
 
 /** Put the motion that is aimed among the others as it is; aiming goes on with another. */
 export interface KeepAimed {
+}
+
+/** What was made and found last, null where nothing was; `sought` is what was searched for. */
+export interface FindStands {
+  web: WebBuilt | null;
+  sought: SearchWeb | null;
+  found: SearchDone | null;
+  space: SpaceMade | null;
+}
+
+/** Ask how things stand, as a page does that was loaded again. */
+export interface FindNow {
+}
+
+/** A web or a space in the folder. */
+export interface SavedFile {
+  path: string;
+  kind: "web" | "space";
+}
+
+/** In order; whether a folder `is_open`, so that something can be saved. */
+export interface SavedFiles {
+  files: SavedFile[];
+  is_open: boolean;
+}
+
+/** List the folder's webs and spaces. */
+export interface ListSaved {
+}
+
+/** The file; where one of that name `was_there` and was not to be replaced, nothing was written. */
+export interface SavedFound {
+  path: string;
+  was_there: boolean;
+}
+
+/** Write the web, or the space that is aimed in, into the folder as ``NAME.npz``, as the command line has them. */
+export interface SaveFound {
+  kind: "web" | "space";
+  name: string;
+  replace?: boolean;
 }
 
 /**
@@ -1010,11 +1190,16 @@ export interface RemoveNode {
   name: string;
 }
 
-/** A motion of a node; in place of `result` where that is open. */
+/**
+ * A motion of a node; in place of `result` where that is open.
+ *
+ * `go_on`: it is one change with the motion before, as while a slider moves, and is undone with it.
+ */
 export interface MakeMotion {
   node: string;
   parameters: number[];
   result?: string | null;
+  go_on?: boolean;
 }
 
 /**
@@ -1152,6 +1337,12 @@ export interface RemoveLook {
   example: number;
 }
 
+/** The motion that looks there; `note` says what is to be known of it, "" for nothing. */
+export interface AimedGaze {
+  motion: MotionInfo;
+  note: string;
+}
+
 /** An open motion that looks somewhere (radians) from its middle on, by the map as it is. */
 export interface AimGaze {
   yaw: number;
@@ -1169,12 +1360,13 @@ export interface DriveRecipe {
 /**
  * What can be driven: recipes, characters of the folder, and the one that Author has, "" where that is empty.
  *
- * Where Author's cannot play yet, `draft` says why after its name and a colon.
+ * `stuck` says why Author's cannot play yet; "" where it can.
  */
 export interface DriveChoices {
   recipes: DriveRecipe[];
   files: string[];
   draft: string;
+  stuck: string;
 }
 
 /** What can be driven. */
@@ -1189,7 +1381,8 @@ export interface DriveNode {
 }
 
 /**
- * The stream. `roles` gives joints' indices. `speed` is the range of speeds in m/s that can be asked for, or null.
+ * The stream; its floor is at 0. `roles` gives joints' indices. `speed` is the range of speeds in m/s that can be
+ * asked for, or null, and `usual` the one at which the figure goes while none is.
  *
  * `delay` is in seconds: how long frames wait to be shown, which counts in the response. Each live frame tells:
  * `place` [yaw, x, z] of the figure; `doing`, the node or clip that plays; `answer`, seconds that the last change of
@@ -1202,6 +1395,7 @@ export interface DriveStarted {
   way: "character" | "graph" | "matching" | "tree";
   nodes: DriveNode[];
   speed: [number, number] | null;
+  usual: number | null;
   delay: number;
 }
 
@@ -1284,6 +1478,13 @@ export interface MotionChanged {
   motion: MotionInfo;
 }
 
+/** What is compiled at its first use is compiled beforehand: `done` of `of` pieces. It is over where all are. */
+export interface GettingReady {
+  event: "getting_ready";
+  done: number;
+  of: number;
+}
+
 /** The answer to ``POST /upload?session=...&name=walk.bvh``: what `open` takes, with `where` "uploads". */
 export interface Uploaded {
   path: string;
@@ -1308,18 +1509,25 @@ export interface ViewMotion {
   step: [number, number, number];
   positions: string;
   rotations: string;
+  skin: number | null;
 }
 
-/** All that the page of `marey view` shows: the text of its script element with id "marey-data", as JSON. */
+/**
+ * All that the page of `marey view` shows: the text of its script element with id "marey-data", as JSON.
+ *
+ * `skins` are GLB files in base64, with a body and without animations; `skin` of a motion is the number of its own.
+ */
 export interface ViewData {
   version: number;
   title: string;
   motions: ViewMotion[];
+  skins: string[];
 }
 
 /** Every command, with its fields and its reply. */
 export interface Commands {
   "hello": { fields: Hello; reply: Welcome };
+  "shown": { fields: Shown; reply: Nothing };
   "cancel": { fields: Cancel; reply: Nothing };
   "list": { fields: ListFolder; reply: FolderList };
   "open": { fields: OpenFile; reply: MotionInfo };
@@ -1335,6 +1543,8 @@ export interface Commands {
   "undo": { fields: Undo; reply: MotionInfo };
   "redo": { fields: Redo; reply: MotionInfo };
   "export": { fields: Export; reply: Exported };
+  "save_in_folder": { fields: SaveInFolder; reply: SavedInFolder };
+  "free_name": { fields: FreeName; reply: NameFound };
   "live_start": { fields: StartLive; reply: LiveStarted };
   "live_stop": { fields: StopLive; reply: Nothing };
   "live_echo": { fields: EchoFrame; reply: Nothing };
@@ -1343,11 +1553,14 @@ export interface Commands {
   "measure": { fields: MeasureMotion; reply: Measured };
   "align": { fields: AlignMotions; reply: Placed };
   "blend_study": { fields: StudyBlend; reply: BlendStudy };
+  "blend_fit": { fields: FitMotion; reply: Fitted };
+  "blend_leave_rest": { fields: LeaveOutRest; reply: MotionInfo };
   "blend_place": { fields: PlaceFrames; reply: FramesPlaced };
   "blend": { fields: BlendMotions; reply: Blended };
   "blend_transition": { fields: JoinMotions; reply: Blended };
   "blend_statistics": { fields: CompareBlends; reply: BlendTable };
   "graph_build": { fields: BuildGraph; reply: GraphBuilt };
+  "graph_show": { fields: ShowGraph; reply: GraphShown };
   "graph_links": { fields: LinkGraph; reply: GraphLinks };
   "graph_walk": { fields: WalkGraph; reply: Walked };
   "graph_follow": { fields: FollowGraph; reply: PathFollowed };
@@ -1355,13 +1568,19 @@ export interface Commands {
   "graph_wish": { fields: WishGraph; reply: Nothing };
   "graph_save": { fields: SaveGraph; reply: GraphSaved };
   "find_build": { fields: BuildWeb; reply: WebBuilt };
+  "find_load": { fields: LoadWeb; reply: WebBuilt };
+  "find_where": { fields: WhereSought; reply: Whereabouts };
   "find_suggest": { fields: SuggestThreshold; reply: ThresholdCurve };
   "find_search": { fields: SearchWeb; reply: SearchDone };
   "find_matches": { fields: GetMatches; reply: MatchTiles };
   "find_open": { fields: OpenMatch; reply: MotionInfo };
   "aim_make": { fields: MakeSpace; reply: SpaceMade };
+  "aim_load": { fields: LoadSpace; reply: SpaceMade };
   "aim": { fields: AimMotion; reply: Aimed };
   "aim_keep": { fields: KeepAimed; reply: MotionInfo };
+  "find_now": { fields: FindNow; reply: FindStands };
+  "find_files": { fields: ListSaved; reply: SavedFiles };
+  "find_save": { fields: SaveFound; reply: SavedFound };
   "layer_splice": { fields: SpliceMotions; reply: SpliceDone };
   "layer_transplant": { fields: TransplantLimb; reply: TransplantDone };
   "layer_look": { fields: LookAt; reply: LookDone };
@@ -1384,7 +1603,7 @@ export interface Commands {
   "author_gaze_costs": { fields: GazeCosts; reply: GazeChart };
   "author_gaze_add": { fields: AddLook; reply: GazeChart };
   "author_gaze_remove": { fields: RemoveLook; reply: GazeChart };
-  "author_gaze_aim": { fields: AimGaze; reply: MotionInfo };
+  "author_gaze_aim": { fields: AimGaze; reply: AimedGaze };
   "drive_list": { fields: ListDrive; reply: DriveChoices };
   "drive_start": { fields: StartDrive; reply: DriveStarted };
   "drive_wish": { fields: DriveWish; reply: Nothing };
@@ -1392,6 +1611,6 @@ export interface Commands {
   "drive_keep": { fields: KeepDriven; reply: Kept };
 }
 
-export type StudioEvent = LiveEnded | MotionChanged;
+export type StudioEvent = LiveEnded | MotionChanged | GettingReady;
 
 export const PANELS = ["look", "compare", "blend", "graph", "find", "layer", "author", "drive"] as const;

@@ -120,7 +120,7 @@ export class Playback {
       case "ArrowDown": this.step(-10); return true;
       case "Home": this.step(-this.frame); return true;
       case "End": this.step(this.nFrames); return true;
-      case "l": this.setLoop(!this.loop); return true;
+      case "l": case "L": this.setLoop(!this.loop); return true;
       case "[": this.markStart(); return true;
       case "]": this.markStop(); return true;
       case "\\": this.setRegion(null); return true;

@@ -45,17 +45,20 @@ export function drawOnGround(stage: Stage, done: (stroke: Stroke) => void): () =
     began.at = event.timeStamp;
     add(event);
   };
-  const up = () => {
-    const finished = stroke;
+  const drop = () => {
     stroke = null;
     erase(line);
     line = null;
     stage.invalidate();
+  };
+  const up = () => {
+    const finished = stroke;
+    drop();
     if (finished && finished.points.length >= 2) done(finished);
   };
   controls.enableRotate = false;
   canvas.classList.add("drawing");
-  const stop = listen(canvas, { pointerdown: down, pointermove: add, pointerup: up });
+  const stop = listen(canvas, { pointerdown: down, pointermove: add, pointerup: up, pointercancel: drop });
   return () => {
     stop();
     erase(line);
@@ -84,6 +87,9 @@ export interface Target {
   remove(): void;
 }
 
+/** All handles of a stage: of several under the hand only the nearest is taken. */
+const handles = new WeakMap<Stage, Set<(event: PointerEvent) => number>>();
+
 export function dragTarget(stage: Stage, options: TargetOptions): Target {
   const { canvas, controls } = stage;
   const look = new THREE.MeshBasicMaterial({ color: options.color ?? cssVariable("--accent"), transparent: true, opacity: 0.9 });
@@ -92,12 +98,24 @@ export function dragTarget(stage: Stage, options: TargetOptions): Target {
   stage.scene.add(ball);
   stage.invalidate();
   let plane: THREE.Plane | null = null;
+  let hand = -1;
+  const all = handles.get(stage) ?? new Set<(event: PointerEvent) => number>();
+  handles.set(stage, all);
 
   const place = (): [number, number, number] => [ball.position.x, ball.position.y, ball.position.z];
-  const down = (event: PointerEvent) => {
+  /** Metres from the ball to what is under the hand; infinite where that is too far to take it. */
+  const far = (event: PointerEvent) => {
     // A finger covers more than the tip of an arrow.
     const reach = (event.pointerType === "touch" ? FINGER : 1) * (options.radius ?? RADIUS);
-    if (event.button !== 0 || stage.ray(event).ray.distanceToPoint(ball.position) > reach) return;
+    const metres = stage.ray(event).ray.distanceToPoint(ball.position);
+    return metres > reach ? Infinity : metres;
+  };
+  all.add(far);
+  const down = (event: PointerEvent) => {
+    if (event.button !== 0 || plane || far(event) === Infinity) return;
+    const nearest = [...all].reduce((best, each) => (each(event) < best(event) ? each : best), [...all][0]!);
+    if (nearest !== far) return;
+    hand = event.pointerId;
     // The camera must not turn with the hand.
     controls.enabled = false;
     canvas.setPointerCapture(event.pointerId);
@@ -105,18 +123,18 @@ export function dragTarget(stage: Stage, options: TargetOptions): Target {
     plane = new THREE.Plane().setFromNormalAndCoplanarPoint(normal, ball.position);
   };
   const move = (event: PointerEvent) => {
-    if (!plane || !stage.ray(event).ray.intersectPlane(plane, ball.position)) return;
+    if (!plane || event.pointerId !== hand || !stage.ray(event).ray.intersectPlane(plane, ball.position)) return;
     stage.invalidate();
     options.moved?.(place());
   };
-  const up = () => {
-    if (!plane) return;
+  const up = (event: PointerEvent) => {
+    if (!plane || event.pointerId !== hand) return;
     plane = null;
     controls.enabled = true;
     options.dropped?.(place());
   };
   // Before the camera's listener, so that it sees the switch.
-  const stop = listen(canvas, { pointerdown: down, pointermove: move, pointerup: up }, true);
+  const stop = listen(canvas, { pointerdown: down, pointermove: move, pointerup: up, pointercancel: up }, true);
   return {
     object: ball,
     set(at) {
@@ -125,7 +143,8 @@ export function dragTarget(stage: Stage, options: TargetOptions): Target {
     },
     remove() {
       stop();
-      controls.enabled = true;
+      all.delete(far);
+      if (plane) controls.enabled = true;
       ball.removeFromParent();
       ball.geometry.dispose();
       look.dispose();

@@ -1,6 +1,7 @@
 /** The stage: camera, light and ground of the three-dimensional view, and the loop that draws it when something changed. */
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { cameraKeys } from "./camera_keys";
 import { cssVariable, el } from "./dom";
 import { makeGround } from "./ground";
 import { Signal } from "./signal";
@@ -10,6 +11,9 @@ export type View = "front" | "side" | "top" | "free";
 const SHADOW_REACH = 6;
 /** Metres from which on a figure is too small to be looked at. */
 const FAR = 12;
+/** A box is seen where more than this share of it is, or where it fills this share of the picture. */
+const MOST_OF_BOX = 0.8;
+const MUCH_OF_PICTURE = 0.4;
 /** Pixels drawn per pixel shown where there is no graphics card. */
 const SOFTWARE_RATIO = 0.75;
 
@@ -39,7 +43,7 @@ export class Stage {
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "Scene: orbit with the left button, pan with the right one, zoom with the wheel");
+    this.canvas.setAttribute("aria-label", "Scene: orbit with the left button or Shift and the arrows, pan with the right one or Ctrl and the arrows, zoom with the wheel or + and -");
     this.overlay = el("div", { class: "overlay", aria: { hidden: "true" } });
     host.append(this.canvas, this.overlay);
     this.renderer.shadowMap.enabled = !software;
@@ -55,6 +59,7 @@ export class Stage {
     this.controls.minDistance = 0.2;
     this.controls.addEventListener("change", () => this.invalidate());
     this.controls.update();
+    this.canvas.addEventListener("keydown", (event) => cameraKeys(this.camera, this.controls, event));
     this.applyTheme();
     new ResizeObserver(() => this.resize()).observe(host);
     requestAnimationFrame((now) => this.loop(now));
@@ -134,6 +139,22 @@ export class Stage {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!at || this.camera.position.distanceTo(point) > FAR) return false;
     return at.x > 0.1 * width && at.x < 0.9 * width && at.y > 0.1 * height && at.y < 0.9 * height;
+  }
+
+  /** Whether most of a box in the world is in the picture, or the picture is full of it; and not far away. */
+  seesBox(box: THREE.Box3): boolean {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (box.isEmpty() || box.distanceToPoint(this.camera.position) > FAR) return false;
+    const shadow = new THREE.Box2();
+    for (let k = 0; k < 8; k++) {
+      const side = (bit: number) => (k & bit ? box.max : box.min);
+      const at = this.project(new THREE.Vector3(side(1).x, side(2).y, side(4).z));
+      if (!at) return false;
+      shadow.expandByPoint(new THREE.Vector2(at.x, at.y));
+    }
+    const area = (each: THREE.Box2) => (each.isEmpty() ? 0 : (each.max.x - each.min.x) * (each.max.y - each.min.y));
+    const seen = area(shadow.clone().intersect(new THREE.Box2(new THREE.Vector2(), new THREE.Vector2(width, height))));
+    return seen > Math.min(MOST_OF_BOX * area(shadow), MUCH_OF_PICTURE * width * height);
   }
 
   /** The ray under a pointer event. */

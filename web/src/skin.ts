@@ -14,12 +14,17 @@ interface Hung {
 export async function loadSkin(url: string, joints: readonly string[]): Promise<Skin> {
   const reply = await fetch(url, { credentials: "same-origin" });
   if (!reply.ok) throw new Error((await reply.text()).trim());
+  return readSkin(await reply.arrayBuffer(), joints);
+}
+
+/** The same of a GLB file's bytes. */
+export async function readSkin(bytes: ArrayBuffer, joints: readonly string[]): Promise<Skin> {
   const manager = new THREE.LoadingManager();
   manager.setURLModifier((asked) => {
     if (!asked.startsWith("blob:")) throw new Error("it refers to other files, which are not loaded");
     return asked;
   });
-  return new Skin(await new GLTFLoader(manager).parseAsync(await reply.arrayBuffer(), ""), joints);
+  return new Skin(await new GLTFLoader(manager).parseAsync(bytes, ""), joints);
 }
 
 export class Skin {

@@ -1,9 +1,10 @@
-/** The timeline: scrub bar, loop region, and contact and label lanes that are edited with the mouse. */
-import { cssVariable, el } from "./dom";
-import { clamp, hitTest, joined, labelsOf, lanesOf, moved, type Hit, type Lane, type Part, type Span } from "./lanes";
+/** The timeline: scrub bar, loop region, and contact and label lanes that are edited with the mouse or by keys. */
+import { cssVariable, el, visible } from "./dom";
+import { clamp, findSpan, hitTest, joined, labelsOf, lanesOf, moved, type Hit, type Lane, type Part, type Place, type Span } from "./lanes";
 import type { LabelSpan, LaneEdit, MotionInfo } from "./messages";
 import type { Playback } from "./playback";
 import { oncePerPicture, Signal } from "./signal";
+import { laneKeys } from "./timeline_keys";
 import { GUTTER, tickStep, type TimeScale } from "./timescale";
 
 const RULER = 24;
@@ -11,6 +12,8 @@ const RULER = 24;
 const COARSE = matchMedia("(pointer: coarse)").matches;
 const ROW = COARSE ? 28 : 18;
 const GRAB = COARSE ? 14 : 6;
+/** Frames of a contact or label that is added by a key where no stretch is marked. */
+const ADDED = 10;
 
 type Drag =
   | { kind: "scrub" }
@@ -24,10 +27,19 @@ export class Timeline {
   readonly spanSelected = new Signal();
   private readonly canvas = el("canvas", { tabIndex: 0, role: "slider", aria: { label: "Timeline" } });
   private readonly rename = el("input", { class: "rename", hidden: true, aria: { label: "Label's name" } });
-  private lanes: Lane[] = [];
+  /** Takes the focus for the lanes, over which it lies; the mouse goes through it. */
+  private readonly keyboard = el("div", { class: "lane-keys", tabIndex: 0, role: "application", aria: { label: "Contacts and labels", describedby: "lane-said" } });
+  private readonly said = el("span", { class: "unseen", aria: { live: "polite" } });
   private info: MotionInfo | null = null;
   private drag: Drag | null = null;
-  private selected: { lane: number; span: number } | null = null;
+  /** The label that is being renamed. */
+  private renaming: { lane: Lane; span: Span } | null = null;
+  /** Whether the lanes were last worked on by keys. */
+  private byKeys = false;
+  lanes: Lane[] = [];
+  selected: Place | null = null;
+  /** The lane that keys work in. */
+  lane = 0;
 
   constructor(
     private readonly host: HTMLElement,
@@ -37,19 +49,19 @@ export class Timeline {
     private readonly editable = true,
   ) {
     host.append(this.canvas, this.rename);
+    if (editable) this.takeKeys();
     this.canvas.addEventListener("pointerdown", (event) => this.down(event));
     this.canvas.addEventListener("pointermove", (event) => this.move(event));
     this.canvas.addEventListener("pointerup", () => this.up());
     this.canvas.addEventListener("pointercancel", () => this.cancel());
     this.canvas.addEventListener("dblclick", (event) => this.doubleClick(event));
     this.canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.rename.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.rename.blur();
       if (event.key === "Escape") this.endRename(false);
       event.stopPropagation();
     });
-    this.rename.addEventListener("blur", () => this.endRename(true));
+    this.rename.addEventListener("blur", (event) => this.endRename(true, event.relatedTarget === null));
     playback.changed.on(() => {
       if (playback.playing) this.scale.reveal(playback.frame);
       this.draw();
@@ -62,11 +74,27 @@ export class Timeline {
   show(info: MotionInfo | null): void {
     const other = info?.motion !== this.info?.motion;
     if (other || info?.n_frames !== this.info?.n_frames) this.scale.fit(info?.n_frames ?? 1);
-    if (other) this.pick(null);
+    if (other) {
+      this.pick(null);
+      this.endRename(false);
+      this.drag = null;
+      this.lane = 0;
+    }
     this.info = info;
     if (this.drag?.kind === "span") return;
-    this.lanes = info ? lanesOf(info.contacts, info.labels) : [];
+    this.rebuild(info ? lanesOf(info.contacts, info.labels) : []);
     this.draw();
+  }
+
+  /** Take over lanes, in which spans may have come to lie elsewhere: what is selected stays so, wherever it is now. */
+  private rebuild(lanes: Lane[]): void {
+    const before = this.selected && this.lanes[this.selected.lane];
+    const span = before?.spans[this.selected!.span];
+    const now = before && span ? findSpan(lanes, before, span) : null;
+    this.lanes = lanes;
+    this.lane = clamp(now?.lane ?? this.lane, 0, Math.max(0, lanes.length - 1));
+    if (this.selected) this.pick(now);
+    if (this.renaming) this.placeRename();
   }
 
   /** Where a lane lies, for those who point at it from outside: pixels from the top of the timeline. */
@@ -99,6 +127,8 @@ export class Timeline {
     this.drawRuler(pen, width, height);
     this.lanes.forEach((lane, i) => this.drawLane(pen, lane, i, width));
     this.drawHead(pen, height);
+    this.keyboard.style.top = `${RULER}px`;
+    this.keyboard.style.height = `${height - RULER}px`;
     this.canvas.setAttribute("aria-valuemin", "0");
     this.canvas.setAttribute("aria-valuemax", String(this.playback.nFrames - 1));
     this.canvas.setAttribute("aria-valuenow", String(this.playback.frame));
@@ -118,7 +148,8 @@ export class Timeline {
     pen.fillStyle = cssVariable("--dim");
     pen.beginPath();
     for (let f = Math.ceil(scale.from / frames) * frames; f <= scale.to; f += frames) {
-      const x = Math.round(scale.x(f)) + 0.5;
+      // A frame is as wide as it lasts; its time is at its middle, as the head is and the curves are.
+      const x = Math.round(scale.x(f + 0.5)) + 0.5;
       pen.moveTo(x, 14);
       pen.lineTo(x, height);
       pen.fillText(text(f), x + 4, 9);
@@ -128,7 +159,8 @@ export class Timeline {
 
   private drawLane(pen: CanvasRenderingContext2D, lane: Lane, index: number, width: number): void {
     const top = RULER + index * ROW;
-    pen.fillStyle = cssVariable("--dim");
+    const here = index === this.lane && document.activeElement === this.keyboard;
+    pen.fillStyle = cssVariable(here ? "--text" : "--dim");
     pen.textAlign = "right";
     pen.fillText(fitText(pen, lane.title.replaceAll("_", " "), GUTTER - 16), GUTTER - 10, top + ROW / 2);
     pen.textAlign = "left";
@@ -172,6 +204,7 @@ export class Timeline {
   private down(event: PointerEvent): void {
     if (!this.info || event.button !== 0) return;
     this.canvas.focus();
+    this.byKeys = false;
     const { frame, lane } = this.at(event);
     if (event.offsetX < GUTTER) return;
     this.canvas.setPointerCapture(event.pointerId);
@@ -227,7 +260,7 @@ export class Timeline {
       this.draw();
     } else if (!unchanged) {
       this.commit(lane);
-      if (drag.created && lane.kind === "label") this.startRename(drag.hit.lane, drag.hit.span);
+      if (drag.created && lane.kind === "label") this.startRename(drag.hit);
     }
   }
 
@@ -248,37 +281,56 @@ export class Timeline {
       return;
     }
     const hit = this.editable ? hitTest(this.lanes, lane, frame, 0) : null;
-    if (hit && this.lanes[lane]!.kind === "label") this.startRename(hit.lane, hit.span);
+    if (hit && this.lanes[lane]!.kind === "label") this.startRename(hit);
   }
 
-  private startRename(lane: number, span: number): void {
-    const now = this.lanes[lane]!.spans[span]!;
+  private startRename({ lane, span }: Place): void {
+    const of = this.lanes[lane]!;
     this.pick({ lane, span });
-    this.rename.value = now.name;
+    this.renaming = { lane: of, span: { ...of.spans[span]! } };
+    this.rename.value = this.renaming.span.name;
     this.rename.hidden = false;
-    this.rename.style.left = `${Math.max(GUTTER, this.scale.x(now.start))}px`;
-    this.rename.style.top = `${this.laneTop(lane)}px`;
+    this.placeRename();
     this.rename.focus();
     this.rename.select();
   }
 
-  private endRename(keep: boolean): void {
-    if (this.rename.hidden) return;
+  /** Put the field over the label that it is for. */
+  private placeRename(): void {
+    const at = this.renaming && findSpan(this.lanes, this.renaming.lane, this.renaming.span);
+    if (!at) return;
+    this.rename.style.left = `${Math.max(GUTTER, this.scale.x(this.renaming!.span.start))}px`;
+    this.rename.style.top = `${this.laneTop(at.lane)}px`;
+  }
+
+  private endRename(keep: boolean, back = document.activeElement === this.rename): void {
+    const { renaming } = this;
+    if (!renaming) return;
+    this.renaming = null;
     this.rename.hidden = true;
     const name = this.rename.value.trim();
-    const span = this.selected && this.lanes[this.selected.lane]?.spans[this.selected.span];
-    if (keep && name && span && span.name !== name) {
-      span.name = name;
-      this.commit(this.lanes[this.selected!.lane]!);
+    const at = findSpan(this.lanes, renaming.lane, renaming.span);
+    if (keep && name && at && renaming.span.name !== name) {
+      this.lanes[at.lane]!.spans[at.span]!.name = name;
+      this.pick(at);
+      this.commit(this.lanes[at.lane]!);
     }
-    this.canvas.focus();
+    if (back) (this.byKeys ? this.keyboard : this.canvas).focus();
     this.draw();
   }
 
-  private key(event: KeyboardEvent): void {
-    if ((event.key !== "Delete" && event.key !== "Backspace") || !this.selection) return;
-    event.preventDefault();
-    this.removeSelected();
+  /** Keys that change what is selected work wherever in the timeline the focus is; arrows choose only among the lanes. */
+  private takeKeys(): void {
+    this.said.id = "lane-said";
+    this.host.append(this.keyboard, this.said);
+    this.canvas.addEventListener("keydown", (event) => laneKeys(this, event, false));
+    this.keyboard.addEventListener("keydown", (event) => laneKeys(this, event, true));
+    this.keyboard.addEventListener("focus", () => {
+      this.byKeys = true;
+      this.announce();
+      this.draw();
+    });
+    this.keyboard.addEventListener("blur", () => this.draw());
   }
 
   /** What is selected: a contact, a label, or nothing. */
@@ -289,7 +341,7 @@ export class Timeline {
 
   removeSelected(): void {
     const lane = this.selected && this.lanes[this.selected.lane];
-    if (!lane) return;
+    if (!lane?.spans[this.selected!.span]) return;
     lane.spans.splice(this.selected!.span, 1);
     this.pick(null);
     this.commit(lane);
@@ -297,11 +349,58 @@ export class Timeline {
   }
 
   renameSelected(): void {
-    if (this.selection === "label") this.startRename(this.selected!.lane, this.selected!.span);
+    if (this.selection === "label") this.startRename(this.selected!);
   }
 
-  private pick(selected: { lane: number; span: number } | null): void {
+  /** Select a span of the lane that keys work in, or none. */
+  choose(lane: number, span: number | null): void {
+    this.lane = clamp(lane, 0, this.lanes.length - 1);
+    this.pick(span === null ? null : { lane: this.lane, span });
+    if (span !== null) this.scale.reveal(this.lanes[this.lane]!.spans[span]!.start);
+    this.announce();
+    this.draw();
+  }
+
+  /** Add a contact or label over the marked stretch, or a few frames from the current one on. */
+  addSpan(): void {
+    const lane = this.lanes[this.lane];
+    if (!lane) return;
+    const { frame, region, nFrames } = this.playback;
+    const [start, stop] = region ?? [frame, Math.min(nFrames, frame + ADDED)];
+    lane.spans.push({ start, stop, name: lane.kind === "label" ? "label" : "" });
+    this.choose(this.lane, lane.spans.length - 1);
+    this.commit(lane);
+    if (lane.kind === "label") this.startRename(this.selected!);
+  }
+
+  /** Move what is selected, or one end of it, by frames. */
+  shift(part: Part, by: number): void {
+    const lane = this.selected && this.lanes[this.selected.lane];
+    const span = lane?.spans[this.selected!.span];
+    if (!lane || !span) return;
+    const now = moved(span, part, by, this.scale.nFrames);
+    if (now.start === span.start && now.stop === span.stop) return;
+    lane.spans[this.selected!.span] = now;
+    this.announce();
+    this.commit(lane);
+    this.draw();
+  }
+
+  private announce(): void {
+    const lane = this.lanes[this.lane];
+    const span = this.selected && lane?.spans[this.selected.span];
+    const title = visible(lane?.title || "labels").replaceAll("_", " ");
+    if (!lane) this.said.textContent = "no motion";
+    else if (!span) this.said.textContent = `${title}: ${lane.spans.length} in this lane, none selected`;
+    else {
+      const place = lane.kind === "label" ? `label ${visible(span.name)}` : `${title} touches`;
+      this.said.textContent = `${place}, frames ${span.start} to ${span.stop - 1}`;
+    }
+  }
+
+  private pick(selected: Place | null): void {
     this.selected = selected;
+    if (selected) this.lane = selected.lane;
     this.spanSelected.emit();
   }
 
@@ -323,8 +422,8 @@ export class Timeline {
 }
 
 /** `text`, shortened to `width` pixels. */
-function fitText(pen: CanvasRenderingContext2D, text: string, width: number): string {
-  if (text.length > 200) text = text.slice(0, 200);
+function fitText(pen: CanvasRenderingContext2D, name: string, width: number): string {
+  let text = visible(name.slice(0, 200));
   if (pen.measureText(text).width <= width) return text;
   while (text.length > 1 && pen.measureText(`${text}…`).width > width) text = text.slice(0, -1);
   return `${text}…`;

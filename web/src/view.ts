@@ -5,6 +5,7 @@ import { Frames, type Block } from "./frames";
 import type { ViewData, ViewMotion } from "./messages";
 import { Playback } from "./playback";
 import { Stage } from "./scene";
+import { readSkin } from "./skin";
 import { Themes } from "./theme";
 import { Timeline } from "./timeline";
 import { TimeScale } from "./timescale";
@@ -34,6 +35,7 @@ class Player {
       for (const figure of this.figures) figure.placeNames();
     });
     this.select(0);
+    void this.dress();
     // The pictures wait until the frames have been taken apart, which the first one starts.
     void this.figures[0]?.frames.load(0, 1).then(() => {
       this.lastCentre = null;
@@ -61,14 +63,35 @@ class Player {
   /** All motions at once, or the chosen one alone. */
   showFigures(all: boolean): void {
     this.all = all;
+    this.refresh();
     this.figures.forEach((figure, i) => (figure.visible = all || i === this.selected));
     this.showFrame();
   }
 
   show(change: Partial<Shown>): void {
     this.shown = { ...this.shown, ...change };
-    for (const figure of this.figures) figure.refresh(figure.info, this.shown);
+    this.refresh();
     this.showFrame();
+  }
+
+  /** Names and ghosts of several figures at once would be a thicket: only the chosen one has them. */
+  private refresh(): void {
+    const others = { ...this.shown, names: false, ghosts: 0 };
+    this.figures.forEach((figure, i) => figure.refresh(figure.info, i === this.selected ? this.shown : others));
+  }
+
+  /** Put skins on those that have one; where it cannot be read, the limbs stay. */
+  private async dress(): Promise<void> {
+    for (const [i, { info, skin }] of this.data.motions.entries()) {
+      const body = skin === null ? undefined : this.data.skins[skin];
+      if (body === undefined) continue;
+      try {
+        this.figures[i]!.setSkin(await readSkin(bytesOf(body).buffer, info.joints));
+      } catch (error) {
+        console.warn(`the skin of ${info.name} cannot be shown:`, error);
+      }
+    }
+    this.stage.invalidate();
   }
 
   private makeFigure(motion: ViewMotion, color: string): Figure {
@@ -110,8 +133,12 @@ export function unpack(motion: ViewMotion): Block {
   return { version: 1, kind: 1, nJoints, id: 0, first: 0, nFrames, positions, rotations };
 }
 
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+}
+
 function int16(base64: string): Int16Array {
-  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const bytes = bytesOf(base64);
   const view = new DataView(bytes.buffer);
   return Int16Array.from({ length: bytes.length / 2 }, (_, i) => view.getInt16(2 * i, true));
 }
@@ -148,9 +175,19 @@ function start(): void {
   }
   const dark = button("◐", () => themes.toggle(), "Light or dark", "quiet");
   dark.setAttribute("aria-label", "Light or dark");
+  const bones = toggle("Bones", false, (on) => {
+    skin.set(false);
+    player.show({ style: on ? "bones" : "limbs" });
+  }, "Bones instead of limbs");
+  const skin = toggle("Skin", data.skins.length > 0, (on) => {
+    bones.set(false);
+    player.show({ style: on ? "skin" : "limbs" });
+  }, "The body that the file brings along, or limbs");
+  if (data.skins.length) player.show({ style: "skin" });
   byId("topbar").append(
     toggle("Names", false, (on) => player.show({ names: on }), "Joint names"),
-    toggle("Bones", false, (on) => player.show({ style: on ? "bones" : "limbs" }), "Bones instead of limbs"),
+    bones,
+    ...(data.skins.length ? [skin] : []),
     toggle("Ghosts", false, (on) => player.show({ ghosts: on ? 3 : 0 }), "The figure before and after"),
     dark,
   );

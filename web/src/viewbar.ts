@@ -1,10 +1,13 @@
 /** The camera's buttons in the corner of the scene, and their keys. */
 import { button, toggle } from "./dom";
 import type { Stage, View } from "./scene";
+import type { Signal } from "./signal";
 
 export interface Looker {
   stage: Stage;
   following: boolean;
+  /** Somebody else has changed it. */
+  followingChanged?: Signal<boolean>;
   focus(): void;
 }
 
@@ -12,6 +15,7 @@ export interface Looker {
 export function viewbar(host: HTMLElement, looker: Looker): (event: KeyboardEvent) => boolean {
   const view = (name: View) => () => looker.stage.view(name);
   const follow = toggle("Follow", looker.following, (on) => (looker.following = on), "The camera goes along (C)");
+  looker.followingChanged?.on((on) => follow.set(on));
   host.append(
     button("Front", view("front"), "From the front (1)"),
     button("Side", view("side"), "From the side (3)"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 
@@ -46,7 +46,7 @@ def _speed(low: Array, high: Array, shares: Array, nodes: Array, c: float, x: fl
     return total
 
 
-@kernel
+@inner
 def _time_between(
     low: Array, high: Array, shares: Array, nodes: Array, c: float, x: float, end: float, step: float, m: int
 ) -> float:
@@ -63,7 +63,7 @@ def _time_between(
     return t
 
 
-@kernel
+@inner
 def _place_after(
     low: Array, high: Array, shares: Array, nodes: Array, c: float, x: float, left: float, step: float, m: int
 ) -> float:
@@ -124,7 +124,7 @@ def march(slopes: Array, steps: Array, shares: Array, nodes: Array, start: float
 # Poses ----------------------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inner
 def _series(t: float, r: float, of_a: Array, of_b: Array) -> None:
     """The factors of the series in cos(w) - 1 for sin(t w) / sin(w), with t and r = 1 - t: they hold for all joints."""
     for i in range(1, _TERMS + 1):
@@ -162,7 +162,7 @@ def _turned(cosine: float, sine: float, q: Array) -> None:
     q[3] = cosine * z - sine * x
 
 
-@kernel
+@inner
 def _turn_joints(pose: Array, free: Array, angle: float) -> None:
     cosine, sine = math.cos(0.5 * angle), math.sin(0.5 * angle)
     for k in range(free.shape[0]):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 
@@ -49,7 +49,7 @@ def smooth(x: Array, sigma: float, out: Array) -> None:
                 result[f, c] += weight * values[i, c]
 
 
-@kernel
+@inner
 def _line_weights(taps: Array, start: int, stop: int, radius: int, weights: Array) -> None:
     """Of a straight line fitted to the frames from `start` to `stop` about this one, weighted by `taps`."""
     zeroth, first, second = 0.0, 0.0, 0.0
@@ -163,13 +163,13 @@ def plants(
             mask[start:stop, k] = True
 
 
-@kernel
+@inner
 def _excess(speed: Array, noise: float) -> float:
     """What the slowest quarter exceeds the noise by."""
     return float(max(0.0, _smallest(speed, len(speed) // 4) - noise))
 
 
-@kernel
+@inner
 def _smallest(values: Array, k: int) -> float:
     """The value that `k` others come before, by Hoare's quickselect: NumPy's takes seconds to compile."""
     pool = np.empty(len(values))
@@ -197,7 +197,7 @@ def _smallest(values: Array, k: int) -> float:
     return float(pool[k])
 
 
-@kernel
+@inner
 def _runs(flags: Array, start: int, stop: int, n: int, starts: Array, stops: Array) -> int:
     """Append the runs of set flags; the count then."""
     inside = False
@@ -214,7 +214,7 @@ def _runs(flags: Array, start: int, stop: int, n: int, starts: Array, stops: Arr
     return n
 
 
-@kernel
+@inner
 def _entered(speed: Array, clearance: Array, limits: Array, n: int, starts: Array, stops: Array) -> int:
     """Drop, in place, runs with no frame under the limits to enter; the count left."""
     left = 0
@@ -227,7 +227,7 @@ def _entered(speed: Array, clearance: Array, limits: Array, n: int, starts: Arra
     return left
 
 
-@kernel
+@inner
 def _closed(n: int, gap: int, starts: Array, stops: Array) -> int:
     """Join, in place, runs that lie at most `gap` frames apart; the count left."""
     if n == 0:
@@ -242,7 +242,7 @@ def _closed(n: int, gap: int, starts: Array, stops: Array) -> int:
     return last + 1
 
 
-@kernel
+@inner
 def _hold(flags: Array, start: int, stop: int, gap: int, shortest: int, mask: Array) -> bool:
     """Set, within one run, what its own flags say, less short gaps and short pieces; whether anything is left."""
     starts = np.empty((stop - start) // 2 + 1, dtype=np.int64)
@@ -262,7 +262,7 @@ def _needed(start: int, stop: int, n_frames: int, shortest: int) -> int:
     return max(2, shortest // 3) if start == 0 or stop == n_frames else shortest
 
 
-@kernel
+@inner
 def _calm(speed: Array, start: int, stop: int, calm: Array) -> tuple[int, int]:
     """A plant less its faster ends, where it is too fast on the average.
 
@@ -287,7 +287,7 @@ def _calm(speed: Array, start: int, stop: int, calm: Array) -> tuple[int, int]:
     return start, stop
 
 
-@kernel
+@inner
 def _grown(
     speed: Array, clearance: Array, keep: Array, start: int, stop: int, frames: float, times: float, height: float
 ) -> tuple[int, int]:
@@ -325,7 +325,7 @@ def lowest_level(heights: Array, width: float, needed: int) -> float:
     return float(0.5 * (heights[(middle - 1) // 2] + heights[middle // 2]))
 
 
-@kernel
+@inner
 def _first_from(values: Array, least: float) -> int:
     """Index of the first of the sorted `values` that is not below `least`."""
     low, high = 0, len(values)
@@ -409,14 +409,14 @@ def settle_edges(paths: Array, noise: float, reach: int, beyond: int, noises: fl
                 mask[first : last + 1, k] = True
 
 
-@kernel
+@inner
 def _square(a: Array, b: Array) -> float:
     """Squared distance."""
     x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
     return float(x * x + y * y + z * z)
 
 
-@kernel
+@inner
 def _kink(
     path: Array,
     place: Array,

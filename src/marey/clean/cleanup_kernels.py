@@ -14,10 +14,10 @@ from marey.clean.limb_kernels import bones
 from marey.clean.plant_kernels import close_gaps, find_plants, hand_over
 from marey.clean.root_kernels import complete_shift, lift_source, reach_targets, smooth_shift
 from marey.clean.target_kernels import pose_planted, pose_targets
-from marey.clean.vector_kernels import add, cross, inner, inv, put, put_qua, qua, sub, turn, vec
+from marey.clean.vector_kernels import add, cross, inv, put, put_qua, qua, sub, turn, vec
 from marey.clean.write_kernels import finish
 from marey.core._kernels import forward_pose
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 

@@ -62,7 +62,6 @@ from marey.clean.vector_kernels import (
     exp,
     fade,
     fade_smoothly,
-    inner,
     inv,
     mul,
     put,
@@ -75,6 +74,7 @@ from marey.clean.vector_kernels import (
     unit,
     vec,
 )  # fmt: skip
+from marey.core.compiled import inner
 
 Array = Any
 Vec = Any

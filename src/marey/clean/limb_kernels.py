@@ -18,7 +18,6 @@ from marey.clean.vector_kernels import (
     between,
     cross,
     dot,
-    inner,
     inv,
     mul,
     size,
@@ -28,7 +27,7 @@ from marey.clean.vector_kernels import (
     unit,
     vec,
 )  # fmt: skip
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 Vec = Any

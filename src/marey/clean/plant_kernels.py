@@ -30,8 +30,8 @@ from marey.clean.layout import (
     WANTED,
     X1,
 )  # fmt: skip
-from marey.clean.vector_kernels import add, dot, fade, inner, put, size, sub, times, unit, vec
-from marey.core.compiled import kernel
+from marey.clean.vector_kernels import add, dot, fade, put, size, sub, times, unit, vec
+from marey.core.compiled import inner, kernel
 
 Array = Any
 Vec = Any

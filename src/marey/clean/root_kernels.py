@@ -52,7 +52,6 @@ from marey.clean.vector_kernels import (
     dot,
     exp,
     fade,
-    inner,
     mul,
     put,
     qua,
@@ -63,7 +62,7 @@ from marey.clean.vector_kernels import (
     unit,
     vec,
 )
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 Vec = Any

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from marey.clean._kernels import _closed, _entered, _runs, _smallest
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 
@@ -54,7 +54,7 @@ def raised_rests(
     return n
 
 
-@kernel
+@inner
 def _place(path: Array, speed: Array, place: Array) -> None:
     """Where a point is in the slowest quarter of its frames: the others may be on the way there."""
     limit = _smallest(speed, len(speed) // 4)
@@ -86,7 +86,7 @@ def stand_on(
                     clearance[f, j] = min(clearance[f, j], abs(heights[f, j] - rest[j] - above))
 
 
-@kernel
+@inner
 def _falls(hips: Array, f: int, lag: int, falling: float) -> bool:
     """Whether the hips bend downwards as in free fall; towards a clip's end as they do a little before it."""
     middle = min(max(f, lag), hips.shape[0] - 1 - lag)
@@ -137,7 +137,7 @@ def bearing_runs(
             _lying(speed, over, starts[i], stops[i], limits, gap, shortest, flags, planted)
 
 
-@kernel
+@inner
 def _above_lowest(heights: Array, start: int, stop: int, over: Array) -> None:
     """Set, in a run, how far the points (F, n) are above their lowest there, on the average of the points."""
     over[start:stop] = 0.0
@@ -147,7 +147,7 @@ def _above_lowest(heights: Array, start: int, stop: int, over: Array) -> None:
             over[f] += (heights[f, k] - lowest) / heights.shape[1]
 
 
-@kernel
+@inner
 def _lying(
     speed: Array,
     over: Array,
@@ -174,7 +174,7 @@ def _lying(
             planted[starts[i] : stops[i]] = True
 
 
-@kernel
+@inner
 def _bears(
     paths: Array,
     hips: Array,

@@ -56,7 +56,6 @@ from marey.clean.vector_kernels import (
     fade,
     fade_slope,
     fade_smoothly,
-    inner,
     inv,
     log,
     mul,
@@ -69,7 +68,7 @@ from marey.clean.vector_kernels import (
     unit,
     vec,
 )  # fmt: skip
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 Vec = Any

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
+
+from marey.core.compiled import inner
 
 Array = Any
 Vec = Any
 Quat = Any
 
 _NOTHING = 1e-12
-
-
-def inner(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile with Numba for use in other kernels alone: without what Python needs to call it, and without a cache of
-    its own, as it is part of the kernel that is cached. That takes a third off the time to compile."""
-    import numba
-
-    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    compiled: Callable[..., Any] = numba.njit(nogil=True, **bare)(function)
-    return compiled
 
 
 @inner

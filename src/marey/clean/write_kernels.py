@@ -33,7 +33,6 @@ from marey.clean.limb_kernels import bones, solve
 from marey.clean.vector_kernels import (
     about,
     add,
-    inner,
     inv,
     mul,
     put,
@@ -46,6 +45,7 @@ from marey.clean.vector_kernels import (
     unit_qua,
     vec,
 )  # fmt: skip
+from marey.core.compiled import inner
 
 Array = Any
 Vec = Any

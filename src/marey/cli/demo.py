@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from marey.cli.demo_files import (
     write_together,
 )
 from marey.cli.demo_new import add_layers, blend_clips, find_kicks, walk_graph
+from marey.cli.demo_page import write_page
 from marey.cli.demo_steer import steer
 
 CLIPS: dict[str, dict[str, Any]] = {
@@ -48,7 +50,7 @@ FILES = (
     ),
     *("web.npz", "kicks.npz", "found.png", "aimed.png", "reach.png"),
     *("carry.bvh", "carry.marey.json", "carry.png", "look.bvh", "look.marey.json", "look.png"),
-    *("steered.bvh", "steered.marey.json", "steered.png"),
+    *("steered.bvh", "steered.marey.json", "steered.png", "demo.html"),
     *(f"aimed_{k}{suffix}" for k in (1, 2, 3) for suffix in (".bvh", ".marey.json")),
 )
 
@@ -116,6 +118,7 @@ def _make(folder: Path) -> Iterator[Made]:
     yield from add_layers(folder, clips["walk_left"], CLIPS["walk_left"])
     yield from steer(folder)
     yield from draw_clips(folder, clips)
+    yield from write_page(folder)
 
 
 def _table(made: list[Made]) -> None:
@@ -129,4 +132,12 @@ def _table(made: list[Made]) -> None:
         table.add_row(item.path.name, item.what, item.checked, item.look)
     click.echo(f"Made in {made[0].path.parent}:")
     Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 110).print(table)
-    click.echo(f"\nTo see them move: marey studio {made[0].path.parent}")
+    click.echo(f"\nTo see them move: {_marey()} studio {made[0].path.parent}")
+
+
+def _marey() -> str:
+    """This program as one types it here: by its name where a shell would find it, else by its path."""
+    path = Path(sys.argv[0])
+    found = shutil.which(path.name)
+    same = found is not None and Path(found).resolve() == path.resolve()
+    return str(path) if path.stem == "marey" and path.is_file() and not same else "marey"

@@ -26,14 +26,18 @@ def command(files: tuple[str, ...], output: str, title: str, trim_rest: bool, **
     """
     from marey.errors import UnknownFormat
     from marey.io import load
-    from marey.io.files import write_bytes
+    from marey.io.files import read_bytes, write_bytes
     from marey.studio.view import view_page
+    from marey.studio.view_skin import skin_of
 
     if not output.lower().endswith((".html", ".htm")):
         raise UnknownFormat("expected a page to write, such as walk.html", path=output)
     check_output(output, files)
     how = reading_options(options)
     figures = [load(path, trim_rest=trim_rest, **how) for path in files]
-    page = view_page(figures, title)
+    # Units and axes that were chosen by hand move the joints, and not the skin.
+    moved = not {"unit", "up"}.isdisjoint(how)
+    skins = [None if moved or not path.lower().endswith(".glb") else skin_of(read_bytes(path), path) for path in files]
+    page = view_page(figures, title, skins=skins)
     write_bytes(output, [page])
     click.echo(f"{output}: {counted(len(figures), 'motion')}, {len(page) / 2**20:.2f} MB")

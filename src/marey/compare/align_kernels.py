@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 
-@kernel
+@inner
 def _ends(i: float, j: float, n_a: int, n_b: int, half: int) -> Any:
     """How many frames the window reaches back and forward before it leaves either clip."""
     back = min(half, math.floor(min(i, j)))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 # Rows after which totals that follow from one another are added up afresh, so that rounding does not pile up.
 FRESH = 128
@@ -59,7 +59,7 @@ def squared(dot: Any, up: Any, a: Any, b: Any) -> None:
 # Totals of windows ---------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inner
 def _add_row(total: Any, line: Any, shift: int, weight: float) -> None:
     """total[k] += weight line[k + shift], for those k that exist in both."""
     first, last = max(0, -shift), min(len(total), len(line) - shift)
@@ -69,7 +69,7 @@ def _add_row(total: Any, line: Any, shift: int, weight: float) -> None:
             into[k] += weight * given[k]
 
 
-@kernel
+@inner
 def _add_four(total: Any, product: Any, row: int, shift: int, weights: Any) -> None:
     """The same for four frames of a window that follow one another, where all of these exist."""
     n = len(total)
@@ -80,7 +80,7 @@ def _add_four(total: Any, product: Any, row: int, shift: int, weights: Any) -> N
         total[k] += (w0 * p0[k] + w1 * p1[k]) + (w2 * p2[k] + w3 * p3[k])
 
 
-@kernel
+@inner
 def _whole_total(total: Any, product: Any, row: int, column: int, weights: Any) -> None:
     """total[k] of the windows about (row, column + k), frame by frame."""
     half = len(weights) // 2
@@ -95,7 +95,7 @@ def _whole_total(total: Any, product: Any, row: int, column: int, weights: Any) 
             r += 1
 
 
-@kernel
+@inner
 def _next_run(new: Any, old: Any, coming: Any, gone: Any, half: int) -> None:
     """new[k]: the sum of half + 1 products that end in this row at k, from old, which ended a row and column before.
 
@@ -112,13 +112,13 @@ def _next_run(new: Any, old: Any, coming: Any, gone: Any, half: int) -> None:
         new[k] = old[k - 1] - gone[k - half - 1]
 
 
-@kernel
+@inner
 def _row(product: Any, row: int, first: int, nothing: Any) -> Any:
     """A row of products, or nothing but zeros before `first` and after the last."""
     return product[row] if first <= row < len(product) else nothing
 
 
-@kernel
+@inner
 def _next_total(new: Any, old: Any, coming: Any, going: Any, half: int) -> None:
     """new[half + k]: the triangle's total about column k, from old, which was about one row and one column before."""
     new[0] = coming[0]
@@ -130,7 +130,7 @@ def _next_total(new: Any, old: Any, coming: Any, going: Any, half: int) -> None:
         rest[k] = before[k] + more[k] - going[k]
 
 
-@kernel
+@inner
 def _first_total(total: Any, runs: Any, product: Any, row: int, half: int, nothing: Any) -> None:
     """Runs that end in rows row .. row + half, and the triangle's total about `row` that they add up to."""
     n_slots = half + 2
@@ -144,7 +144,7 @@ def _first_total(total: Any, runs: Any, product: Any, row: int, half: int, nothi
             _add_row(total, run, s - row - half, 1.0)
 
 
-@kernel
+@inner
 def _totals(
     product: Any, row: int, column: int, weights: Any, fresh: bool, nothing: Any, runs: Any, totals: Any, turn: int
 ) -> Any:
@@ -172,7 +172,7 @@ def _totals(
 # Rows of the grid ----------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inner
 def _means(sums: Any, frame: int, weights: Any, back: int, forth: int, out: Any) -> None:
     """out: mean x, mean z and spread of the window about one frame, cut to `back` and `forth` frames."""
     half = len(weights) // 2
@@ -187,7 +187,7 @@ def _means(sums: Any, frame: int, weights: Any, back: int, forth: int, out: Any)
     out[0], out[1], out[2] = x, z, q / total - x * x - z * z
 
 
-@kernel
+@inner
 def _prefixes(sums: Any, frame: int, weights: Any, back: int, forth: int, out: Any) -> None:
     """out (4, 2 L + 2): weights, and weighted x, z, q, of a window's frames before each of its places."""
     half = len(weights) // 2
@@ -201,7 +201,7 @@ def _prefixes(sums: Any, frame: int, weights: Any, back: int, forth: int, out: A
             out[c + 1, k + 1] = out[c + 1, k] + (w * sums[c, frame + r] if inside else 0.0)
 
 
-@kernel
+@inner
 def _edge_cell(
     dots: float, crosses: float, ups: float, unit: float, ours: Any, theirs: Any, low: int, high: int
 ) -> Any:
@@ -216,7 +216,7 @@ def _edge_cell(
     return d if d > 0.0 else 0.0
 
 
-@kernel
+@inner
 def _middle(
     line: Any, dots: Any, crosses: Any, ups: Any, unit: float, ours: Any, bx: Any, bz: Any, spreads: Any
 ) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 
-@kernel
+@inner
 def _is_minimum(grid: Any, i: int, j: int) -> bool:
     value = grid[i, j]
     n_rows, n_columns = grid.shape

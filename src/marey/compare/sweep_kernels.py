@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 
 @kernel
@@ -29,18 +29,18 @@ def window_means(sums: Any, weights: Any, out: Any) -> None:
         out[0, f], out[1, f], out[2, f] = x, z, square - x * x - z * z
 
 
-@kernel
+@inner
 def _add(total: Any, before: Any, coming: Any, gone: Any) -> None:
     for k in range(len(total)):
         total[k] = before[k] + (coming[k] - gone[k])
 
 
-@kernel
+@inner
 def _least(a: float, b: float) -> float:
     return a if a < b else b
 
 
-@kernel
+@inner
 def _distances(line: Any, dots: Any, crosses: Any, ups: Any, unit: float, ours: Any, theirs: Any) -> None:
     x, z, spread = ours
     bx, bz, spreads = theirs[0], theirs[1], theirs[2]
@@ -51,20 +51,20 @@ def _distances(line: Any, dots: Any, crosses: Any, ups: Any, unit: float, ours: 
         line[k] = d if d > 0.0 else 0.0
 
 
-@kernel
+@inner
 def _least_of_columns(above: Any, here: Any, below: Any, out: Any) -> None:
     for k in range(len(out)):
         out[k] = _least(here[k], _least(above[k], below[k]))
 
 
-@kernel
+@inner
 def _compare(here: Any, left: Any, middle: Any, right: Any, limit: float, out: Any) -> None:
     for k in range(len(out)):
         around = _least(_least(left[k], right[k]), _least(middle[k], limit))
         out[k] = np.uint8(1) if here[k] <= around else np.uint8(0)
 
 
-@kernel
+@inner
 def _is_least(above: Any, here: Any, below: Any, k: int) -> bool:
     """No neighbour is smaller, and none that comes before it in row-major order is equal."""
     value = here[k]
@@ -74,7 +74,7 @@ def _is_least(above: Any, here: Any, below: Any, k: int) -> bool:
     return bool(value < here[k - 1] and value <= here[k + 1])
 
 
-@kernel
+@inner
 def _look(
     lines: Any,
     i: int,

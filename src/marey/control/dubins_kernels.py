@@ -10,19 +10,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 _ROUND = 2.0 * math.pi
 
 
-@kernel
+@inner
 def _around(angle: float) -> float:
     """The angle from 0 up to a full circle; what is a hair short of a full circle is none."""
     out = angle - _ROUND * math.floor(angle / _ROUND)
     return 0.0 if out > _ROUND - 1e-9 else out
 
 
-@kernel
+@inner
 def arc_then_straight(ahead: float, left: float, rl: float, rr: float) -> Any:
     """Metres to a point: along a circle to either side, then straight on."""
     best = math.inf
@@ -36,7 +36,7 @@ def arc_then_straight(ahead: float, left: float, rl: float, rr: float) -> Any:
     return best
 
 
-@kernel
+@inner
 def _alike(ahead: float, left: float, turn: float, r: float, between: float) -> Any:
     """To the left at both ends; straight on between, or along a circle of radius `between` to the right."""
     vx, vy = ahead - r * math.sin(turn), left + r * math.cos(turn) - r
@@ -54,7 +54,7 @@ def _alike(ahead: float, left: float, turn: float, r: float, between: float) -> 
     return best
 
 
-@kernel
+@inner
 def _unlike(ahead: float, left: float, turn: float, rl: float, rr: float) -> Any:
     """To the left, straight on, to the right."""
     vx, vy = ahead + rr * math.sin(turn), left - rr * math.cos(turn) - rl

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 
 
-@kernel
+@inner
 def _mul(a: Array, b: Array, out: Array) -> None:
     aw, ax, ay, az = a[0], a[1], a[2], a[3]
     bw, bx, by, bz = b[0], b[1], b[2], b[3]
@@ -24,7 +24,7 @@ def _mul(a: Array, b: Array, out: Array) -> None:
     out[3] = aw * bz + ax * by - ay * bx + az * bw
 
 
-@kernel
+@inner
 def _inv_mul(a: Array, b: Array, out: Array) -> None:
     aw, ax, ay, az = a[0], -a[1], -a[2], -a[3]
     bw, bx, by, bz = b[0], b[1], b[2], b[3]
@@ -34,7 +34,7 @@ def _inv_mul(a: Array, b: Array, out: Array) -> None:
     out[3] = aw * bz + ax * by - ay * bx + az * bw
 
 
-@kernel
+@inner
 def _exp(v: Array, out: Array) -> None:
     angle = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     share = 0.5 if angle < 1e-9 else math.sin(0.5 * angle) / angle
@@ -43,7 +43,7 @@ def _exp(v: Array, out: Array) -> None:
         out[1 + k] = share * v[k]
 
 
-@kernel
+@inner
 def _log(q: Array, out: Array) -> None:
     sign = -1.0 if q[0] < 0.0 else 1.0
     sine = math.sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
@@ -52,7 +52,7 @@ def _log(q: Array, out: Array) -> None:
         out[k] = sign * share * q[1 + k]
 
 
-@kernel
+@inner
 def _inv_rotate(q: Array, v: Array, out: Array) -> None:
     w, x, y, z = q[0], -q[1], -q[2], -q[3]
     tx = 2.0 * (y * v[2] - z * v[1])
@@ -65,7 +65,7 @@ def _inv_rotate(q: Array, v: Array, out: Array) -> None:
     out[1] = b
 
 
-@kernel
+@inner
 def _to_rotvec_rate(x: Array, rate: Array, out: Array) -> None:
     """How fast a rotation vector changes, from the angular velocity in the turned frame's own axes."""
     angle = math.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from marey.control.dubins_kernels import arc_then_straight, dubins
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 
-@kernel
+@inner
 def _corners(axes: Any, parameters: Any, index: Any, share: Any) -> None:
     """Rows (2^d,) of a table around parameters (d,), and their shares."""
     index[0], share[0] = 0, 1.0
@@ -79,7 +79,7 @@ def enter_clips(before: Any, after: Any, here: Any, middle: Any, scale: Any, fit
         out[n, 2] = here[n, 2] + laid[2] * cosine - laid[1] * sine
 
 
-@kernel
+@inner
 def _lay(paths: Any, leave: Any, index: Any, share: Any, enter: float, here: Any, way: Any) -> None:
     """The way (W, 3) of one clip that begins at the moment `enter` where the figure is `here`, until it is left.
 
@@ -122,7 +122,7 @@ def lay_ways(axes: Any, paths: Any, leave: Any, parameters: Any, enter: Any, her
         _lay(paths, leave, index, share, enter[n], here[n], out[n])
 
 
-@kernel
+@inner
 def _cheapest_pass(way: Any, goal: Any, limits: Any) -> float:
     """Metres along a way (W, 3) to where it passes goal (3,), misses included; infinite where it does not pass near.
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 
-@kernel
+@inner
 def cell_of(place: Any, cell: float, n: int, n_headings: int) -> int:
     """The number of a place's cell, -1 outside the grid. The middle cell's middle is the origin."""
     i, j = math.floor(place[1] / cell + 0.5) + n // 2, math.floor(place[2] / cell + 0.5) + n // 2

@@ -9,17 +9,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 
-@kernel
+@inner
 def stage_cost(off: float, within: float) -> float:
     """What a clip costs that ends `off` the heading, radians: how far, and a quarter circle more if that is too far."""
     away = abs((off + math.pi) % (2.0 * math.pi) - math.pi)
     return away + 0.5 * math.pi * min(max(3.0 * away / within - 2.0, 0.0), 1.0)
 
 
-@kernel
+@inner
 def _between(values: Any, index: Any, share: Any, off: float) -> float:
     """A value of the table (G, H), between rows and between directions."""
     n_headings = values.shape[1]

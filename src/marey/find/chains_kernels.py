@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 from marey.find.region_kernels import CHAIN, VALID
 
 Array = Any
@@ -15,7 +15,7 @@ Array = Any
 BEGIN, DIAGONAL, DOWN, RIGHT = 0, 1, 2, 3
 
 
-@kernel
+@inner
 def _lengths(marks: Array, length: Array, come: Array) -> None:
     """Manhattan length (2, R, C) of the longest chain that ends at a cell, by a diagonal step or none, or by a straight
     one (-1 where there is none), and how it came; a straight one comes behind a diagonal one.
@@ -36,6 +36,29 @@ def _lengths(marks: Array, length: Array, come: Array) -> None:
                 length[1, i, j], come[1, i, j] = length[0, i, j - 1] + 1, RIGHT
 
 
+@inner
+def _longest_first(length: Array) -> Array:
+    """Row-major places of the cells where chains end, the longest first; of equals, the first place first."""
+    _, n_rows, n_columns = length.shape
+    first = np.zeros(n_rows + n_columns + 1, np.int64)
+    for i in range(n_rows):
+        for j in range(n_columns):
+            longest = max(length[0, i, j], length[1, i, j])
+            if longest >= 0:
+                first[longest] += 1
+    n = 0
+    for longest in range(len(first) - 1, -1, -1):
+        n, first[longest] = n + first[longest], n
+    order = np.empty(n, np.int64)
+    for i in range(n_rows):
+        for j in range(n_columns):
+            longest = max(length[0, i, j], length[1, i, j])
+            if longest >= 0:
+                order[first[longest]] = i * n_columns + j
+                first[longest] += 1
+    return order
+
+
 @kernel
 def chains(marks: Array, least: int) -> Any:
     """Disjoint chains of at least the Manhattan length `least`, the longest first.
@@ -49,9 +72,8 @@ def chains(marks: Array, least: int) -> Any:
     length, come = np.empty((2, n_rows, n_columns), np.int32), np.empty((2, n_rows, n_columns), np.uint8)
     _lengths(marks, length, come)
     owner = np.full((n_rows, n_columns), -1, np.int32)
-    at = np.flatnonzero(np.maximum(length[0], length[1]).ravel() >= 0)
-    order = at[np.argsort(-np.maximum(length[0], length[1]).ravel()[at], kind="mergesort")]
-    cells, ends = np.empty((len(at), 2), np.int64), np.empty(len(at), np.int64)
+    order = _longest_first(length)
+    cells, ends = np.empty((len(order), 2), np.int64), np.empty(len(order), np.int64)
     n = m = 0
     for place in order:
         i, j = place // n_columns, place % n_columns
@@ -76,7 +98,9 @@ def chains(marks: Array, least: int) -> Any:
                 owner[cells[k, 0], cells[k, 1]] = -1
             m = begin
             continue
-        cells[begin:m] = cells[begin:m][::-1].copy()
+        for k in range((m - begin) // 2):  # loops, as slices of two axes take seconds to compile
+            a, b = begin + k, m - 1 - k
+            cells[a, 0], cells[a, 1], cells[b, 0], cells[b, 1] = cells[b, 0], cells[b, 1], cells[a, 0], cells[a, 1]
         ends[n] = m
         n += 1
     return owner, cells[:m].copy(), ends[:n].copy()
@@ -98,7 +122,10 @@ def bridges(values: Array, marks: Array, owner: Array, cells: Array, ends: Array
     for c in range(len(ends)):
         i0, j0 = cells[ends[c] - 1, 0], cells[ends[c] - 1, 1]
         found = [c]
-        cost[:] = np.inf
+        for state in range(2):
+            for a in range(size):
+                for b in range(size):
+                    cost[state, a, b] = np.inf
         cost[0, 0, 0], steps[0, 0, 0] = float(values[i0, j0]) ** 2, 0
         for a in range(min(size, n_rows - i0)):
             for b in range(a // 2, min(size, n_columns - j0, 2 * a + 2)):
@@ -126,7 +153,8 @@ def bridges(values: Array, marks: Array, owner: Array, cells: Array, ends: Array
                 step, state = int(come[state, a, b]) % 4, int(come[state, a, b]) // 4
                 a, b = a - (step != RIGHT), b - (step != DOWN)
             out.append((i0, j0))
-            out[begin:] = out[begin:][::-1]
+            for k in range((len(out) - begin) // 2):
+                out[begin + k], out[-1 - k] = out[-1 - k], out[begin + k]
             out_ends.append(len(out) - 1)
             best[target] = np.inf
     made = np.empty((len(out) - 1, 2), np.int64)
@@ -135,7 +163,7 @@ def bridges(values: Array, marks: Array, owner: Array, cells: Array, ends: Array
     return made, np.array(out_ends[1:], dtype=np.int64)
 
 
-@kernel
+@inner
 def _reach(cost: Array, steps: Array, come: Array, a: int, b: int, d: float, most: int) -> None:
     """The least sums of D to a cell, by a diagonal step and by a straight one; come holds the step and, times 4, the
     state that it came from."""

@@ -263,11 +263,12 @@ class MatchWeb:
         overlap: tuple[float, float] = (0.8, 0.2),
         labels: str | Sequence[str] | None = None,
         most: int = 200,
+        tiers: int | None = None,
     ) -> Suggestion:
         """A threshold for a search, to be judged and given by a person; see `marey.find.suggest`."""
         from marey.find.suggest import suggest
 
-        return suggest(self, clip, start, stop, overlap=overlap, labels=labels, most=most)
+        return suggest(self, clip, start, stop, overlap=overlap, labels=labels, most=most, tiers=tiers)
 
     def counts(
         self,

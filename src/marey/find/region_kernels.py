@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 
@@ -101,7 +101,7 @@ def members(values: Array, near: int, marks: Array, bits: int, out: Array) -> No
             to[j] = 1 if (here[j] < near) & ((mark[j] & bits) != 0) else 0
 
 
-@kernel
+@inner
 def _next_lengths(
     is_in: Array, most: Any, side: int, free: Array, bound: Array, free_now: Array, bound_now: Array
 ) -> None:
@@ -127,7 +127,7 @@ def _next_lengths(
         ours[j] = x if is_in[j] else _NONE
 
 
-@kernel
+@inner
 def _to_bytes(lengths: Array, out: Array) -> None:
     """Lengths as bytes, `NEVER` for none."""
     for j in range(len(out)):
@@ -163,7 +163,7 @@ def mark_paths(member: Array, least: int, bit: int, marks: Array, free: Array, b
         free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a
 
 
-@kernel
+@inner
 def _next_steps(mark: Array, side: int, free: Array, bound: Array, free_now: Array, bound_now: Array) -> None:
     """Steps since a chain, of a row, from those of the row before it; margins and `side` as for `_next_lengths`."""
     n = len(mark)

@@ -95,7 +95,7 @@ class Query:
     @classmethod
     def of(cls, web: MatchWeb, clip: int | str | Motion, start: Any, stop: Any, labels: _Names | None) -> Query:
         """Checked."""
-        least = max(_LEAST_FRAMES, round(web.options.chain * web.fps))
+        least = least_frames(web)
         if isinstance(clip, Motion):
             from marey.find.outside import Outside
 
@@ -211,6 +211,11 @@ def web_pairs(web: MatchWeb, clip: int) -> list[tuple[int, Cells, bool]]:
 def checked_threshold(threshold: Any) -> float:
     """Metres, above 0."""
     return checked_number(threshold, "threshold in metres", above=True)
+
+
+def least_frames(web: MatchWeb) -> int:
+    """Frames that a query must last at the web's rate."""
+    return max(_LEAST_FRAMES, round(web.options.chain * web.fps))
 
 
 def checked_stretch(start: Any, stop: Any, n_frames: int, fps: float, name: str, least: int) -> tuple[int, int]:

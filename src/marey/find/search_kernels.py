@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 
@@ -126,7 +126,7 @@ def best_paths(
     return looked_at
 
 
-@kernel
+@inner
 def _first_run(row_runs: Array, row_rises: Array, run_first: Array, run_lengths: Array, i: int, left: int) -> Any:
     """The first run of row i that ends beyond column `left`, and where its rises begin."""
     low, high = row_runs[i], row_runs[i + 1]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 
@@ -43,7 +43,7 @@ def stillness(points: Array, marker_weights: Array, frame_weights: Array, start:
     return math.sqrt(nearest)
 
 
-@kernel
+@inner
 def _mean_distance(flat: Array, sums: Array, frame_weights: Array, still: int, start: int, stop: int) -> float:
     """The mean of D over frames start .. stop against the frame `still`."""
     half, (n_markers, n_frames) = len(frame_weights) // 2, flat.shape[1:]

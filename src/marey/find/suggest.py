@@ -99,6 +99,7 @@ def suggest(
     overlap: tuple[float, float] = (0.8, 0.2),
     labels: str | Sequence[str] | None = None,
     most: int = 200,
+    tiers: int | None = None,
 ) -> Suggestion:
     """A threshold for `search`, which never takes one by itself.
 
@@ -110,19 +111,21 @@ def suggest(
 
     Parameters
     ----------
-    clip, start, stop, overlap, labels : as for `search`.
+    clip, start, stop, overlap, labels, tiers : as for `search`.
     most : matches from which on it looks no further.
     """
     query = Query.of(web, clip, start, stop, labels)
     if checked_index(most, "most") < 1:
         raise InvalidValue(f"most must be at least 1, got {most}")
+    if tiers is not None and checked_index(tiers, "tiers") < 1:
+        raise InvalidValue(f"tiers must be at least 1, got {tiers}")
     shares = checked_overlap(overlap)
     find = lru_cache(_HELD)(query.finder(web.options.limit))
     near, still = query.nearest(shares, find), query.still(*query.place)
     if near is None or near[1] > still:
         rest = "there is nothing at all" if near is None else f"the nearest match is {near[1]:.4f} m away"
         raise NoResult(f"nothing is more like this query than a figure that stands still, at {still:.4f} m; {rest}")
-    rungs, many, stillness, is_full = _climbed(query, find, near[1], shares, most)
+    rungs, many, stillness, is_full = _climbed(query, find, near[1], shares, most, tiers)
     best = max(_levels(rungs, many, stillness, is_full), key=lambda level: level.weight)
     if best.weight > 0.0:
         threshold = best.middle
@@ -132,12 +135,12 @@ def suggest(
         # As much as can be had before standing still is as near.
         threshold = max((t for t, s in zip(rungs, stillness, strict=True) if t < s), default=rungs[0])
         ends = (threshold, threshold)
-    n_matches = query.grown(threshold, shares, most, find=find).n - 1
+    n_matches = query.grown(threshold, shares, most, tiers, find).n - 1
     return Suggestion(threshold, n_matches, ends, np.array(rungs), np.array(many), still, not is_full)
 
 
 def _climbed(
-    query: Query, find: Find, first: float, overlap: tuple[float, float], most: int
+    query: Query, find: Find, first: float, overlap: tuple[float, float], most: int, tiers: int | None
 ) -> tuple[list[float], list[int], list[float], bool]:
     """Thresholds, how many each finds, how far these are from standing still in the middle, and whether the last one
     found too many."""
@@ -145,7 +148,7 @@ def _climbed(
     many: list[int] = []
     stillness: list[float] = []
     for threshold in ladder(first, query.web.options.limit):
-        graph = query.grown(threshold, overlap, most, find=find)
+        graph = query.grown(threshold, overlap, most, tiers, find)
         rungs.append(threshold)
         many.append(graph.n - 1)
         stillness.append(float(np.median(graph.stillness)))

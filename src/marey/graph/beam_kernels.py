@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 
@@ -227,7 +227,7 @@ def beam(
     return best_cost
 
 
-@kernel
+@inner
 def _best(
     numbers: Array,
     marks: Array,
@@ -271,7 +271,7 @@ def _best(
     return n_chosen
 
 
-@kernel
+@inner
 def _thin(numbers: Array, marks: Array, n: int, keep: int, reward: float) -> int:
     """Keep the best states of a slot in front; returns how many."""
     keys = np.empty(n)

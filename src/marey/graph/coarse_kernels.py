@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 from marey.graph.alike_kernels import pair, summing
 
 TILE = 64
 
 
-@kernel
+@inner
 def _is_valley(coarse: Any, r: int, c: int) -> bool:
     """Whether a coarse cell is the least of its row or of its column."""
     value = coarse[r, c]
@@ -28,7 +28,7 @@ def _is_valley(coarse: Any, r: int, c: int) -> bool:
     return not (r > 0 and coarse[r - 1, c] < value) and not (r + 1 < n_rows and coarse[r + 1, c] < value)
 
 
-@kernel
+@inner
 def _mark(grid: Any, extent: Any, i: int, j: int, reach: int) -> bool:
     """Ask for the cells within `reach` of (i, j) that are not known yet, and tell whether there are any.
 
@@ -46,7 +46,7 @@ def _mark(grid: Any, extent: Any, i: int, j: int, reach: int) -> bool:
     return asked
 
 
-@kernel
+@inner
 def _spread(grid: Any, extent: Any, needed: Any, half: int) -> None:
     """Which pairs of frames the windows of the marked cells take in: all within `half` along the diagonal.
 
@@ -63,7 +63,7 @@ def _spread(grid: Any, extent: Any, needed: Any, half: int) -> None:
                 needed[i + k, j + k] = True
 
 
-@kernel
+@inner
 def _pairs(ours: Any, theirs: Any, place: Any, needed: Any, sums: Any) -> None:
     """Sums over markers of the pairs of frames that are needed, of which the first are at `place`.
 
@@ -98,7 +98,7 @@ def _window(dots: Any, crosses: Any, heights: Any, weights: Any) -> Any:
     return dot, cross, height
 
 
-@kernel
+@inner
 def _cells(ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, sums: Any, weights: Any) -> None:
     """D of the marked cells, of which the first would be at `place`, from the sums of the pairs in their windows."""
     n = len(weights)
@@ -124,7 +124,7 @@ def _cells(ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, sums: Any
             grid[i, j] = max(rest, 0.0)
 
 
-@kernel
+@inner
 def _look(ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, needed: Any, sums: Any, weights: Any) -> None:
     """Fill in the cells of a tile at `place` that are asked for."""
     half = len(weights) // 2
@@ -133,7 +133,7 @@ def _look(ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, needed: An
     _cells(ours, theirs, grid, extent, place, sums, weights)
 
 
-@kernel
+@inner
 def _is_minimum(grid: Any, i: int, j: int) -> bool:
     value = grid[i, j]
     for row in range(max(i - 1, 0), min(i + 2, grid.shape[0])):

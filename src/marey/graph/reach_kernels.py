@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 _TURN = 2.0 * np.pi
@@ -55,13 +55,13 @@ def bent_length(x: float, z: float, ahead: float, goal_x: float, goal_z: float, 
     return best if best < np.inf else np.hypot(goal_x - x, goal_z - z)
 
 
-@kernel
+@inner
 def wrapped(angle: float) -> float:
     """From -pi to pi."""
     return (angle + np.pi) % _TURN - np.pi
 
 
-@kernel
+@inner
 def left_to_go(
     c: float, s: float, x: float, z: float, px: float, pz: float, heading: float, goals: Array, radius: float
 ) -> float:
@@ -299,20 +299,20 @@ def find_tails(
     return n
 
 
-@kernel
+@inner
 def _missed(off: float, near: float, well: float) -> float:
     """What an end costs that is so many metres off; a longer way to one that can be landed on is worth it."""
     return max(off, near) + _STEEP * max(0.0, off - well)
 
 
-@kernel
+@inner
 def _onto(c: float, s: float, x: float, z: float, move: Array) -> tuple[float, float, float, float]:
     """A transform after a move."""
     mc, ms, mx, mz = move[0], move[1], move[2], move[3]
     return c * mc - s * ms, s * mc + c * ms, mx * c + mz * s + x, mz * c - mx * s + z
 
 
-@kernel
+@inner
 def _free_tail(
     tail: int, c: float, s: float, x: float, z: float, tail_edges: Array, first: Array, points: Array, moves: Array,
     avoid: Array,
@@ -330,7 +330,7 @@ def _free_tail(
     return True
 
 
-@kernel
+@inner
 def _free(edge: int, c: float, s: float, x: float, z: float, first: Array, points: Array, avoid: Array) -> bool:
     """Whether an edge keeps out of the circles avoid (M, 3)."""
     if avoid.shape[0] == 0:
@@ -344,7 +344,7 @@ def _free(edge: int, c: float, s: float, x: float, z: float, first: Array, point
     return True
 
 
-@kernel
+@inner
 def _noted(kind: int, stamp: int, table: Array) -> bool:
     """Whether a kind has been noted with this stamp before; it is now."""
     size = table.shape[0]
@@ -357,7 +357,7 @@ def _noted(kind: int, stamp: int, table: Array) -> bool:
     return False
 
 
-@kernel
+@inner
 def _kind(c: float, s: float, x: float, z: float, cell: int, point: Array) -> int:
     """A number for states within 15 degrees and 20 cm of each other."""
     px, pz = point[0], point[1]
@@ -367,7 +367,7 @@ def _kind(c: float, s: float, x: float, z: float, cell: int, point: Array) -> in
     return ((cell * 32 + turn) * 1024 + column) * 1024 + row
 
 
-@kernel
+@inner
 def _thin(numbers: Array, marks: Array, n: int, keep: int) -> int:
     """Keep the best states of a slot in front; returns how many."""
     order = np.argsort(numbers[:n, 5] + numbers[:n, 4])[:keep]

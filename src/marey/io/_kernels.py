@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 
@@ -105,7 +105,7 @@ def parse_rows(data: Array, start: int, stop: int, n_columns: int, values: Array
     return n_rows, stop
 
 
-@kernel
+@inner
 def _long_number(data: Array, start: int, stop: int) -> tuple[int, int]:
     """The first 18 significant digits of the number text, and the power of ten that belongs to them."""
     mantissa = 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 from marey.layer.gaze_arrays import Figure, Looks, Table, Track
 
 Array = Any
@@ -20,7 +20,7 @@ _FURTHEST = 0.35
 _GIVE = 0.15
 
 
-@kernel
+@inner
 def _multiply(a: Array, b: Array, out: Array) -> None:
     """out = a * b; out must be another array."""
     out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
@@ -29,7 +29,7 @@ def _multiply(a: Array, b: Array, out: Array) -> None:
     out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]
 
 
-@kernel
+@inner
 def _turned(q: Array, sign: float, v: Array, out: Array) -> None:
     """out = v turned by q, or with sign -1 by its inverse; out may be v."""
     x, y, z = sign * q[1], sign * q[2], sign * q[3]
@@ -42,7 +42,7 @@ def _turned(q: Array, sign: float, v: Array, out: Array) -> None:
     out[2] = c + q[0] * u + (x * t - y * s)
 
 
-@kernel
+@inner
 def _exp(x: float, y: float, z: float, out: Array) -> None:
     angle = np.sqrt(x * x + y * y + z * z)
     half = 0.5 * angle
@@ -53,7 +53,7 @@ def _exp(x: float, y: float, z: float, out: Array) -> None:
     out[3] = share * z
 
 
-@kernel
+@inner
 def _vector_between(a: Array, b: Array, out: Array) -> None:
     """out = rotation vector of the smallest turn from unit a to unit b."""
     x = a[1] * b[2] - a[2] * b[1]
@@ -67,7 +67,7 @@ def _vector_between(a: Array, b: Array, out: Array) -> None:
     out[2] = share * z
 
 
-@kernel
+@inner
 def _unit(v: Array) -> None:
     size = np.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     if size > 1e-12:
@@ -76,20 +76,20 @@ def _unit(v: Array) -> None:
         v[2] /= size
 
 
-@kernel
+@inner
 def _towards(yaw: float, pitch: float, out: Array) -> None:
     out[0] = np.sin(yaw) * np.cos(pitch)
     out[1] = np.sin(pitch)
     out[2] = np.cos(yaw) * np.cos(pitch)
 
 
-@kernel
+@inner
 def _near(angle: float, other: float) -> Any:
     """The angle within pi of another."""
     return angle - 2.0 * np.pi * np.rint((angle - other) / (2.0 * np.pi))
 
 
-@kernel
+@inner
 def _between_corners(table: Array, origin: Array, cell: Array, yaw: float, pitch: float, n: int, out: Array) -> None:
     """out[:n] = the table at a goal, C1 across cells (Catmull-Rom)."""
     x = min(max((yaw - origin[0]) / cell[0], 1.0), table.shape[0] - 2.0 - 1e-9)
@@ -111,7 +111,7 @@ def _between_corners(table: Array, origin: Array, cell: Array, yaw: float, pitch
                 out[k] += w * corner[k]
 
 
-@kernel
+@inner
 def _eye_direction(v: Array, ahead: Array, out: Array) -> None:
     """out = m: `ahead` turned by eyes, neck, upper spine, lower spine and pelvis."""
     q = np.empty(4)
@@ -139,7 +139,7 @@ def aimed_row(
     _eye_direction(row, ahead, m)
 
 
-@kernel
+@inner
 def _ease(t: float) -> float:
     t = min(max(t, 0.0), 1.0)
     return t * t * (3.0 - 2.0 * t)

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 from marey.layer.trunk_kernels import best_rotation, pitch_between, trunk_frame, with_posture
 
 Array = Any
 
 
-@kernel
+@inner
 def _at(table: Array, origin: float, per_unit: float, x: float, n_frames: int) -> Any:
     """The frame at x, by a table of frames at even steps."""
     place = (x - origin) * per_unit
@@ -22,7 +22,7 @@ def _at(table: Array, origin: float, per_unit: float, x: float, n_frames: int) -
     return min(max(table[k] + share * (table[k + 1] - table[k]), 0.0), n_frames - 1.0)
 
 
-@kernel
+@inner
 def _slerped(a: Array, b: Array, t: float, out: Array) -> None:
     """out (4,) = from a at t = 0 to b at t = 1 the short way."""
     along = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
@@ -47,7 +47,7 @@ def _slerped(a: Array, b: Array, t: float, out: Array) -> None:
         out[k] /= size
 
 
-@kernel
+@inner
 def _pose_at(rotations: Array, above: Array, frame: float, out: Array) -> None:
     """The joints that are marked `above` at a frame between two."""
     before = int(frame)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 _SWEEPS = 12
 
 
-@kernel
+@inner
 def _multiply(a: Array, b: Array, out: Array) -> None:
     """out = a * b; out must be another array."""
     out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
@@ -25,7 +25,7 @@ def _multiply(a: Array, b: Array, out: Array) -> None:
     out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]
 
 
-@kernel
+@inner
 def _turned(q: Array, sign: float, v: Array, out: Array) -> None:
     """out = v turned by q, or with sign -1 by its inverse."""
     x, y, z = sign * q[1], sign * q[2], sign * q[3]
@@ -106,7 +106,7 @@ def best_rotation(source: Array, target: Array, out: Array) -> None:
         out[k] = sign * v[k, best] / np.sqrt(size)
 
 
-@kernel
+@inner
 def _own_points(
     parents: Array,
     above: Array,
@@ -135,7 +135,7 @@ def _own_points(
             out[n, k] = places[points[n], k]
 
 
-@kernel
+@inner
 def _stance(
     parents: Array, below: Array, legs: Array, offsets: Array, rotations: Array, places: Array, turns: Array, hip: Array
 ) -> None:
@@ -175,7 +175,7 @@ def _stance(
     hip[0], hip[1], hip[2], hip[3] = a * c, b * d, b * c, a * d
 
 
-@kernel
+@inner
 def _in_hips(hip: Array, turn: Array, point: Array, scratch: Array, out: Array) -> None:
     """out = a point of A's frame, which stands as `turn` in the world, as the hip frame sees it."""
     _turned(turn, 1.0, point, scratch)

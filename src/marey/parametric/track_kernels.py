@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 
@@ -18,7 +18,7 @@ _SETTLED = 1e-13
 _PANELS = 6
 
 
-@kernel
+@inner
 def _pace(low: Array, high: Array, shares: Array, x: float) -> float:
     """dt/dx times m at a place."""
     flow = 0.0
@@ -28,7 +28,7 @@ def _pace(low: Array, high: Array, shares: Array, x: float) -> float:
     return 1.0 / flow
 
 
-@kernel
+@inner
 def _between(low: Array, high: Array, shares: Array, a: float, b: float, nodes: Array, weights: Array) -> float:
     """m times the seconds from place a to place b, by Gauss quadrature."""
     total = 0.0

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 
-@kernel
+@inner
 def _weigh(off: Any, heat: Any, slope: Any, weights: Any) -> float:
     """Weights under a tilt into `weights` (n,), with sum 1; the value that the tilt is to make least."""
     n, d = off.shape
@@ -34,7 +34,7 @@ def _weigh(off: Any, heat: Any, slope: Any, weights: Any) -> float:
     return top + math.log(total)
 
 
-@kernel
+@inner
 def _solve(spread: Any, mean: Any, step: Any) -> None:
     """The step (d,) with spread @ step = -mean, for a symmetric positive spread (d, d), which is used up."""
     d = len(mean)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 Array = Any
 
@@ -109,7 +109,7 @@ def fill_codes(
     return looked_at
 
 
-@kernel
+@inner
 def _extend(
     total: Array,
     added: Array,

@@ -12,6 +12,7 @@ from marey.core.contacts import Contacts
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
+from marey.studio.left_out import annotations_in_file
 from marey.studio.motions import Opened
 from marey.studio.panels.look_messages import LaneEdit
 from marey.studio.places import Places
@@ -47,8 +48,7 @@ def save_beside(places: Places, opened: Opened) -> Path:
             f"{opened.file} holds {len(opened.clips)} clips, and a sidecar speaks of one; export this one first"
         )
     path = places.find(opened.file, opened.where)
-    told = replace(
-        first, contacts=now.contacts, labels=now.labels, source=replace(first.source, floor=now.source.floor)
-    )
+    contacts, labels = annotations_in_file(now, first)
+    told = replace(first, contacts=contacts, labels=labels, source=replace(first.source, floor=now.source.floor))
     write_sidecar(told, path)
     return sidecar_path(path)

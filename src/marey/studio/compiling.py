@@ -20,7 +20,7 @@ class Compiling:
     Numba is not loaded for that; what is loaded from its cache is not compiled.
     """
 
-    def __init__(self, tell: Callable[[], None]) -> None:
+    def __init__(self, tell: Callable[[], object]) -> None:
         self._tell = tell
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)

@@ -65,7 +65,10 @@ class Page:
         try:
             while True:
                 text = await self._text()
-                session.take(self._commands, parse_object(text), len(text))
+                message = parse_object(text)
+                if isinstance(message.get("do"), str):
+                    await self._commands.ready(message["do"])
+                session.take(self._commands, message, len(text))
         except WebSocketDisconnect as gone:
             return gone.code
         except InvalidValue as error:

@@ -12,6 +12,7 @@ import numpy as np
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.io import recognize
+from marey.studio.left_out import annotations_in_file
 from marey.studio.messages import ContactLane, LabelSpan, MotionInfo
 from marey.studio.motions import Opened
 
@@ -65,7 +66,7 @@ def info_of(
         stature=_stature(figure),
         contacts=_lanes(figure),
         labels=tuple(LabelSpan(*label) for label in figure.labels),
-        unsaved=bool(opened.file) and not _same_annotations(figure, opened.saved),
+        unsaved=bool(opened.file) and not _same_annotations(figure, opened.saved, opened.figure),
         **shared,
     )
 
@@ -104,10 +105,12 @@ def _lanes(motion: Motion) -> tuple[ContactLane, ...] | None:
     )
 
 
-def _same_annotations(motion: Motion, saved: object) -> bool:
-    if not isinstance(saved, Motion) or motion.labels != saved.labels:
+def _same_annotations(motion: Motion, saved: object, first: object) -> bool:
+    if not isinstance(saved, Motion) or not isinstance(first, Motion):
         return False
-    a, b = motion.contacts, saved.contacts
+    (a, labels), (b, others) = (annotations_in_file(each, first) for each in (motion, saved))
+    if labels != others:
+        return False
     if a is None or b is None:
         return a is b
     return a.names == b.names and bool(np.array_equal(a.mask, b.mask))

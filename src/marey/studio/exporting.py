@@ -1,7 +1,8 @@
-"""Motions as files for download."""
+"""Motions as files: for download, or in the opened folder."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -10,22 +11,107 @@ from pathlib import Path
 
 from marey.core.labels import Labels
 from marey.core.motion import Motion
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, UnreadableFile, UnwritableFile
+from marey.io.files import SIDECAR_SUFFIX
+from marey.studio.folder import SUFFIXES, Folder
 from marey.studio.places import Places, fit_name
 
+_MOST_TRIED = 10_000
 
-def export_motions(places: Places, motions: Sequence[Motion], suffix: str, name: str) -> Path:
-    """Write the motions into one file that can be fetched; gives its path."""
+
+def export_motions(places: Places, motions: Sequence[Motion], suffix: str, name: str) -> tuple[Path, Path | None]:
+    """Write the motions into one file that can be fetched; gives its path, and that of its sidecar if it has one."""
     from marey.io import save
+    from marey.io.sidecar import sidecar_path
 
     if not motions:
         raise InvalidValue("there is no motion to export")
     if len(motions) > 1:  # a sidecar could speak of one only
         motions = [replace(motion, contacts=None, labels=Labels()) for motion in motions]
     target = places.exports / f"{fit_name(name)}.{suffix}"
-    # The sidecar that goes with a file is not wanted here, nor one that is left from an earlier export.
+    beside = target.with_name(target.stem + SIDECAR_SUFFIX)
+    # In a folder of its own, so that no sidecar of an earlier export is taken for this one's.
     with tempfile.TemporaryDirectory(dir=places.own) as folder:
         made = Path(folder) / target.name
         save(list(motions) if len(motions) > 1 else motions[0], made)
+        side = sidecar_path(made)
+        has_side = side.is_file()
+        if has_side:
+            shutil.move(side, beside)
         shutil.move(made, target)
-    return target
+    return target, beside if has_side else None
+
+
+def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> str | None:
+    """Write a motion and its sidecar into the opened folder; gives its path there, or None where the name is taken.
+
+    Both appear whole, the sidecar first, and nothing that is there is ever replaced.
+    """
+    from marey.io import save
+    from marey.io.sidecar import sidecar_path
+
+    folder = _opened(places)
+    if name != fit_name(name) or name.startswith("."):
+        raise InvalidValue(f"expected a name such as 'walk 2', without / and the like, got {name[:80]!r}")
+    if _is_taken(folder, name):
+        return None
+    target = folder.inside(f"{name}.{suffix}")
+    placed: list[Path] = []
+    try:
+        with tempfile.TemporaryDirectory(prefix=".marey-", dir=folder.root) as hidden:
+            made = Path(hidden) / target.name
+            save(motion, made)
+            for part in (sidecar_path(made), made):
+                if part.is_file():
+                    _place(part, target.with_name(part.name))
+                    placed.append(target.with_name(part.name))
+    except FileExistsError:  # it has come meanwhile
+        for part in placed:
+            part.unlink(missing_ok=True)
+        return None
+    except OSError as error:
+        for part in placed:
+            part.unlink(missing_ok=True)
+        why = (error.strerror or str(error)).lower()
+        raise UnwritableFile(f"cannot be written into the folder ({why})", path=target.name) from None
+    return target.name
+
+
+def free_name(places: Places, name: str) -> str:
+    """A name like `name` that no motion or sidecar of the folder has."""
+    folder = _opened(places)
+    base = fit_name(name).lstrip(".") or "motion"
+    for k in range(1, _MOST_TRIED):
+        tried = base if k == 1 else fit_name(f"{base[: 120 - 6]} {k}")
+        if not _is_taken(folder, tried):
+            return tried
+    raise InvalidValue(f"the folder has {_MOST_TRIED} files called {base!r}; choose another name")
+
+
+def _opened(places: Places) -> Folder:
+    if places.folder is None:
+        raise InvalidValue("no folder is open to save in; download the file, or start with `marey studio FOLDER`")
+    return places.folder
+
+
+def _is_taken(folder: Folder, name: str) -> bool:
+    """Whether a motion of that name is there, in any format: a sidecar belongs to all of one name."""
+    names = {f"{name}{suffix}".lower() for suffix in (*SUFFIXES, ".asf", SIDECAR_SUFFIX)}
+    try:
+        there = os.listdir(folder.root)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise UnreadableFile(f"the folder cannot be read any more ({why})", path=folder.name) from None
+    # Without regard to case, as some file systems see it.
+    return any(each.lower() in names for each in there)
+
+
+def _place(made: Path, target: Path) -> None:
+    """Give a file its name, which must be free: a link, unlike a rename, never replaces anything."""
+    try:
+        os.link(made, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: whoever makes the empty file has the name
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        os.replace(made, target)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from marey.errors import MareyError, NoResult
+from marey.studio.compiling import TEXT, Compiling
 from marey.studio.parcels import pack, unpack
 
 # The id of the command that is being answered, for those that a panel's function calls.
@@ -58,6 +59,17 @@ class Jobs:
                 return await self._work(call, arguments, folder, COMMAND.get())
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    async def here(self, text: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function on a thread of this process; while something is compiled for it, the page is told."""
+        loop, command = asyncio.get_running_loop(), COMMAND.get()
+
+        def work() -> Any:
+            with Compiling(lambda: loop.call_soon_threadsafe(self._tell, command, 0.0, f"{text} ({TEXT})")):
+                return function(*arguments)
+
+        async with self.cancellable():
+            return await asyncio.to_thread(work)
 
     @asynccontextmanager
     async def cancellable(self) -> AsyncIterator[None]:
@@ -124,6 +136,11 @@ class Jobs:
         """The worker's process id, where one runs."""
         alive = self._worker is not None and self._worker.returncode is None
         return self._worker.pid if alive and self._worker is not None else None
+
+    @property
+    def running(self) -> tuple[int, ...]:
+        """Ids of the commands whose work goes on, or waits for its turn."""
+        return tuple(self._running)
 
     def cancel(self, command: int) -> None:
         """End the work that a command asked for; nothing happens where it has none."""

@@ -16,6 +16,7 @@ from marey.core._arrays import Floats
 from marey.core.markers import Markers
 from marey.errors import InvalidValue, MareyError
 from marey.studio.frames import pack_live
+from marey.studio.jobs import Cancelled
 from marey.studio.messages import LiveEnded, LiveReport, LiveStarted
 from marey.studio.motions import Figure, world_of
 from marey.studio.outbox import Outbox
@@ -76,20 +77,33 @@ class MotionPlayer:
 
 
 class Live:
-    """The live stream of one session; a new one ends the one before."""
+    """The live stream of one session; a new one ends the one before.
+
+    What is to be streamed may take long to make ready. Whoever begins to asks for a `turn`, and gives it to `start`:
+    where another has asked since, or everything was stopped, it comes too late and must not end what plays.
+    """
 
     def __init__(self, outbox: Outbox, tell: Callable[[LiveEnded], None]) -> None:
         self._outbox = outbox
         self._tell = tell
         self._stream = 0
+        self._turn = 0
         self._task: asyncio.Task[None] | None = None
         self._echoes: deque[float] = deque(maxlen=_ECHOES)
         self._late = 0
 
-    def start(self, source: LiveSource, rate: float) -> LiveStarted:
-        """Begin to stream; called in the server's loop."""
+    def turn(self) -> int:
+        """A number for `start`, which is of no use once another has asked for one."""
+        self._turn += 1
+        return self._turn
+
+    def start(self, source: LiveSource, rate: float, turn: int | None = None) -> LiveStarted:
+        """Begin to stream; called in the server's loop. Without a turn it is whoever calls whose turn it is."""
         check_rate(rate)
-        self.stop()
+        if turn is not None and turn != self._turn:
+            raise Cancelled("something else was asked to play meanwhile")
+        self._turn += 1
+        self._end()
         self._stream += 1
         self._late = 0
         self._echoes.clear()
@@ -97,11 +111,18 @@ class Live:
         self._task = asyncio.get_running_loop().create_task(self._play(source, rate, self._stream))
         return LiveStarted(self._stream, rate, source.joints, source.parents)
 
-    def stop(self) -> None:
-        """End the stream, if there is one."""
+    def stop(self, stream: int | None = None) -> None:
+        """End a stream, if it still plays; without a number whatever plays, and whatever is made ready to."""
+        if stream is None:
+            self._turn += 1
+        if stream in (None, self._stream):
+            self._end()
+
+    def _end(self) -> None:
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
+        self._outbox.drop_live()
 
     def echoed(self, stream: int, frame: int, sent: float) -> None:
         """The page has shown `frame`, which was sent at `sent` (seconds since 1970)."""

@@ -170,12 +170,23 @@ class Hello(Message):
 
 
 @dataclass(frozen=True, slots=True)
+class UnderWay:
+    """Work that goes on: the id of the command that asked for it and its name, and how far it said that it is."""
+
+    job: int
+    command: str
+    share: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Welcome:
     """The session. Where it is `resumed`, replies not yet seen follow; `received` is the last id that had arrived.
 
     Commands with greater ids were lost and may be sent again, as may any `frames` without an answer; ids up to it are
     used up, so that a page that is itself new goes on above it. Where `lost`, some replies were dropped, and the page
-    had better take `motions` for all there is. `folder` is "" where none is open.
+    had better take `motions` for all there is. `folder` is "" where none is open. `work` was asked for before, by a
+    page that may have been reloaded since: its progress and its replies follow, with the ids that it has there.
     """
 
     session: str
@@ -188,6 +199,7 @@ class Welcome:
     panels: tuple[str, ...]
     upload_bytes: int
     block_frames: int
+    work: tuple[UnderWay, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +208,22 @@ class Cancel(Message):
 
     do: ClassVar[str] = "cancel"
     job: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown(Message):
+    """The page has shown what it shows first: what others might have to wait for may begin behind it."""
+
+    do: ClassVar[str] = "shown"
+
+
+@dataclass(frozen=True, slots=True)
+class GettingReady(Event):
+    """What is compiled at its first use is compiled beforehand: `done` of `of` pieces. It is over where all are."""
+
+    event: ClassVar[str] = "getting_ready"
+    done: int
+    of: int
 
 
 # --- Live
@@ -222,9 +250,10 @@ class LiveStarted:
 
 @dataclass(frozen=True, slots=True)
 class StopLive(Message):
-    """End the live stream, if there is one."""
+    """End a live stream, if it still plays; null for any, those included that are only being made ready."""
 
     do: ClassVar[str] = "live_stop"
+    stream: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,16 +333,21 @@ class ViewMotion:
     step: tuple[float, float, float]
     positions: str
     rotations: str
+    skin: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class ViewData:
-    """All that the page of `marey view` shows: the text of its script element with id "marey-data", as JSON."""
+    """All that the page of `marey view` shows: the text of its script element with id "marey-data", as JSON.
+
+    `skins` are GLB files in base64, with a body and without animations; `skin` of a motion is the number of its own.
+    """
 
     version: int
     title: str
     motions: tuple[ViewMotion, ...]
+    skins: tuple[str, ...]
 
 
 OTHERS: tuple[type, ...] = (Uploaded, Refused, ViewData)
-EVENTS: tuple[type[Event], ...] = (LiveEnded, MotionChanged)
+EVENTS: tuple[type[Event], ...] = (LiveEnded, MotionChanged, GettingReady)

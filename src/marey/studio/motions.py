@@ -79,6 +79,7 @@ class Motions:
         self._opened: dict[str, Opened] = {}
         self._count = 0
         self._revision = 0
+        self._beside: dict[str, int] = {}
 
     def ids(self) -> tuple[str, ...]:
         """In the order of opening."""
@@ -102,6 +103,14 @@ class Motions:
             opened.at, opened.saved = 0, opened.figure
             self._opened[name] = opened
         return name
+
+    def hold(self, what: str, size: int) -> None:
+        """Count bytes that are kept beside the open motions, in place of those told of before under the same name."""
+        with self._lock:
+            more = size - self._beside.get(what, 0)
+            if more > 0 and self._bytes() + more > MOST_BYTES:
+                raise InvalidValue(f"more than {MOST_BYTES / 2**30:g} GB of motion would be open; close some")
+            self._beside[what] = size
 
     def add_made(self, motion: Motion, *made_from: str) -> str:
         """Take in a motion that was made here, from those with the given ids; gives its id."""
@@ -183,10 +192,10 @@ class Motions:
             opened.saved = opened.now.figure
 
     def _bytes(self, *more: Figure) -> int:
-        """The bytes of all motions with their history; steps share what they have not changed."""
+        """The bytes of all motions with their history, and beside; steps share what they have not changed."""
         figures = [step.figure for opened in self._opened.values() for step in opened.steps]
         arrays = {id(array): array.nbytes for figure in (*figures, *more) for array in _arrays(figure)}
-        return sum(arrays.values())
+        return sum(arrays.values()) + sum(self._beside.values())
 
     def frames(self, name: str, start: int, stop: int) -> FrameBlock:
         """Frames `start` to `stop` in the world."""

@@ -61,6 +61,10 @@ class Outbox:
         self._live.append(frame)
         self._wake.set()
 
+    def drop_live(self) -> None:
+        """Take back the live frames that wait: of a stream that is ended nothing comes after the word of its end."""
+        self._live.clear()
+
     # --- Emptied by the connection
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import inspect
 from collections.abc import Awaitable, Callable
@@ -74,6 +75,11 @@ class Commands:
         if do not in self._found and not self._whole:
             self.load()
         return self._found.get(do)
+
+    async def ready(self, do: str) -> None:
+        """Load what a command needs on a thread, so that nobody else has to wait for it."""
+        if do not in self._found and not self._whole:
+            await asyncio.to_thread(self.load)
 
     def load(self) -> None:
         """Load all panels, so that nobody has to wait for it later; from any thread."""

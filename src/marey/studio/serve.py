@@ -25,6 +25,10 @@ _MESSAGE_BYTES = 4 * 2**20
 _GRACE = 2
 
 
+# Hosts that stand for all addresses of a machine.
+_EVERYWHERE = ("0.0.0.0", "::")
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """Where the server is: `url` has the token."""
@@ -35,14 +39,32 @@ class Address:
 
     @property
     def url(self) -> str:
-        """What to open in a browser."""
-        name = "127.0.0.1" if self.host in ("0.0.0.0", "::", "localhost") else self.host
+        """What to open in a browser of this machine."""
+        return self._under("127.0.0.1" if self.host in (*_EVERYWHERE, "localhost") else self.host)
+
+    @property
+    def url_elsewhere(self) -> str:
+        """What to open in a browser of another machine, if the server can be reached from there."""
+        return self._under(_name_in_network(self.host) if self.host in _EVERYWHERE else self.host)
+
+    def _under(self, name: str) -> str:
         return f"http://{f'[{name}]' if ':' in name else name}:{self.port}/?token={self.token}"
 
     @property
     def cookie(self) -> str:
         """The name of the cookie; ports share their cookies, so that each has a name of its own."""
         return f"marey_{self.port}"
+
+
+def _name_in_network(host: str) -> str:
+    """An address by which others see this machine, which listens everywhere; its name where there is no network."""
+    family, other = (socket.AF_INET6, "2001:db8::1") if ":" in host else (socket.AF_INET, "192.0.2.1")
+    with socket.socket(family, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect((other, 9))  # sends nothing: it only chooses the way that a message would take
+            return str(asking.getsockname()[0])
+        except OSError:
+            return socket.gethostname()
 
 
 def bind(host: str = "127.0.0.1", port: int | None = None, *, expose: bool = False) -> socket.socket:
@@ -88,6 +110,7 @@ def serve(
     address: Address | None = None,
     ready: Callable[[Address], None] | None = None,
     started: Callable[[Server], None] | None = None,
+    warm_up: bool = False,
 ) -> None:
     """Serve until interrupted.
 
@@ -98,6 +121,7 @@ def serve(
     address : from `address_of`, where it was told to somebody already.
     ready : called with the address when pages can be opened.
     started : called with the server, whose `should_exit` ends it.
+    warm_up : compile in a process of its own, once a figure is shown, what is otherwise compiled at its first use.
     """
     import uvicorn
 
@@ -105,7 +129,7 @@ def serve(
 
     here = address_of(listening) if address is None else address
     hosts, exposed = own_hosts(here.host, here.port), not is_loopback(here.host)
-    app = studio.app(here.token, hosts, here.cookie, any_host=exposed)
+    app = studio.app(here.token, hosts, here.cookie, any_host=exposed, warm_up=warm_up)
     config = uvicorn.Config(
         app,
         ws=BoundedProtocol,

@@ -14,7 +14,7 @@ from marey.studio.folder import Folder
 from marey.studio.frames import pack_frames
 from marey.studio.jobs import COMMAND, Jobs, WorkFailed
 from marey.studio.live import Live
-from marey.studio.messages import Binary, Event, MotionInfo, Welcome
+from marey.studio.messages import Binary, Event, MotionInfo, UnderWay, Welcome
 from marey.studio.motions import BLOCK_FRAMES, Motions
 from marey.studio.outbox import Outbox
 from marey.studio.places import UPLOAD_BYTES, Places
@@ -58,6 +58,8 @@ class Session:
         self._blocks = asyncio.Semaphore(MOST_BLOCKS)
         self._letters = 0
         self._tasks: set[asyncio.Task[None]] = set()
+        # Commands under way by their ids: name, and the share and text of the last progress.
+        self._asked: dict[int, tuple[str, float, str]] = {}
 
     def info(self, motion: str) -> MotionInfo:
         """An open motion as the page is told of it."""
@@ -84,6 +86,7 @@ class Session:
             PANELS,
             UPLOAD_BYTES,
             BLOCK_FRAMES,
+            tuple(UnderWay(job, *self._asked[job]) for job in self.jobs.running if job in self._asked),
         )
 
     def come_back(self) -> None:
@@ -112,10 +115,12 @@ class Session:
         self._letters += letters
         task = asyncio.get_running_loop().create_task(self._answer(command, number, message))
         self._tasks.add(task)
-        task.add_done_callback(lambda done: self._over(done, letters))
+        self._asked[number] = (command.message.do, 0.0, "")
+        task.add_done_callback(lambda done: self._over(done, number, letters))
 
-    def _over(self, task: asyncio.Task[None], letters: int) -> None:
+    def _over(self, task: asyncio.Task[None], number: int, letters: int) -> None:
         self._tasks.discard(task)
+        self._asked.pop(number, None)
         self._letters -= letters
 
     async def _answer(self, command: Command, number: int, fields: dict[str, Any]) -> None:
@@ -155,10 +160,12 @@ class Session:
         folder = self.places.folder
         for place in (self.places.own, self.shared.own, None if folder is None else folder.root):
             if place is not None:
-                text = text.replace(f"{place}/", "")
+                text = text.replace(f"{place}/", "").replace(str(place), "the folder")
         self.outbox.put_text(encode({"id": number, "kind": "failed", "error": {"type": kind, "text": text}}))
 
     def _progress(self, number: int, share: float, text: str) -> None:
+        if number in self._asked:
+            self._asked[number] = (self._asked[number][0], share, text)
         if self.outbox.is_attached:
             self.outbox.put_text(encode({"id": number, "kind": "progress", "share": share, "text": text}))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from marey.errors import LimitExceeded
 from marey.studio.folder import Folder
+from marey.studio.messages import Event
 from marey.studio.session import Session
 from marey.studio.shared import Shared
 
@@ -30,7 +31,7 @@ class Sessions:
 
     def __init__(self, folder: Folder | None) -> None:
         self._folder = folder
-        self._shared = Shared()
+        self.shared = Shared()
         self._seats: dict[str, _Seat] = {}
 
     def __len__(self) -> int:
@@ -41,12 +42,17 @@ class Sessions:
         seat = self._seats.get(name)
         return None if seat is None else seat.session
 
+    def tell(self, event: Event) -> None:
+        """Send an event to all pages."""
+        for seat in self._seats.values():
+            seat.session.tell(event)
+
     async def enter(self, name: str, page: object) -> tuple[Session, object | None]:
         """The session that a page had, or a new one; and the page that sat there until now, if one did."""
         seat = self._seats.get(name)
         if seat is None:
             await self._make_room()
-            session = Session(self._folder, self._shared)
+            session = Session(self._folder, self.shared)
             seat = self._seats[session.id] = _Seat(session)
         else:
             seat.session.come_back()
@@ -72,7 +78,7 @@ class Sessions:
                 seat.leaving.cancel()
         for name in list(self._seats):
             await self._drop(name)
-        self._shared.close()
+        self.shared.close()
 
     async def _expire(self, session: Session, went: bool) -> None:
         if went:

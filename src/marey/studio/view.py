@@ -44,13 +44,16 @@ _PAGE = """\
 """
 
 
-def view_page(figures: Sequence[Figure], title: str = "", *, page: Path = PAGE) -> bytes:
+def view_page(
+    figures: Sequence[Figure], title: str = "", *, skins: Sequence[bytes | None] = (), page: Path = PAGE
+) -> bytes:
     """The page that plays motions or markers, as the bytes of an HTML file.
 
     Parameters
     ----------
     figures : in the order in which they are offered.
     title : of the page; the first one's name by default.
+    skins : for each figure, the GLB file whose body it wears (see `view_skin.skin_of`), or None; none for any without.
     page : the folder with the built player, ``view.js`` and ``view.css``.
 
     Positions are rounded to 1/65534 of how far the figure gets, which is 0.15 mm in 10 m, rotations to 2 minutes of
@@ -60,10 +63,20 @@ def view_page(figures: Sequence[Figure], title: str = "", *, page: Path = PAGE) 
         raise InvalidValue("there is no motion to show")
     script, style = _built(page, "view.js", "</script"), _built(page, "view.css", "</style")
     named = title or figures[0].name or "motion"
-    data = encode(ViewData(_VERSION, named, tuple(_view_motion(figure, i) for i, figure in enumerate(figures))))
+    worn = list(skins) or [None] * len(figures)
+    if len(worn) != len(figures):
+        raise InvalidValue(f"expected a skin or None for each of {len(figures)} motions, got {len(worn)}")
+    bodies = list(dict.fromkeys(body for body in worn if body is not None))
+    motions = (
+        _view_motion(figure, i, None if body is None else bodies.index(body))
+        for i, (figure, body) in enumerate(zip(figures, worn, strict=True))
+    )
+    packed = tuple(base64.b64encode(body).decode() for body in bodies)
+    data = encode(ViewData(_VERSION, named, tuple(motions), packed))
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
+        # Pictures inside of a skin are unpacked in the page; nothing but what the page itself has made is a blob.
+        "connect-src blob:; base-uri 'none'; form-action 'none'"
     )
     # JSON has "<" in texts only, where this says the same; so that no name ends the element that it stands in.
     safe = data.replace("<", "\\u003c")
@@ -83,7 +96,7 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _view_motion(figure: Figure, index: int) -> ViewMotion:
+def _view_motion(figure: Figure, index: int, skin: int | None) -> ViewMotion:
     motions = Motions()
     opened = Opened(figure)
     motions.add(opened)
@@ -91,7 +104,7 @@ def _view_motion(figure: Figure, index: int) -> ViewMotion:
     packed, low, step = _quantized(positions)
     turned = np.rint(rotations[..., [1, 2, 3, 0]] * _SPAN).astype("<i2")
     info = info_of(f"m{index + 1}", opened)
-    return ViewMotion(info, "q16", _triple(low), _triple(step), _base64(packed), _base64(turned))
+    return ViewMotion(info, "q16", _triple(low), _triple(step), _base64(packed), _base64(turned), skin)
 
 
 def _quantized(positions: Floats) -> tuple[NDArray[Any], Floats, Floats]:

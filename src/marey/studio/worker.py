@@ -10,6 +10,7 @@ import importlib
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 import time
@@ -31,6 +32,7 @@ def main() -> None:
     # Whatever prints must not be taken for an answer.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the server, which hears Ctrl-C too
     warnings.simplefilter("ignore")
     if hasattr(os, "nice"):
         os.nice(5)  # what is shown goes before what is computed
@@ -73,7 +75,7 @@ def _answer(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
     folder = Path(task["folder"])
     try:
         with Compiling(lambda: write(last[0], f"{last[1]} ({TEXT})")):
-            result = _function(task["call"])(progress, **unpack(task["arguments"], folder))
+            result = function_of(task["call"])(progress, **unpack(task["arguments"], folder))
         return {"result": pack(result, folder)}
     except MareyError as error:
         return {"error": {"type": type(error).__name__, "text": str(error)}}
@@ -81,7 +83,7 @@ def _answer(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
         return {"error": {"type": type(error).__name__, "text": f"unexpected: {error} (this is a bug)"}}
 
 
-def _function(call: str) -> Any:
+def function_of(call: str) -> Any:
     """``module:function`` of the studio, and of nothing else."""
     module, _, name = call.partition(":")
     if not module.startswith(_PREFIX) or name.startswith("_"):

@@ -43,10 +43,12 @@ class Tab:
     def until(self, expression: str) -> None:
         """Wait until a JavaScript function gives something true: the page's policy forbids playwright's own way."""
         end = time.monotonic() + PATIENCE
+        pause = 0.02
         while not self.page.evaluate(expression):
             if time.monotonic() > end:
                 pytest.fail(f"waited {PATIENCE:g} s in vain for {expression}; complaints: {self.complaints}")
-            time.sleep(0.03)
+            time.sleep(pause)
+            pause = min(1.2 * pause, 0.2)  # to ask takes time from what is waited for
 
     def get(self, expression: str) -> Any:
         """The value of a JavaScript expression."""
@@ -104,6 +106,11 @@ def address(folder: Path) -> Iterator[str]:
         server.wait(20)
 
 
+def draw_coarsely(tab: Tab) -> None:
+    """Fewer pixels in the scene, as the processor draws them; nothing else changes."""
+    tab.page.evaluate("() => { marey.stage.ratio = 0.3; marey.stage.resize(); }")
+
+
 def new_tab(browser: Any, **options: Any) -> Tab:
     """A page in a profile of its own, which keeps account of errors."""
     # Small, as pictures are drawn without a graphics card here; one test looks at the sizes that people have.
@@ -121,6 +128,7 @@ def shared(browser: Any, address: str) -> Iterator[Tab]:
     tab = new_tab(browser)
     tab.page.goto(address)
     tab.until("() => !!window.marey?.selected?.figure.pose && marey.stage.drawn > 1")
+    draw_coarsely(tab)
     yield tab
     for profile in browser.contexts:  # else pages go on drawing beside those of the next module
         profile.close()

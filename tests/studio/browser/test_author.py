@@ -49,7 +49,9 @@ def test_a_character_is_made_and_saved(author: Tab, folder: Path) -> None:
     author.until("() => [...document.querySelectorAll('.panel .item')].some(b => b.textContent === 'walk → walk')")
     page.get_by_role("button", name="Walk about").click()
     author.until("() => marey.selected.info.n_frames === 600 && !!marey.selected.figure.pose")
+    assert author.get("[...marey.motions.values()].filter(({ figure }) => figure.visible).length") == 1
     page.get_by_label("Name of the character").fill("mine")
     page.get_by_role("button", name="Save").first.click()
     author.until("() => /Saved mine.json/.test(document.querySelector('#notices').textContent)")
-    assert list(ParametricMotionGraph.load(folder / "mine.json").edges) == [("walk", "walk")]
+    made = ParametricMotionGraph.load(folder / "mine.json")
+    assert (made.name, list(made.edges)) == ("mine", [("walk", "walk")])

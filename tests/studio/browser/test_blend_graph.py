@@ -26,6 +26,29 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return at
 
 
+def hold_on_while_blends_arrive(tab: Tab) -> None:
+    """A slider stays in the hand, and in focus, however many results come meanwhile; it is undone as one."""
+    page = tab.page
+    slider = page.locator(".panel input[type=range]").first
+    box = slider.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for k in range(1, 4):
+        revision = tab.get("marey.selected.info.revision")
+        page.mouse.move(x + 12 * k, y)
+        tab.until(f"() => marey.selected.info.revision !== {revision}")
+    page.mouse.up()
+    moved = float(slider.input_value())
+    assert moved > 0.55
+    assert tab.get("marey.selected.info.undo") == 1
+    for _ in range(2):
+        revision = tab.get("marey.selected.info.revision")
+        page.keyboard.press("ArrowRight")
+        tab.until(f"() => marey.selected.info.revision !== {revision}")
+    assert float(slider.input_value()) == pytest.approx(moved + 0.02)
+
+
 def test_blend_two_and_change_everything(tab: Tab) -> None:
     page = tab.page
     tab.open("fast.bvh")
@@ -38,8 +61,10 @@ def test_blend_two_and_change_everything(tab: Tab) -> None:
     tab.until("() => marey.selected.info.name === '0.5 slow+0.5 fast' && !!marey.selected.figure.pose")
     assert tab.get("marey.playback.playing")
     made = tab.get("marey.selected.info.motion")
-    page.locator(".panel").get_by_label("fast, number").fill("0.1")
-    page.keyboard.press("Enter")
+    hold_on_while_blends_arrive(tab)
+    for name, weight in (("slow", "0.5"), ("fast", "0.1")):
+        page.locator(".panel").get_by_label(f"{name}, number").fill(weight)
+        page.keyboard.press("Enter")
     tab.until("() => marey.selected.info.name.includes('0.833 slow')")
     for method, name in (("linear", "linear blend"), ("discrete", "discrete timewarp"), ("ours", "0.833 slow")):
         page.locator(".panel").get_by_label("Method").select_option(method)
@@ -75,6 +100,8 @@ def test_transition_and_statistics(tab: Tab) -> None:
     page.locator(".panel").get_by_label("Make").select_option("transition")
     tab.until("() => marey.selected.info.name === 'slow to fast'")
     assert "Goes over where A is at" in page.locator(".panel").inner_text()
+    # Which only a grid that was made for transitions says.
+    tab.until("() => document.querySelector('.panel').textContent.includes('Click to go over there')")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="BVH", exact=True).click()
     assert waiting.value.suggested_filename == "slow to fast.bvh"
@@ -122,10 +149,12 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     page.get_by_label("Forget the threshold").click()
     page.get_by_label("Length, number").fill("5")
     page.get_by_role("button", name="Random walk").click()
-    tab.until("() => marey.selected.info.name === 'walk 0' && !!marey.selected.figure.pose && marey.playback.playing")
+    tab.until("() => marey.selected.info.name === 'by chance 0' && !!marey.selected.figure.pose")
+    tab.until("() => marey.playback.playing")
     assert tab.get("marey.selected.info.n_frames") == 150
 
     page.get_by_role("button", name="Draw", exact=True).click()
+    assert not tab.get("marey.playback.playing"), "the camera would go along with the figure"
     panel.get_by_label("Style").select_option("walk")
     box = page.locator("#stage canvas").bounding_box()
     middle = box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"]
@@ -138,6 +167,10 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     page.get_by_role("button", name="Follow", exact=True).last.click()
     tab.until("() => document.querySelector('.panel').textContent.includes('cm off in the mean')")
     assert tab.get("marey.selected.info.name") == "path"
+    # All of the path is in the picture, and the camera stays there.
+    page.evaluate("() => { window.spot = (at) => marey.stage.camera.position.clone().set(at[0], 0, at[1]); }")
+    path = "JSON.parse(sessionStorage['marey.kept']).choices.graph.done.path"
+    tab.until(f"() => !marey.following && {path}.every((at) => marey.stage.sees(spot(at)))")
 
     page.get_by_role("button", name="Steer with the keys").click()
     tab.until("() => document.querySelector('.panel').textContent.includes('Playing at 30 Hz')")

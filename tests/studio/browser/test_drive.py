@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,23 @@ WATCH = f"""(() => {{
     last = {PLACE}.clone();
   }});
 }})()"""
+
+
+# A gamepad whose stick drifts a little; `window.wishes` are what is asked for from then on.
+PAD = """(() => {
+  const buttons = Array.from({ length: 17 }, () => ({ pressed: false, value: 0 }));
+  const axes = [0.1, 0.15];
+  window.pad = { id: "Test Pad (STANDARD)", index: 0, connected: true, mapping: "standard", axes, buttons };
+  navigator.getGamepads = () => [window.pad];
+  window.wishes = [];
+  const ask = marey.connection.ask.bind(marey.connection);
+  marey.connection.ask = (name, fields, options) => {
+    if (name === "drive_wish") window.wishes.push(fields);
+    return ask(name, fields, options);
+  };
+})()"""
+# x and z of what is to the right in the picture.
+ACROSS = "[marey.stage.camera.matrixWorld.elements[0], marey.stage.camera.matrixWorld.elements[2]]"
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +81,26 @@ def test_a_figure_is_driven_by_keys_and_mouse_and_the_way_is_changed(tab: Tab) -
     page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.8 * box["height"])
     tab.until("() => /Blend tree/.test(document.querySelector('.panel table').textContent)")
 
+    tab.get(PAD)
+    tab.until("() => /Test Pad is here/.test(document.querySelector('.panel').textContent)")
+    assert tab.get("window.wishes.length") == 0, "a stick that hardly moves pushes nothing"
+    tab.get("window.pad.axes = [1, 0]")
+    tab.until("() => window.wishes.length > 0")
+    wish, (x, z) = tab.get("window.wishes.at(-1)"), tab.get(ACROSS)
+    assert math.cos(wish["direction"] - math.atan2(x, z)) > 0.99, "to the right, as it is seen"
+    assert wish["point"] is None
+    tab.get("window.pad.connected = false")
+    tab.until("() => !marey.stage.canvas.closest('body').innerText.includes('Test Pad')")
+
+    page.get_by_label("Filter files").press_sequentially("wasd")
+    assert page.get_by_label("Filter files").input_value() == "wasd"
+    page.get_by_label("Filter files").press("Escape")
+    assert page.get_by_role("button", name="Stop").count() == 1, "keys in a field are the field's"
+    page.get_by_label("Filter files").fill("")
+    tab.get("document.activeElement.blur()")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Start").wait_for()
+
     page.get_by_role("button", name="Keep").click()
     tab.until("() => marey.selected.info.name === 'driven' && !!marey.selected.figure.pose")
     page.get_by_role("button", name="Start").wait_for()
@@ -77,6 +115,7 @@ HOLD = """(() => {
     window.asked.push(name);
     const answer = ask(name, fields, options);
     if (name !== "drive_start") return answer;
+    answer.catch(() => undefined);  // it may fail before anybody is let wait for it
     return new Promise((done) => window.held.push(() => done(answer)));
   };
 })()"""

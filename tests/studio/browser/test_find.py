@@ -92,4 +92,23 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     tab.until(f"() => marey.motions.size === {motions} + 1")
     page.locator(".tile").nth(1).dblclick()
     tab.until(f"() => marey.motions.size === {motions} + 2 && marey.selected.info.name.endsWith(' s')")
+
+    # What was thrown out comes back by keys alone.
+    page.locator(".tile").nth(1).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    tab.until("() => !document.querySelector('.panel').innerText.includes('thrown out')")
+
+    # It is saved, never over another unasked; a page that is loaded again goes on where it was.
+    name = page.get_by_label("Name for the aimable motion")
+    name.fill("kick")
+    name.press("Enter")
+    tab.until("() => [...document.querySelectorAll('.panel option')].some((each) => each.value === 'kick.npz')")
+    name.press("Enter")
+    says(tab, "kick.npz is in the folder already: replace it, or choose another name.")
+    page.locator(".tile").nth(3).click()
+    page.reload()
+    tab.until("() => !!window.marey?.selected?.figure.pose")
+    says(tab, "5 matches beside what was sought, 1 thrown out.")
+    says(tab, "Made of 5 examples.")
     page.locator(".tabs button", has_text="Look").click()

@@ -38,6 +38,13 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
 
     press(tab, "Look from here")
     tab.until("() => marey.selected.info.name === 'walk+carry_box (looking)' && !!marey.selected.figure.pose")
+    press(tab, "Look from here")
+    tab.until("() => document.querySelectorAll('.looks li').length === 2")
+    balls = "marey.stage.scene.children.filter((one) => one.geometry?.type === 'SphereGeometry')"
+    assert tab.get(f"(([a, b]) => a.position.distanceTo(b.position))({balls})") > 0.2
+    page.get_by_label("Take look 2 away").click()
+    tab.until("() => document.querySelectorAll('.looks li').length === 1")
+    tab.until("() => /settles|no time/.test(document.querySelector('.looks').innerText)")
     looking = tab.get("marey.selected.info.motion")
     first = tab.get("marey.selected.info.revision")
     ball = "marey.stage.scene.children.find((one) => one.type === 'Mesh' && one.geometry.type === 'SphereGeometry')"

@@ -1,4 +1,4 @@
-"""Skins, dropped files, and the page under fingers, in a real browser."""
+"""Skins, dropped files, lanes and camera by keys, and the page under fingers, in a real browser."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 import marey
 from marey.samples.samples import sample
 from tests.studio.browser import skinned
-from tests.studio.browser.conftest import Tab, new_tab
-from tests.studio.browser.test_page import frame, settle
+from tests.studio.browser.conftest import Tab, draw_coarsely, new_tab
+from tests.studio.browser.test_page import drag, frame, settle
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,7 @@ def hand(browser: Any, address: str) -> Tab:
     tab = new_tab(browser, viewport={"width": 1024, "height": 768}, has_touch=True)
     tab.page.goto(address)
     tab.until("() => !!window.marey?.selected?.figure.pose && marey.stage.drawn > 1")
+    draw_coarsely(tab)
     return tab
 
 
@@ -125,17 +126,15 @@ def test_limbs_are_drawn_where_there_is_no_skin(tab: Tab) -> None:
     assert tab.page.get_by_label("Body").locator("option[value=skin]").is_disabled()
 
 
-def test_a_skin_does_not_fetch_from_elsewhere(browser: Any, address: str) -> None:
-    tab = new_tab(browser)
+def test_a_skin_does_not_fetch_from_elsewhere(shared: Tab) -> None:
     asked: list[str] = []
-    tab.page.on("request", lambda request: asked.append(request.url))
-    tab.page.goto(address)
-    tab.until("() => !!window.marey?.selected?.figure.pose")
-    choose(tab, "far.glb")
-    wear(tab)
-    tab.until("() => !!marey.selected.figure.skin || !!document.querySelector('.notice.error')")
+    shared.page.on("request", lambda request: asked.append(request.url))
+    shared.page.evaluate("() => document.querySelectorAll('.notice').forEach((old) => old.remove())")
+    choose(shared, "far.glb")
+    wear(shared)
+    shared.until("() => !!marey.selected.figure.skin || !!document.querySelector('.notice.error')")
+    assert asked
     assert not [url for url in asked if "evil" in url]
-    tab.page.context.close()
 
 
 # --- Dropped files
@@ -211,6 +210,116 @@ def test_what_is_opened_comes_into_view(tab: Tab) -> None:
         tab.page.get_by_role("button", name="Close awalk").last.click()
     choose(tab, "awalk.bvh")
     tab.until("() => marey.stage.sees(marey.selected.figure.centre())")
+
+
+# --- Labels, contacts and the camera
+
+
+LABELS = "marey.selected.info.labels.map((l) => `${l.name} ${l.start} ${l.stop}`)"
+
+
+def set_labels(tab: Tab, *labels: tuple[str, int, int]) -> None:
+    rows = [{"name": name, "start": start, "stop": stop} for name, start, stop in labels]
+    tab.page.evaluate(
+        "(labels) => marey.ask('set_labels', { motion: marey.selected.info.motion, labels })"
+        ".then((info) => marey.update(info))",
+        rows,
+    )
+
+
+def test_a_label_stays_the_selected_one_when_answers_sort_it_elsewhere(tab: Tab) -> None:
+    choose(tab, "awalk.bvh")
+    old = tab.get("marey.selected.info.labels")
+    set_labels(tab, ("late", 40, 50))
+    drag(tab, 10, 20, "labels")
+    tab.until("() => marey.selected.info.labels.length === 2")  # the answer is here, and has sorted them
+    tab.page.locator(".rename").fill("early")
+    tab.page.keyboard.press("Enter")
+    tab.until("() => marey.selected.info.labels.some((l) => l.name === 'early')")
+    assert tab.get(LABELS) == ["early 10 21", "late 40 50"]
+    drag(tab, 14, 54, "labels")
+    tab.until("() => marey.selected.info.labels[0].name === 'late'")
+    tab.page.keyboard.press("Delete")
+    tab.until("() => marey.selected.info.labels.length === 1")
+    assert tab.get(LABELS) == ["late 40 50"]
+    set_labels(tab, *((each["name"], each["start"], each["stop"]) for each in old))
+
+
+def test_contacts_and_labels_by_keys(tab: Tab) -> None:
+    choose(tab, "awalk.bvh")
+    before, labels = tab.get("marey.selected.info.contacts[1].intervals"), tab.get("marey.selected.info.labels")
+    set_labels(tab, ("late", 40, 50))
+    press = tab.page.keyboard.press
+    tab.page.get_by_label("Timeline").focus()
+    press("Tab")
+    assert tab.get("document.activeElement.className") == "lane-keys"
+    for _ in range(6):
+        press("ArrowUp")
+    press("ArrowDown")
+    for _ in before:
+        press("ArrowRight")
+    press("Delete")
+    tab.until(f"() => marey.selected.info.contacts[1].intervals.length === {len(before) - 1}")
+    assert tab.get("marey.selected.info.contacts[1].intervals") == before[:-1]
+    for _ in range(4):
+        press("ArrowDown")
+    press("ArrowRight")
+    for _ in range(3):  # faster than the answers come
+        press("Alt+ArrowRight")
+    press("Shift+Alt+ArrowLeft")
+    tab.until("() => marey.selected.info.labels[0].stop === 52")
+    assert "label late, frames 43 to 51" in tab.page.locator("#lane-said").inner_text()
+    tab.page.evaluate("() => marey.playback.setRegion([8, 20])")
+    press("Enter")
+    tab.page.locator(".rename").fill("new")
+    press("Enter")
+    tab.until("() => marey.selected.info.labels.some((l) => l.name === 'new')")
+    assert tab.get(LABELS) == ["new 8 20", "late 43 52"]
+    press("F2")
+    tab.page.locator(".rename").fill("newer")
+    press("Enter")
+    tab.until("() => marey.selected.info.labels[0].name === 'newer'")
+    tab.page.evaluate("() => marey.playback.setRegion(null)")
+    set_labels(tab, *((each["name"], each["start"], each["stop"]) for each in labels))
+    press("Control+z")
+
+
+def test_the_camera_goes_on_following_after_an_edit(tab: Tab) -> None:
+    choose(tab, "awalk.bvh")
+    tab.page.keyboard.press("Home")
+    settle(tab)
+    labels = tab.get("marey.selected.info.labels")
+    set_labels(tab, ("edited", 3, 9))
+    away = "marey.selected.figure.centre().sub(marey.stage.controls.target).setY(0).length()"
+    before = tab.get(away)
+    tab.page.keyboard.press("End")
+    settle(tab)
+    assert abs(tab.get(away) - before) < 1e-3
+    set_labels(tab, *((each["name"], each["start"], each["stop"]) for each in labels))
+
+
+def test_the_camera_by_keys(tab: Tab) -> None:
+    choose(tab, "awalk.bvh")
+    settle(tab)
+    press = tab.page.keyboard.press
+    tab.page.locator("#stage canvas").focus()
+    at, target = "marey.stage.camera.position.toArray()", "marey.stage.controls.target.toArray()"
+    frame_before, start, aim = frame(tab), np.array(tab.get(at)), np.array(tab.get(target))
+    press("Shift+ArrowRight")
+    turned = np.array(tab.get(at))
+    assert np.linalg.norm(turned - aim) == pytest.approx(np.linalg.norm(start - aim))
+    assert np.linalg.norm(turned - start) > 0.05
+    press("Control+ArrowUp")
+    np.testing.assert_allclose(np.array(tab.get(at)) - turned, np.array(tab.get(target)) - aim, atol=1e-9)
+    assert tab.get(target)[1] > aim[1]
+    distance = "marey.stage.camera.position.distanceTo(marey.stage.controls.target)"
+    before = tab.get(distance)
+    press("+")
+    assert tab.get(distance) == pytest.approx(0.9 * before)
+    press("-")
+    assert tab.get(distance) == pytest.approx(before)
+    assert frame(tab) == frame_before
+    press("f")
 
 
 # --- Fingers

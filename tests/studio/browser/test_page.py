@@ -321,6 +321,16 @@ def test_reload_keeps_everything(browser: Any, address: str) -> None:
     assert tab.get(asked), "labels that are not saved would be lost"
     tab.page.evaluate("() => (marey.selected.info = { ...marey.selected.info, unsaved: false })")
     assert not tab.get(asked)
+
+    # Work that goes on is shown again, and what it makes comes onto the stage.
+    motions = tab.get("marey.motions.size")
+    asking = "marey.run('Cleaning', 'clean', { motion: marey.selected.info.motion, as_new: true })"
+    tab.page.evaluate(f"() => void {asking}.catch(() => 0)")
+    tab.page.reload()
+    tab.until("() => !!window.marey?.welcome")
+    assert tab.get("marey.connection.adopted.map(({ work }) => work.command)") == ["clean"]
+    tab.until(f"() => marey.motions.size === {motions + 1} && !document.querySelector('.notice.job')")
+    assert tab.get("marey.selected.info.name") == "walk (clean)"
     assert tab.complaints == []
     tab.page.context.close()
 
@@ -356,6 +366,14 @@ def test_whole_page_by_keyboard(tab: Tab) -> None:
     tab.page.locator(".files button.item").first.focus()
     tab.page.keyboard.press("ArrowDown")
     assert tab.get("document.activeElement.title").startswith("kick.bvh")
+    assert tab.page.locator(".files button.item[tabindex='0']").count() == 1
+    tab.page.locator(".opened button.item").last.focus()
+    tab.page.keyboard.press("Enter")
+    assert tab.get("document.activeElement.parentElement.dataset.motion === marey.selected.info.motion")
+    tab.page.keyboard.press("Shift+Tab")
+    tab.page.keyboard.press(" ")
+    assert tab.get("document.activeElement.className === 'dot' && !marey.selected.figure.visible")
+    tab.page.keyboard.press(" ")
     tab.page.get_by_role("tab", name="Look").focus()
     tab.page.keyboard.press("ArrowRight")
     assert tab.page.get_by_role("tab", name="Compare").get_attribute("aria-selected") == "true"

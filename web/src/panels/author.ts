@@ -2,6 +2,7 @@
 import type { App, Panel } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import type { Character, CharacterNode, Commands } from "../messages";
+import { countMoves } from "../widgets/moves";
 import { centimetres, shown } from "./author_canvas";
 import { edgeSection, type EdgeSection } from "./author_edge";
 import { gazeSection, type GazeSection } from "./author_gaze";
@@ -11,6 +12,8 @@ import { factorOf, knob } from "./author_knob";
 type Changing = "author_new" | "author_recipe" | "author_add" | "author_part" | "author_remove" | "author_disconnect" | "author_load";
 
 const WALK_SECONDS = 20;
+/** How a figure is told what to do while it plays, by what the server calls it. */
+const DRIVEN: Record<string, string> = { "by name": "driven by these values", "at a point": "driven towards a point" };
 
 export function mount(app: App): Panel {
   const author = new Author(app);
@@ -34,6 +37,10 @@ class Author {
   private readonly list = el("div", { class: "stack" });
   private readonly detail = el("section", { hidden: true });
   private readonly clips = el("div", { class: "stack" });
+  /** The sliders of the node; and the move of the hand that the last motion was made by. */
+  private readonly knobs = el("div", { class: "stack" });
+  private readonly moves = countMoves(this.knobs);
+  private lastMove = -1;
 
   constructor(private readonly app: App) {
     this.view = graphView((chosen) => this.choose(chosen));
@@ -149,6 +156,7 @@ class Author {
   private nodeDetail(node: CharacterNode): HTMLElement[] {
     const knobs = node.ranges.map((range) => knob(range, (range.low + range.high) / 2, () => void this.make(node, values())));
     const values = () => knobs.map((each) => each.value);
+    this.knobs.replaceChildren(...knobs.map((each) => each.element));
     const partName = el("input", { type: "text", value: `${node.name} part`, aria: { label: "Name of the part" } });
     const ends = node.ranges.map((range) => ({ range, low: end(range.low, range.unit, `${range.name} from`), high: end(range.high, range.unit, `${range.name} to`) }));
     const addPart = button("Add the part", () => {
@@ -158,10 +166,10 @@ class Author {
     }, "The same motions with narrower ranges, as a node of its own");
     return [
       el("h3", { text: node.name }),
-      el("p", { class: "dim", text: `${node.ranges.map((each) => `${each.name} ${shown(each.low, each.unit)} to ${shown(each.high, each.unit)}`).join(", ")}; about ${node.seconds.toFixed(2)} s; wishes go ${node.request}${node.of ? `; a part of ${node.of}` : ""}.` }),
-      ...knobs.map((each) => each.element),
+      el("p", { class: "dim", text: `${node.ranges.map((each) => `${each.name} ${shown(each.low, each.unit)} to ${shown(each.high, each.unit)}`).join(", ")}; about ${node.seconds.toFixed(2)} s; ${DRIVEN[node.request] ?? "driven in a way of its own"}${node.of ? `; a part of ${node.of}` : ""}.` }),
+      this.knobs,
       el("div", { class: "row" },
-        button("Show", () => void this.make(node, values()), "The motion with these parameters"),
+        button("Show", () => void this.make(node, values(), true), "The motion with these parameters"),
         button("Remove", () => void this.change("author_remove", { name: node.name }), "Take the node away, with its edges")),
       el("details", {}, el("summary", { text: "A part of it" }), el("div", { class: "stack" }, partName,
         ...ends.map(({ range, low, high }) => el("div", { class: "field" }, el("span", { text: range.name }), low, high)),
@@ -170,36 +178,44 @@ class Author {
   }
 
   /** The node's motion for these parameters; while one is being made, the newest values wait. */
-  private async make(node: CharacterNode, parameters: number[]): Promise<void> {
-    this.waiting = { node, parameters };
+  private async make(node: CharacterNode, parameters: number[], present = false): Promise<void> {
+    this.waiting = { node, parameters, present };
     if (this.asking) return;
     this.asking = true;
     while (this.waiting) {
-      const { node: which, parameters: values } = this.waiting;
+      const { node: which, parameters: values, present: anew } = this.waiting;
       this.waiting = null;
       const result = this.preview?.node === which.name ? this.preview.motion : null;
-      const info = await this.app.ask("author_motion", { node: which.name, parameters: values, result }).catch(() => null);
+      const move = this.moves.count;
+      const fields = { node: which.name, parameters: values, result, go_on: move === this.lastMove };
+      const info = await this.app.ask("author_motion", fields).catch(() => null);
       if (!info) break;
+      this.lastMove = move;
       this.preview = { node: which.name, motion: info.motion };
-      this.app.add(info);
+      if (anew || !this.app.motions.has(info.motion)) this.app.present(info);
+      else this.app.add(info);
     }
     this.asking = false;
   }
 
-  private waiting: { node: CharacterNode; parameters: number[] } | null = null;
+  private waiting: { node: CharacterNode; parameters: number[]; present: boolean } | null = null;
 
   private addSection(): HTMLElement {
     const name = el("input", { type: "text", value: "walk", aria: { label: "Name of the node" } });
     const options = { speed: false, mirror: true };
+    const said = el("p", { class: "dim", aria: { live: "polite" } });
     const add = button("Add node", () => {
       const motions = [...this.clips.querySelectorAll<HTMLInputElement>("input:checked")].map((box) => box.value);
-      void this.change("author_add", { name: name.value, motions, ...options }, "Cutting gait cycles");
+      said.textContent = "";
+      void this.change("author_add", { name: name.value, motions, ...options }, "Cutting gait cycles").then((done) => {
+        if (done) said.textContent = `${this.character.note} It is in the drawing above; connect it below, so that it can go on.`;
+      });
     }, "Walks or runs on curves become a space of gait cycles, by turn");
     return el("section", {}, el("h3", { text: "Add a node from clips" }),
       el("label", { class: "field" }, el("span", { text: "Name" }), name), this.clips,
       el("div", { class: "checks" },
         check("Speed too", options.speed, (on) => (options.speed = on)), check("Mirrored too", options.mirror, (on) => (options.mirror = on))),
-      el("div", { class: "row" }, add));
+      el("div", { class: "row" }, add), said);
   }
 
   private listClips(): void {
@@ -217,9 +233,7 @@ class Author {
 
   private async walk(): Promise<void> {
     const info = await this.app.run("Walking about", "author_walk", { seconds: WALK_SECONDS, seed: Math.floor(Math.random() * 1e6) }).catch(() => null);
-    if (!info) return;
-    this.app.add(info);
-    if (!this.app.playback.playing) this.app.playback.toggle();
+    if (info) this.app.present(info);
   }
 
   private async save(kind: "character" | "gaze", name: string, replace: boolean): Promise<void> {

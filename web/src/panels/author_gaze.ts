@@ -1,6 +1,6 @@
 /** The examples of a gaze map: where they look, what region they span, and what each costs. */
 import type { App } from "../app";
-import { button, choice, el, setOptions } from "../dom";
+import { button, check, choice, el, setOptions } from "../dom";
 import type { AuthoredFile, GazeChart } from "../messages";
 import { slider } from "../widgets/slider";
 import { ink, shown, sketch, type Pen } from "./author_canvas";
@@ -17,14 +17,17 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   let chart: GazeChart | null = null;
   let chosen = -1;
   let result: string | null = null;
+  let replace = false;
   const map = choice("Map", [], "", (value) => void load(value));
   const note = el("p", { class: "dim", aria: { live: "polite" } });
   const told = el("p", { class: "dim" });
+  const warned = el("p", { class: "missed", aria: { live: "polite" } });
   const view = sketch("Where the examples of the gaze map look; larger dots cost more", HEIGHT, (pen, width, height) => chart && draw(pen, width, height, chart, chosen));
-  const remove = button("Remove", () => void change(() => app.ask("author_gaze_remove", { example: chosen })), "Take the example that is marked out of the map");
+  const remove = button("Remove", () => void change(() => app.ask("author_gaze_remove", { example: chosen }), true), "Take the example that is marked out of the map");
   const costs = button("Costs", () => void change(() => app.run("Working out what examples cost", "author_gaze_costs", {})), "How far a map of all others is from each example");
-  const yaw = slider({ label: "Yaw, to the left", unit: "°", min: -170, max: 170, step: 1, value: 30 });
-  const pitch = slider({ label: "Pitch, up", unit: "°", min: -60, max: 60, step: 1, value: 0 });
+  const yaw = slider({ label: "Yaw, to the left", unit: "°", min: -170, max: 170, step: 1, value: 30, input: () => warn("") });
+  const pitch = slider({ label: "Pitch, up", unit: "°", min: -60, max: 60, step: 1, value: 0, input: () => warn("") });
+  const warn = (text: string) => (warned.textContent = text);
   const goal = () => ({ yaw: yaw.value * DEGREE, pitch: pitch.value * DEGREE });
   const selected = () => (app.selected?.info.kind === "motion" ? app.selected.info.motion : null);
   const add = button("Add this look", () => {
@@ -35,7 +38,7 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   }, "The selected motion is a look at this goal, from rest to rest; the marked stretch, where there is one");
   const aim = button("Look there", () => void look(), "The selected motion looks there from its middle on, by this map");
   const name = el("input", { type: "text", value: "gaze", aria: { label: "Name of the gaze map" } });
-  const keep = button("Save", () => void save("gaze", name.value, false), "Into the folder as JSON");
+  const keep = button("Save", () => void save("gaze", name.value, replace), "Into the folder as JSON");
 
   const take = (next: GazeChart) => {
     chart = next;
@@ -48,6 +51,7 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   };
   const mark = (index: number) => {
     chosen = index;
+    warn("");
     const example = chart?.examples[index];
     told.textContent = example
       ? `${example.name || "example"} at ${where(example)}: ${example.seconds.toFixed(2)} s, eyes turned by ${shown(example.eyes, "rad")}${example.cost === null ? "" : `, cost ${shown(example.cost, "rad")}`}`
@@ -59,8 +63,9 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
     }
     view.draw();
   };
-  const change = async (ask: () => Promise<GazeChart>) => {
+  const change = async (ask: () => Promise<GazeChart>, fewer = false) => {
     const next = await ask().catch(() => null);
+    if (next && fewer) chosen = -1;
     if (next) take(next);
   };
   const load = async (value: string) => {
@@ -74,11 +79,13 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
     if (!motion) return;
     // Another look of the same motion takes the place of the last one.
     const from = motion === result ? made : motion;
-    const info = await app.ask("author_gaze_aim", { motion: from, result, ...goal() }).catch(() => null);
-    if (!info) return;
+    const aimed = await app.ask("author_gaze_aim", { motion: from, result, ...goal() }).catch(() => null);
+    if (!aimed) return;
     made = from;
-    result = info.motion;
-    app.add(info);
+    result = aimed.motion.motion;
+    warn(aimed.note);
+    if (app.motions.has(result)) app.add(aimed.motion);
+    else app.present(aimed.motion);
   };
   let made = "";
   view.canvas.addEventListener("click", (event) => {
@@ -89,7 +96,8 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   });
   app.themes.changed.on(() => view.draw());
   const body = el("div", { class: "stack", hidden: true }, view.canvas, note, told, el("div", { class: "row" }, costs, remove),
-    yaw.element, pitch.element, el("div", { class: "row" }, add, aim), el("div", { class: "row" }, name, keep));
+    yaw.element, pitch.element, el("div", { class: "row" }, add, aim), warned,
+    el("label", { class: "field" }, el("span", { text: "Name" }), name), el("div", { class: "row" }, keep, check("Replace", false, (on) => (replace = on))));
   return {
     element: el("section", {}, el("h3", { text: "Gaze map" }), map, body),
     show(files) {

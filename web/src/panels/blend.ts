@@ -1,23 +1,36 @@
 /** Blend: two or more motions, by our method or simpler ones; weights, curves or a transition; the grid of distances. */
 import type { App, Panel, Shot } from "../app";
-import { button, check, choice, el } from "../dom";
-import type { Blended, BlendMotions, BlendStudy, BlendTable } from "../messages";
-import { curveEditor, type Point } from "../widgets/curve_editor";
+import { button, check, choice, el, setOptions } from "../dom";
+import { keepChoice, kept } from "../kept";
+import type { Blended, BlendMotions, BlendStudy } from "../messages";
+import type { Point } from "../widgets/curve_editor";
 import { gridView, type Cell } from "../widgets/grid_view";
 import { latest } from "../widgets/latest";
 import { figureText, measureTable } from "../widgets/measures";
-import { slider } from "../widgets/slider";
+import { LETTERS, MotionList } from "./blend_list";
+import { BlendModes, MODES, type Mode } from "./blend_modes";
 import { Overlay } from "./blend_overlay";
+import { resultText, statistics, studyText } from "./blend_tables";
 import { download } from "./look";
 
 type Method = NonNullable<BlendMotions["method"]>;
-type Mode = "weights" | "curves" | "transition";
 
 const METHODS: [Method, string][] = [
   ["ours", "ours, in step"], ["linear", "linear"], ["discrete", "discrete path"], ["cubic", "cubic spline"],
 ];
-const MODES: [Mode, string][] = [["weights", "constant weights"], ["curves", "weights over time"], ["transition", "a transition"]];
-const LETTERS = "ABCDEFGHIJKLMNOP";
+
+/** What a reload keeps. */
+interface Choices {
+  chosen: string[];
+  method: Method;
+  mode: Mode;
+  weights: [string, number][];
+  curves: [string, Point[]][];
+  at: [number, number] | null;
+  length: number;
+  options: { clean: boolean; whole: boolean; force: boolean };
+  result: string | null;
+}
 
 export function mount(app: App): Panel {
   const panel = new BlendPanel(app);
@@ -29,24 +42,29 @@ class BlendPanel {
   readonly element: HTMLElement;
   /** Ids of the motions to be blended, in the order of choosing. */
   private chosen: string[] = [];
+  /** Counts the choices of motions: answers to questions about others are of no use. */
+  private generation = 0;
   private method: Method = "ours";
-  private mode: Mode = "weights";
-  private weights = new Map<string, number>();
-  private curves = new Map<string, Point[]>();
-  private at: [number, number] | null = null;
   private study: BlendStudy | null = null;
   private other = 1;
   private readonly options = { clean: true, whole: false, force: false };
   /** The motion that the last blend made; it changes with every setting until other motions are chosen. */
   private result: string | null = null;
-  private readonly list = el("ul", { class: "blend-list", aria: { label: "Motions to blend" } });
-  private readonly modeBox = el("div", { class: "stack" });
+  /** Whether the settings are others than those of the result, as they cannot be blended. */
+  private failed = false;
+  /** The moves of the hand that the last blend was of, and that chose a cell. */
+  private readonly last = { blended: -1, picked: -1 };
+  private cell: Cell | null = null;
+  private figuresOf: "nothing" | "result" | "methods" = "nothing";
+  private readonly list: MotionList;
+  private readonly modes = new BlendModes(() => this.changed(true), () => this.goOver(null));
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly cellText = el("p", { class: "dim", aria: { live: "polite" } });
+  private readonly hints = el("div", { class: "stack", aria: { live: "polite" } });
   private readonly results = el("div", { class: "stack", aria: { live: "polite" } });
+  private readonly outdated = el("p", { class: "dim", hidden: true, text: "These are of before the last change." });
   private readonly gridBox = el("section", {});
-  private readonly grid = gridView((cell) => void this.pick(cell));
-  private readonly length = slider({ label: "Length", unit: "s", min: 0.1, max: 3, step: 0.05, value: 1, change: () => this.changed() });
+  private readonly grid = gridView((cell) => this.pick(cell));
   private readonly pair = choice("B is", [], "1", (value) => {
     this.other = Number(value);
     this.restudy();
@@ -62,51 +80,89 @@ class BlendPanel {
   );
   private readonly restudy: () => void;
   private readonly reblend: () => void;
+  private readonly showCell: () => void;
 
   constructor(private readonly app: App) {
+    const before = app.welcome?.resumed ? (kept().choices["blend"] as Choices | undefined) : undefined;
+    if (before) this.takeUp(before);
     this.overlay = new Overlay(app);
+    this.list = new MotionList(app, (id, on) => this.choose(id, on));
     this.restudy = latest(() => this.askStudy());
     this.reblend = latest(() => this.blend(false));
+    this.showCell = latest(() => this.layOver());
     this.methodChoice = choice("Method", METHODS, this.method, (value) => {
       this.method = value as Method;
       this.drawGrid();
       this.changed();
     });
-    const modes = choice("Make", MODES, this.mode, (value) => {
-      this.mode = value as Mode;
+    const modes = choice("Make", MODES, this.modes.mode, (value) => {
+      this.modes.mode = value as Mode;
+      // A place that was picked for one transition is not meant for the next.
+      this.modes.at = null;
+      this.modes.moves.count++;
+      this.grid.mark(null);
       this.restudy();
       this.draw();
-      this.changed();
+      this.changed(true);
     });
-    const option = (label: string, name: keyof typeof this.options, title: string) => {
-      const box = check(label, this.options[name], (on) => {
-        this.options[name] = on;
-        if (name !== "clean") this.restudy();
-        this.changed();
-      });
-      box.title = title;
-      return box;
-    };
     this.gridBox.append(el("h3", { text: "Distances of frames" }), this.pair, this.grid.element, this.cellText);
     this.element = el("div", { class: "panel" },
-      el("section", {}, el("h3", { text: "Motions" }), this.list),
-      el("section", {}, el("h3", { text: "Blend" }), this.methodChoice, modes, this.modeBox,
+      el("section", {}, el("h3", { text: "Motions" }), this.list.element, this.hints),
+      el("section", {}, el("h3", { text: "Blend" }), this.methodChoice, modes, this.modes.element,
         el("div", { class: "checks" },
-          option("Hold the feet", "clean", "Keep contacts where they are; our method only"),
-          option("Whole motions", "whole", "Not only what they have in common"),
-          option("Even if unlike", "force", "Blend motions that are too far apart all the same"),
+          this.option("Hold the feet", "clean", "Keep contacts where they are; our method only"),
+          this.option("Whole motions", "whole", "Not only what they have in common"),
+          this.option("Even if unlike", "force", "Blend motions that are too far apart all the same"),
         ),
         el("div", { class: "row" }, this.go, ...this.exports),
         this.said,
       ),
       this.gridBox,
-      el("section", {}, el("h3", { text: "Statistics" }), el("div", { class: "row" }, ...this.figures), this.results),
+      el("section", {}, el("h3", { text: "Statistics" }), el("div", { class: "row" }, ...this.figures), this.outdated, this.results),
     );
     app.motionsChanged.on(() => this.draw());
     app.infoChanged.on((info) => {
-      if (this.chosen.includes(info.motion)) this.restudy();
+      this.list.draw(this.chosen);
+      if (!this.chosen.includes(info.motion)) return;
+      this.drawMode();
+      this.restudy();
     });
     app.themes.changed.on(() => this.grid.draw());
+    window.addEventListener("pagehide", () => this.store());
+    this.draw();
+    // On a reload the motions come right after the panels.
+    if (before) queueMicrotask(() => this.chooseAgain(before));
+  }
+
+  private option(label: string, name: keyof typeof this.options, title: string): HTMLElement {
+    const box = check(label, this.options[name], (on) => {
+      this.options[name] = on;
+      if (name !== "clean") this.restudy();
+      this.changed();
+    });
+    box.title = title;
+    return box;
+  }
+
+  private store(): void {
+    const { chosen, method, options, result } = this;
+    const { mode, at, weights, curves, length } = this.modes;
+    const choices: Choices = { chosen, method, mode, at, options, result, weights: [...weights], curves: [...curves], length: length.value };
+    keepChoice("blend", choices);
+  }
+
+  private takeUp({ method, mode, weights, curves, length, options }: Choices): void {
+    this.method = method;
+    this.modes.mode = mode;
+    [this.modes.weights, this.modes.curves] = [new Map(weights), new Map(curves)];
+    this.modes.length.value = length;
+    Object.assign(this.options, options);
+  }
+
+  private chooseAgain({ chosen, at, result }: Choices): void {
+    if (this.chosen.length || !chosen.every((id) => this.app.motions.has(id))) return;
+    this.take(chosen);
+    [this.modes.at, this.result] = [at, result];
     this.draw();
   }
 
@@ -119,197 +175,272 @@ class BlendPanel {
   }
 
   draw(): void {
-    const kept = this.chosen.filter((id) => this.app.motions.has(id));
-    const fewer = kept.length !== this.chosen.length;
-    this.chosen = kept;
-    if (this.result && !this.app.motions.has(this.result)) this.result = null;
-    if (fewer) this.restudy();
-    const usable = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion");
-    this.list.replaceChildren(...usable.map((shot) => this.row(shot)));
-    if (!usable.length) this.list.append(el("li", { class: "dim", text: "Open two motions or more on the left." }));
-    this.drawMode();
-    const two = this.chosen.length === 2;
-    for (const option of this.methodChoice.select.options) {
-      const needs = option.value === "discrete" || option.value === "cubic";
-      option.disabled = needs && (!two || this.mode === "transition");
+    const left = this.chosen.filter((id) => this.app.motions.has(id));
+    if (left.length !== this.chosen.length) {
+      this.take(left);
+      return;
     }
-    this.go.disabled = this.mode === "transition" ? !two : this.chosen.length < 2;
-    this.figures[0]!.disabled = !this.result;
-    this.figures[1]!.disabled = !two;
-    for (const each of this.exports) each.disabled = !this.result;
+    if (this.result && !this.app.motions.has(this.result)) this.result = null;
+    this.list.draw(this.chosen);
+    this.drawMode();
+    this.drawButtons();
+    this.drawHints();
     this.drawGrid();
   }
 
-  private row({ info, figure }: Shot): HTMLElement {
-    const at = this.chosen.indexOf(info.motion);
-    const box = check(info.name, at >= 0, (on) => this.choose(info.motion, on));
-    box.title = info.name;
-    const letter = el("span", { class: "letter", text: at < 0 ? "" : LETTERS[at]! });
-    letter.style.setProperty("--dot", figure.color);
-    return el("li", {}, letter, box);
+  private drawMode(): void {
+    this.modes.draw(this.chosen, this.names);
+  }
+
+  private drawButtons(): void {
+    const two = this.chosen.length === 2;
+    const transition = this.modes.mode === "transition";
+    for (const option of this.methodChoice.select.options) {
+      const needs = option.value === "discrete" || option.value === "cubic";
+      option.disabled = needs && (!two || transition);
+    }
+    const misfit = Boolean(this.study?.misfits.length);
+    this.go.disabled = misfit || (transition ? !two : this.chosen.length < 2);
+    this.figures[0]!.disabled = !this.result || this.failed;
+    this.figures[1]!.disabled = misfit || !two;
+    for (const each of this.exports) each.disabled = !this.result || this.failed;
+    this.said.classList.toggle("missed", this.failed);
+  }
+
+  /** What has to be known of the motions, and can be helped. */
+  private drawHints(): void {
+    const { misfits = [], rests = [], refused = "" } = this.study ?? {};
+    const letters = (places: number[]) => places.map((k) => LETTERS[k]).join(", ");
+    const lines: HTMLElement[] = [];
+    if (misfits.length) {
+      const has = misfits.length > 1 ? "have other skeletons" : "has another skeleton";
+      lines.push(el("p", { class: "missed", title: refused, text: `${letters(misfits)} ${has} than A.` }),
+        el("div", { class: "row" }, button("Fit to A's skeleton", () => void this.fit(misfits), "The same motion on A's skeleton, as a new one, is taken instead")));
+    }
+    if (rests.length) {
+      const begins = rests.length > 1 ? "begin with a rest pose, which is" : "begins with a rest pose, which is";
+      lines.push(el("p", { class: "dim", text: `${letters(rests)} ${begins} no part of the motion and spoils figures.` }),
+        el("div", { class: "row" }, button("Leave it out", () => void this.leaveRests(rests), "Without its first frame; Undo brings it back")));
+    }
+    this.hints.replaceChildren(...lines);
+    this.hints.hidden = !lines.length;
   }
 
   private choose(id: string, on: boolean): void {
-    this.chosen = on ? [...this.chosen, id] : this.chosen.filter((each) => each !== id);
-    if (this.chosen.length > LETTERS.length) this.chosen.shift();
-    this.result = null;
-    this.at = null;
+    const next = on ? [...this.chosen, id] : this.chosen.filter((each) => each !== id);
+    this.take(next.slice(-LETTERS.length));
+  }
+
+  /** From now on these motions are blended, into a new one. */
+  private take(chosen: string[]): void {
+    this.generation++;
+    this.chosen = chosen;
+    this.result = this.study = this.modes.at = this.cell = null;
     this.other = 1;
-    this.study = null;
+    this.failed = false;
     this.said.textContent = this.cellText.textContent = "";
-    this.results.replaceChildren();
+    this.grid.element.removeAttribute("aria-busy");
+    this.showFigures("nothing", []);
     this.draw();
     this.restudy();
   }
 
-  private drawMode(): void {
-    const { names } = this;
-    if (this.chosen.length < 2) {
-      this.modeBox.replaceChildren(el("p", { class: "dim", text: "Choose two motions or more." }));
-    } else if (this.mode === "weights") {
-      this.modeBox.replaceChildren(...this.chosen.map((id, i) => slider({
-        label: `${LETTERS[i]}  ${names[i]}`, min: 0, max: 1, step: 0.01, value: this.weights.get(id) ?? 0.5,
-        input: (value) => {
-          this.weights.set(id, value);
-          this.changed();
-        },
-      }).element));
-    } else if (this.mode === "curves") {
-      this.modeBox.replaceChildren(...this.curveEditors());
-    } else {
-      const best = button("Best place", () => {
-        this.at = null;
-        this.grid.mark(null);
-        this.drawMode();
-        this.changed();
-      }, "Where the two are most alike");
-      const where = this.at ? `A at ${this.at[0].toFixed(2)} s, B at ${this.at[1].toFixed(2)} s` : "where they are most alike";
-      this.modeBox.replaceChildren(this.length.element, el("div", { class: "row" }, el("span", { text: where }), best),
-        el("p", { class: "dim", text: "A click on the grid below chooses the place; Blend then goes over there." }));
+  private async fit(misfits: number[]): Promise<void> {
+    const { app, generation } = this;
+    const to = this.chosen[0]!;
+    const next = [...this.chosen];
+    for (const k of misfits) {
+      const motion = this.chosen[k]!;
+      const frameOf = (id: string) => app.frameOf(app.motions.get(id)!);
+      const done = await app.run("Fitting the skeleton", "blend_fit", { motion, to, frame: frameOf(motion), to_frame: frameOf(to) }).catch(() => null);
+      if (!done) return;
+      app.add(done.motion, false);
+      for (const note of done.notes.slice(0, 2)) app.notices.info(note);
+      const old = app.motions.get(motion);
+      if (old) old.figure.visible = false;
+      this.modes.weights.set(done.motion.motion, this.modes.weight(motion));
+      next[k] = done.motion.motion;
+      if (generation !== this.generation) return;
     }
+    this.take(next);
   }
 
-  /** Of two motions one curve says all: how much of B. Of more, each has its own. */
-  private curveEditors(): HTMLElement[] {
-    const two = this.chosen.length === 2;
-    const which = two ? [1] : this.chosen.map((_, i) => i);
-    return which.map((i) => {
-      const id = this.chosen[i]!;
-      const start = this.curves.get(id) ?? (two ? [[0, 0], [1, 1]] : [[0, 0.5], [1, 0.5]]);
-      this.curves.set(id, start);
-      return curveEditor(two ? "How much of B" : `${LETTERS[i]}  ${this.names[i]}`, start, (points) => {
-        this.curves.set(id, points);
-        this.changed();
-      }).element;
-    });
+  private async leaveRests(rests: number[]): Promise<void> {
+    for (const motion of rests.map((k) => this.chosen[k]!)) {
+      const info = await this.app.ask("blend_leave_rest", { motion }).catch(() => null);
+      if (info) this.app.update(info);
+    }
+    this.changed();
   }
 
   private drawGrid(): void {
     const { study } = this;
-    this.gridBox.hidden = !study || this.chosen.length < 2;
-    if (!study) return;
+    this.gridBox.hidden = !study?.grid || this.chosen.length < 2;
+    if (!study?.grid) return;
     const rest = this.names.slice(1).map((name, i): [string, string] => [String(i + 1), name]);
     this.pair.hidden = rest.length < 2;
-    this.pair.select.replaceChildren(...rest.map(([value, text]) => el("option", { value, text })));
-    this.pair.select.value = String(this.other);
-    const path = this.mode === "transition" ? null : study.paths.find(({ method }) => method === this.method);
+    setOptions(this.pair.select, rest, String(this.other));
+    const path = this.modes.mode === "transition" ? null : study.paths.find(({ method }) => method === this.method);
     this.grid.show(study.grid, path ?? null);
   }
 
   private async askStudy(): Promise<void> {
-    if (this.chosen.length < 2) {
-      this.study = null;
-      this.drawGrid();
-      return;
+    const { generation, chosen } = this;
+    let study: BlendStudy | null = null;
+    if (chosen.length > 1) {
+      const { whole, force } = this.options;
+      const fields = { motions: chosen, other: Math.min(this.other, chosen.length - 1), whole, force };
+      // Graphs and transitions compare longer stretches than registration does.
+      const window = this.modes.mode === "transition" ? 0.5 : 0.1;
+      study = await this.app.run("Comparing", "blend_study", { ...fields, window }).catch(() => null);
+      if (generation !== this.generation) return;
     }
-    const { whole, force } = this.options;
-    const fields = { motions: this.chosen, other: Math.min(this.other, this.chosen.length - 1), whole, force };
-    // Graphs and transitions compare longer stretches than registration does.
-    const window = this.mode === "transition" ? 0.5 : 0.1;
-    const study = await this.app.run("Comparing", "blend_study", { ...fields, window }).catch(() => null);
-    if (fields.motions !== this.chosen) return;
     this.study = study;
-    this.cellText.textContent = study ? studyText(study, fields.motions.length) : "";
+    this.cellText.textContent = study ? studyText(study, chosen.length, this.modes.mode === "transition") : "";
+    this.drawHints();
+    this.drawButtons();
     this.drawGrid();
   }
 
-  /** Show the two frames of a cell over each other; for a transition that is also where it goes over. */
-  private async pick(cell: Cell): Promise<void> {
-    const [a, b, study] = [this.shot(0), this.shot(this.other), this.study];
-    if (!a || !b || !study) return;
-    const seconds = cell.map((frame, k) => Math.min(frame / study.grid.rate, (k ? b : a).info.seconds)) as Cell;
-    const fields = { motion: b.info.motion, seconds: seconds[1], to: a.info.motion, to_seconds: seconds[0] };
-    const placed = await this.app.ask("blend_place", fields).catch(() => null);
-    if (!placed) return;
-    const frames = [Math.round(seconds[0] * a.info.fps), Math.round(seconds[1] * b.info.fps)];
-    this.cellText.textContent = `Frame ${frames[0]} of A and ${frames[1]} of B are ${figureText(placed.distance)} m apart; shown over each other until time moves on.`;
-    await this.overlay.show(a, frames[0]!, b, frames[1]!, placed);
-    if (this.mode !== "transition") return;
-    this.at = seconds;
-    this.drawMode();
+  /** A cell was chosen: its two frames are shown, and a transition goes over there. */
+  private pick(cell: Cell): void {
+    const seconds = this.secondsOf(cell);
+    if (!seconds) return;
+    this.cell = cell;
+    this.cellText.textContent = "Laying the two frames over each other…";
+    this.grid.element.setAttribute("aria-busy", "true");
+    this.showCell();
+    if (this.modes.mode === "transition") this.goOver(seconds);
   }
 
-  /** A setting is another one: where there is a result, it follows. */
-  private changed(): void {
+  /** Seconds of A and of B in a cell of the grid. */
+  private secondsOf(cell: Cell): Cell | null {
+    const [a, b, grid] = [this.shot(0), this.shot(this.other), this.study?.grid];
+    if (!a || !b || !grid) return null;
+    return [Math.min(cell[0] / grid.rate, a.info.seconds), Math.min(cell[1] / grid.rate, b.info.seconds)];
+  }
+
+  /** A transition is to be there; null for the best place. */
+  private goOver(at: Cell | null): void {
+    this.modes.at = at;
+    if (!at) this.grid.mark(null);
+    this.drawMode();
+    this.changed();
+    if (at) this.last.picked = this.modes.moves.count;
+  }
+
+  private async layOver(): Promise<void> {
+    const { generation, cell } = this;
+    const [a, b, seconds] = [this.shot(0), this.shot(this.other), cell && this.secondsOf(cell)];
+    if (!a || !b || !seconds) return;
+    const fields = { motion: b.info.motion, seconds: seconds[1], to: a.info.motion, to_seconds: seconds[0] };
+    const placed = await this.app.ask("blend_place", fields).catch(() => null);
+    if (generation !== this.generation || cell !== this.cell) return;
+    this.grid.element.removeAttribute("aria-busy");
+    const frames = [Math.round(seconds[0] * a.info.fps), Math.round(seconds[1] * b.info.fps)];
+    this.cellText.textContent = placed ? `Frame ${frames[0]} of A and ${frames[1]} of B are ${figureText(placed.distance)} m apart; shown over each other until time moves on.` : "";
+    if (placed) await this.overlay.show(a, frames[0]!, b, frames[1]!, placed);
+  }
+
+  /** A setting is another one: where there is a result, it follows. `weights`: of those that methods are compared by. */
+  private changed(weights = false): void {
+    // What is no control of the mode is a move of its own.
+    if (!weights) this.modes.moves.count++;
+    if (this.figuresOf === "result" || (this.figuresOf === "methods" && weights)) this.outdate(true);
     if (this.result) this.reblend();
   }
 
   private async blend(first: boolean): Promise<void> {
     if (this.chosen.length < 2 || (!first && !this.result)) return;
-    const motions = this.chosen;
+    const { app, chosen, generation, result } = this;
+    const move = this.modes.moves.count;
     const done = await this.ask(first).catch(() => null);
-    if (!done || motions !== this.chosen) return;
-    const { app } = this;
-    this.overlay.clear();
-    const isNew = !app.motions.has(done.motion.motion);
-    if (isNew) for (const { figure } of app.motions.values()) figure.visible = false;
-    this.result = done.motion.motion;
-    if (isNew) app.add(done.motion);
-    else app.update(done.motion);
-    const shot = app.motions.get(done.motion.motion);
-    if (first) void shot?.frames.load(0, 1).then(() => app.selected === shot && app.focus(), () => undefined);
-    this.said.textContent = resultText(done, motions.length);
+    const old = generation !== this.generation || result !== this.result;
+    if (!done) {
+      if (!old && result) this.fail();
+      return;
+    }
+    const { motion } = done.motion;
+    if (old) {
+      // Nobody waits for it any more.
+      if (app.motions.has(motion)) app.update(done.motion);
+      else void app.connection.ask("close", { motion }).catch(() => undefined);
+      return;
+    }
+    this.last.blended = move;
+    this.failed = false;
+    this.result = motion;
+    this.put(done, first, move === this.last.picked);
+    this.said.textContent = resultText(done, chosen.length);
     if (done.at) this.showPlace(done.at);
-    if (isNew && !app.playback.playing) app.playback.toggle();
-    this.draw();
+    if (this.figuresOf === "result") this.outdate(true);
+    this.drawButtons();
+  }
+
+  /** Put what was made onto the stage; `beneath`: under the two frames that were just chosen. */
+  private put({ motion: info }: Blended, first: boolean, beneath: boolean): void {
+    const { app } = this;
+    const known = app.motions.has(info.motion);
+    if (beneath && known && !first) {
+      this.overlay.keptOver(() => app.update(info));
+      return;
+    }
+    this.overlay.clear();
+    if (first || !known) app.present(info);
+    else app.update(info);
+  }
+
+  /** What plays is not what is asked for. */
+  private fail(): void {
+    this.failed = true;
+    this.said.textContent = "These settings cannot be blended; what plays is the blend of before.";
+    this.drawButtons();
   }
 
   private showPlace(at: [number, number]): void {
-    const rate = this.study?.grid.rate;
+    const rate = this.study?.grid?.rate;
     if (rate) this.grid.mark([Math.round(at[0] * rate), Math.round(at[1] * rate)]);
   }
 
   private ask(first: boolean): Promise<Blended> {
-    const shared = { motions: this.chosen, method: this.method, clean: this.options.clean, force: this.options.force, result: this.result };
-    const { app } = this;
-    if (this.mode === "transition") {
-      const fields = { ...shared, at: this.at, length: this.length.value };
+    const { app, chosen, method, result, modes } = this;
+    const { clean, force, whole } = this.options;
+    const shared = { motions: chosen, method, clean, force, result, go_on: modes.moves.count === this.last.blended };
+    if (modes.mode === "transition") {
+      const fields = { ...shared, at: modes.at, length: modes.length.value };
       return first ? app.run("Blending", "blend_transition", fields) : app.ask("blend_transition", fields);
     }
-    const weights = this.mode === "weights" ? this.chosen.map((id) => this.weights.get(id) ?? 0.5) : [];
-    const fields = { ...shared, weights, curves: this.mode === "curves" ? this.drawn() : [], whole: this.options.whole };
+    const weights = modes.mode === "weights" ? chosen.map((id) => modes.weight(id)) : [];
+    const fields = { ...shared, weights, curves: modes.mode === "curves" ? modes.drawn(chosen) : [], whole };
     return first ? app.run("Blending", "blend", fields) : app.ask("blend", fields);
   }
 
-  private drawn(): Point[][] {
-    const of = (id: string) => this.curves.get(id) ?? [[0, 0.5], [1, 0.5]];
-    if (this.chosen.length !== 2) return this.chosen.map(of);
-    const b = of(this.chosen[1]!);
-    return [b.map(([t, v]): Point => [t, 1 - v]), b];
-  }
-
   private async measure(): Promise<void> {
-    const [motion, against] = [this.result, this.chosen[0]];
+    const { result: motion, generation } = this;
+    const against = this.chosen[0];
     if (!motion || !against) return;
     const done = await this.app.run("Measuring", "measure", { motion, against }).catch(() => null);
-    if (done) this.results.replaceChildren(measureTable(done.measures, { value: "result", against: "A" }));
+    if (!done || generation !== this.generation) return;
+    const jumps = this.study?.rests.includes(0) ? [el("p", { class: "dim", text: "A's figures have in them the jump from its rest pose." })] : [];
+    this.showFigures("result", [measureTable(done.measures, { value: "result", against: "A" }), ...jumps]);
   }
 
   private async compare(): Promise<void> {
-    const motions = this.chosen;
-    const weights = motions.map((id) => this.weights.get(id) ?? 0.5);
+    const { chosen: motions, generation } = this;
+    const { weights, how } = this.modes.constant(motions);
     const table = await this.app.run("Comparing the methods", "blend_statistics", { motions, weights }).catch(() => null);
-    if (table && motions === this.chosen) this.results.replaceChildren(...statistics(table));
+    if (table && generation === this.generation) this.showFigures("methods", statistics(table, how));
+  }
+
+  private showFigures(of: typeof this.figuresOf, elements: HTMLElement[]): void {
+    this.figuresOf = of;
+    this.results.replaceChildren(...elements);
+    this.outdate(false);
+  }
+
+  private outdate(on: boolean): void {
+    this.outdated.hidden = !on;
+    this.results.classList.toggle("outdated", on);
   }
 
   private async export(format: "glb" | "bvh"): Promise<void> {
@@ -319,45 +450,4 @@ class BlendPanel {
     const made = await this.app.run("Writing the file", "export", fields).catch(() => null);
     if (made) download(made.url, made.name);
   }
-}
-
-function studyText(study: BlendStudy, n: number): string {
-  const grid = `Strong colour is near, none is ${figureText(study.grid.largest)} m apart.`;
-  if (study.refused) return `${grid} Not in step: ${study.refused}.`;
-  const apart = n > 2 ? "The motion furthest from the others is" : "Along the path they are";
-  return `${grid} ${apart} ${figureText(study.distance)} m apart; ${study.matches} contacts belong together. Click to see two frames.`;
-}
-
-function resultText(done: Blended, n: number): string {
-  const { info, at } = { info: done.motion, at: done.at };
-  const what = at ? `Goes over where A is at ${at[0].toFixed(2)} s and B at ${at[1].toFixed(2)} s.` : `Made of ${n} motions.`;
-  return `${info.n_frames} frames, ${info.seconds.toFixed(2)} s. ${what}`;
-}
-
-function statistics(table: BlendTable): HTMLElement[] {
-  const paths = table.paths.map((row) => cells(row.method, [row.distance, row.accuracy, row.milliseconds], row.note));
-  const blends = el("div", {});
-  const names = table.names.map((name, i): [string, string] => [String(i), `${name.replaceAll("_", " ")} (${table.units[i]})`]);
-  const show = (which: number) => {
-    const rows = table.blends.map((row) => cells(row.method, [row.figures[which] ?? null, row.milliseconds], row.note));
-    blends.replaceChildren(sheet(["", table.units[which] ?? "", "ms"], rows));
-  };
-  show(0);
-  return [
-    el("h4", { text: table.proven ? "Paths (the best is proven)" : "Paths (the best found)" }),
-    sheet(["", "m", "% of best", "ms"], paths),
-    el("h4", { text: "Blends" }),
-    choice("Figure", names, "0", (value) => show(Number(value))),
-    blends,
-    ...table.notes.map((text) => el("p", { class: "dim", text })),
-  ];
-}
-
-function cells(name: string, values: (number | null)[], note: string): HTMLElement {
-  return el("tr", { title: note || name }, el("th", { text: name }), ...values.map((value) => el("td", { text: figureText(value) })));
-}
-
-function sheet(head: string[], rows: HTMLElement[]): HTMLElement {
-  const top = el("tr", {}, ...head.map((text) => el("th", { text })));
-  return el("div", { class: "table-box" }, el("table", { class: "measures" }, el("thead", {}, top), el("tbody", {}, ...rows)));
 }

@@ -7,11 +7,12 @@ export class Overlay {
   private figures: Figure[] = [];
   private hidden: Shot[] = [];
   private frame = -1;
+  private held = false;
 
   constructor(private readonly app: App) {
     // As soon as time moves on, the motions themselves are what the person wants to see.
     app.playback.changed.on(() => {
-      if (this.figures.length && (app.playback.playing || app.playback.frame !== this.frame)) this.clear();
+      if (!this.held && this.figures.length && (app.playback.playing || app.playback.frame !== this.frame)) this.clear();
     });
     app.motionsChanged.on(() => this.clear());
   }
@@ -37,6 +38,14 @@ export class Overlay {
     first.show(frameA);
     second.show(frameB);
     app.stage.focus(first.centre(), 0.62 * (a.info.stature || 1.7));
+  }
+
+  /** Let something change beneath that is no reason to stop looking. */
+  keptOver(change: () => void): void {
+    this.held = true;
+    change();
+    this.held = false;
+    this.frame = this.app.playback.frame;
   }
 
   clear(): void {

@@ -1,6 +1,6 @@
 /** Compare and clean: two motions side by side or over each other, cleanup with the figures before and after, undo. */
 import type { App, Panel, Shot } from "../app";
-import { button, check, choice, el, setOptions } from "../dom";
+import { button, check, choice, el, setOptions, visible } from "../dom";
 import type { CleanDone, Placed } from "../messages";
 import { figureText, measureTable } from "../widgets/measures";
 import { slider } from "../widgets/slider";
@@ -8,13 +8,21 @@ import { step } from "../history";
 
 type Layout = "apart" | "beside" | "over";
 
+/** Metres from which on a motion goes somewhere. */
+const LEAST_WAY = 0.5;
+
 const LAYOUTS: [Layout, string][] = [["apart", "as recorded"], ["beside", "side by side"], ["over", "overlaid at this frame"]];
 
 export function mount(app: App): Panel {
   let layout: Layout = "apart";
   let asked = 0;
+  let open = true;
   const first = choice("A", [], "", () => arrange());
-  const second = choice("B", [], "", () => arrange());
+  let chosen = false;
+  const second = choice("B", [], "", () => {
+    chosen = true;
+    void arrange();
+  });
   const arrangement = choice("Place B", LAYOUTS, layout, (value) => {
     layout = value as Layout;
     void arrange();
@@ -29,21 +37,31 @@ export function mount(app: App): Panel {
     const [a, b] = [shot(first.select.value), shot(second.select.value)];
     gap.element.hidden = layout !== "beside";
     distance.textContent = "";
-    for (const each of app.motions.values()) place(each, { theta: 0, x: 0, z: 0 });
-    if (!a || !b || a === b || layout === "apart") return;
+    if (!open || !a || !b || a === b || layout === "apart") {
+      reset();
+      return;
+    }
     if (layout === "beside") {
+      reset();
       const [to, from] = [a.figure.centre(), b.figure.centre()];
-      place(b, { theta: 0, x: to.x - from.x + gap.value, z: to.z - from.z });
-      void app.bringIntoView(b);
+      const [x, z] = across(a);
+      place(b, { theta: 0, x: to.x - from.x + gap.value * x, z: to.z - from.z + gap.value * z });
+      bring(b);
       return;
     }
     const fields = { motion: b.info.motion, frame: app.frameOf(b), to: a.info.motion, to_frame: app.frameOf(a) };
     const found = await app.ask("align", fields).catch(() => null);
-    // Another pair may have been chosen meanwhile.
-    if (!found || turn !== asked) return;
+    // Another pair may have been chosen meanwhile. Until then all stay where they were.
+    if (turn !== asked) return;
+    reset();
+    if (!found) return;
     place(b, found);
-    void app.bringIntoView(b);
+    bring(b);
     distance.textContent = `The two frames are ${figureText(found.distance)} m apart.`;
+  };
+  const bring = (each: Shot) => void app.bringIntoView(each).catch(() => undefined);
+  const reset = () => {
+    for (const each of app.motions.values()) place(each, { theta: 0, x: 0, z: 0 });
   };
   const place = (each: Shot, { theta, x, z }: Omit<Placed, "distance">) => {
     each.figure.group.rotation.y = theta;
@@ -56,7 +74,9 @@ export function mount(app: App): Panel {
     const ids = options.map(([id]) => id);
     const keep = (value: string, other: number) => (ids.includes(value) ? value : (ids.at(other) ?? ""));
     setOptions(first.select, options, keep(first.select.value, 0));
-    setOptions(second.select, options, keep(second.select.value, -1));
+    const [a, b] = [first.select.value, keep(second.select.value, -1)];
+    // Two that nobody has chosen are two, where there are as many.
+    setOptions(second.select, options, a === b && !chosen ? (ids.at(-1) ?? "") : b);
   };
   app.motionsChanged.on(() => {
     list();
@@ -84,7 +104,19 @@ export function mount(app: App): Panel {
     }),
     results,
   );
-  return { element };
+  // What stands elsewhere than where it was recorded would mislead whoever looks at another panel.
+  const turnTo = (shown: boolean) => {
+    open = shown;
+    void arrange();
+  };
+  return { element, shown: () => turnTo(true), hidden: () => turnTo(false) };
+}
+
+/** The direction x, z across the way that a motion goes; world X where it goes nowhere. */
+function across({ figure }: Shot): [number, number] {
+  const way = figure.way();
+  const length = Math.hypot(...way);
+  return length < LEAST_WAY ? [1, 0] : [way[1] / length, -way[0] / length];
 }
 
 function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: string) => void): HTMLElement {
@@ -103,14 +135,17 @@ function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: st
       if (added) compare(motion, done.motion.motion);
     }, () => undefined);
   }, "Hold feet and hands where they stand", "primary");
+  const which = el("p", { class: "dim" });
   const draw = () => {
+    const name = app.selected?.info.name;
+    which.textContent = name === undefined ? "No motion is selected." : `Cleans the selected motion: ${visible(name)}`;
     clean.disabled = app.selected?.info.kind !== "motion";
     undo.disabled = !app.selected?.info.undo;
   };
   app.selectionChanged.on(draw);
   app.infoChanged.on(draw);
   draw();
-  return el("section", {}, el("h3", { text: "Clean" }),
+  return el("section", {}, el("h3", { text: "Clean" }), which,
     el("div", { class: "checks" },
       check("As a new motion", options.as_new, (on) => (options.as_new = on)),
       check("Hands too", options.hands, (on) => (options.hands = on)),

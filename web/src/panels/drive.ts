@@ -8,8 +8,10 @@ import type { DriveNode, DriveStarted, DriveWish, StartDrive } from "../messages
 import type { Target } from "../pointer";
 import { latest } from "../widgets/latest";
 import { figureText } from "../widgets/measures";
+import type { Slider } from "../widgets/slider";
 import { knob } from "./author_knob";
 import { DriveInput } from "./drive_input";
+import { handsFree } from "./drive_keys";
 import { DriveScene } from "./drive_scene";
 
 type Way = StartDrive["way"];
@@ -22,6 +24,8 @@ const COLORS: Record<Way, string> = { character: "#7f9bc0", graph: "#79a884", ma
 const FEET: [string, string][] = [["lock", "held at once"], ["clean", "cleaned, later"], ["free", "left free"]];
 const FIGURES_MS = 1000;
 const KEPT_SECONDS = 10;
+/** Metres around the ball that is aimed at, where a press is for it and not for the figure behind. */
+const BALL = 0.15;
 /** Why a start was ended: another choice has taken its place. */
 const NEWER = "newer";
 
@@ -47,6 +51,7 @@ class Driving {
   private starting: AbortController | null = null;
   /** What the choices were when what plays was started, in the order of `choices`. */
   private played: string[] = [];
+  private speed: Slider | null = null;
   private hiddenFigures: { visible: boolean }[] = [];
   private readonly input: DriveInput;
   private readonly startNewest = latest(() => this.start());
@@ -65,12 +70,17 @@ class Driving {
   private readonly doing = el("p", { class: "dim" });
   private readonly table = el("div");
   private readonly stream = el("p", { class: "dim" });
+  private readonly pad = el("p", { class: "dim", hidden: true, aria: { live: "polite" } });
 
   constructor(private readonly app: App) {
     this.input = new DriveInput(app.stage);
     this.input.pushed.on(({ direction, share }) => this.push(direction, share));
     this.input.clicked.on((point) => this.goTo(point));
     this.input.numbered.on((number) => this.choose(this.started?.nodes[number - 1]?.name ?? null));
+    this.input.stopped.on(() => this.stop());
+    this.input.taken = (event) => !!this.target && app.stage.ray(event).ray.distanceToPoint(this.target.object.position) < BALL;
+    this.input.pads.changed.on((name) => this.showPad(name));
+    app.themes.changed.on(() => this.scene?.repaint());
     app.events.on((event) => {
       if (event.event !== "live_ended" || event.stream !== this.started?.started.stream) return;
       if (event.error) app.notices.error(event.error);
@@ -86,8 +96,10 @@ class Driving {
         el("div", { class: "row" }, this.go, this.keep, check("Follow", this.follow, (on) => (this.follow = on)))),
       this.wishes,
       el("section", {}, el("h3", { text: "Answer" }), this.answer, this.doing, this.table, this.stream,
-        el("p", { class: "dim", text: "Held: W A S D or arrows, as you see it, or a gamepad's stick. Click on the ground: go there. 1 to 9: what to do. Changing the way goes on from where the figure stands." })),
+        el("p", { class: "dim", text: "Held: W A S D or arrows, as you see it, or a gamepad's stick. Click on the ground: go there. Drag from the figure: go after the pointer. 1 to 9: what to do; Escape: stop. Changing the way goes on from where the figure stands." }),
+        this.pad),
     );
+    handsFree(this.element);
     this.listClips();
     this.showChoices();
   }
@@ -96,14 +108,16 @@ class Driving {
   async list(): Promise<void> {
     const found = await this.app.ask("drive_list", {}).catch(() => null);
     if (!found) return;
+    const why = found.stuck && `: cannot play yet, ${found.stuck}`;
     const options: [string, string][] = [
-      ...(found.draft ? [["draft:", `${found.draft} (from Author)`] as [string, string]] : []),
+      ...(found.draft ? [["draft:", `${found.draft} (from Author)${why}`] as [string, string]] : []),
       ...found.recipes.map(({ name, about }): [string, string] => [`recipe:${name}`, about ? `${name}: ${about}` : name]),
       ...found.files.map((path): [string, string] => [`file:${path}`, path]),
     ];
     const { select } = this.character;
-    const kept = options.some(([value]) => value === select.value) ? select.value : "recipe:walking";
-    setOptions(select, options, kept);
+    const can = (value: string) => options.some(([each]) => each === value) && !(value === "draft:" && why);
+    setOptions(select, options, can(select.value) ? select.value : "recipe:walking");
+    for (const option of select.options) option.disabled = !can(option.value);
   }
 
   /** End what plays, and what is being made ready: nobody looks at it any more. */
@@ -118,7 +132,9 @@ class Driving {
     this.clear();
     clearInterval(this.timer);
     this.input.detach();
+    this.input.figure = null;
     for (const figure of this.hiddenFigures.splice(0)) figure.visible = true;
+    const { stream } = this.started.started;
     const { selected } = this.app;
     this.app.stage.floor = selected?.info.floor ?? 0;
     // The driven figure has taken the camera along.
@@ -127,11 +143,12 @@ class Driving {
     this.place = null;
     this.go.textContent = "Start";
     this.wishes.hidden = true;
-    this.stopStream();
+    this.stopStream(stream);
   }
 
-  private stopStream(): void {
-    this.app.connection.ask("live_stop", {}).catch(() => undefined);
+  /** End a stream of ours; another's, that may play by now, goes on. */
+  private stopStream(stream: number): void {
+    this.app.connection.ask("live_stop", { stream }).catch(() => undefined);
   }
 
   private play(): void {
@@ -156,7 +173,7 @@ class Driving {
       if (this.wanted) {
         this.played = chosen;
         this.begin(started);
-      } else this.stopStream();
+      } else this.stopStream(started.started.stream);
     } catch {
       // The person has been told.
       if (stop.signal.reason !== NEWER) this.keepPlaying();
@@ -206,6 +223,8 @@ class Driving {
     this.go.textContent = "Stop";
     this.keep.disabled = false;
     this.showWishes();
+    // The server may remember another wish, of before a reload.
+    if (fresh) this.ask({});
   }
 
   private clear(): void {
@@ -223,6 +242,7 @@ class Driving {
     if (!this.place) stage.focus(new THREE.Vector3(place[1], 0.9, place[2]), 1.6);
     else if (this.follow) stage.follow(new THREE.Vector3(place[1] - this.place[1], 0, place[2] - this.place[2]));
     this.place = place;
+    this.input.figure = [place[1], place[2]];
     if (this.reach) this.scene?.showReach(this.reach);
     this.reach = null;
     const reached = told["reached"] as number | null;
@@ -242,16 +262,26 @@ class Driving {
     return this.started?.nodes.find(({ name }) => name === this.wish.node) ?? null;
   }
 
-  private push(direction: number, share: number): void {
-    const range = this.started?.speed;
-    const speed = range && share < 1 ? range[0] + share * (range[1] - range[0]) : this.wish.speed;
-    this.ask({ direction, point: null, speed });
+  private push(direction: number, share: number | null): void {
+    const range = this.paces();
+    const speed = range && share !== null ? range[0] + share * (range[1] - range[0]) : this.wish.speed;
+    if (this.speed && speed !== null && speed !== this.wish.speed) this.speed.value = speed;
+    this.ask({ direction, point: null, speed, ...this.steerable() });
     this.scene?.showGoal(null);
   }
 
   private goTo(point: [number, number]): void {
-    this.ask({ point });
+    this.ask({ point, ...this.steerable() });
     this.scene?.showGoal(point);
+  }
+
+  /** Who steers wants to go: what was chosen and cannot turn, such as to sit, is over. */
+  private steerable(): Partial<DriveWish> {
+    const node = this.node();
+    if (!node || node.ranges.some(({ name }) => name === "turn")) return {};
+    this.wish = { ...this.wish, node: null, values: null };
+    this.showWishes();
+    return { node: null, values: null };
   }
 
   private choose(node: string | null): void {
@@ -265,21 +295,32 @@ class Driving {
     this.app.connection.ask("drive_wish", this.wish).catch((error: unknown) => this.app.notices.error(messageOf(error)));
   }
 
+  /** The speeds that can be asked for: those of what was chosen to be done, where it has any, else all. */
+  private paces(): [number, number] | null {
+    const own = this.node()?.ranges.find(({ name }) => name === "speed");
+    return own ? [own.low, own.high] : this.started?.speed ?? null;
+  }
+
   /** Sliders and buttons for what this figure can be asked for beside directions. */
   private showWishes(): void {
-    const { nodes, speed } = this.started ?? { nodes: [], speed: null };
+    const { nodes, usual, way } = this.started ?? { nodes: [], usual: null, way: "character" };
     this.target?.remove();
-    this.target = null;
+    this.target = this.speed = null;
     const rows: HTMLElement[] = [];
     if (nodes.length > 1) {
       const options = nodes.map(({ name }, k): [string, string] => [name, k < 9 ? `${name} (${k + 1})` : name]);
       rows.push(choice("Do", [["", "go on"], ...options], this.wish.node ?? "", (value) => this.choose(value || null)));
     }
-    if (speed) {
-      const range = { name: "Speed", unit: "m/s", low: speed[0], high: speed[1] };
-      rows.push(knob(range, this.wish.speed ?? (speed[0] + speed[1]) / 2, (value) => this.ask({ speed: value })).element);
-    }
     const node = this.node();
+    const pace = this.paces();
+    if (pace) {
+      const range = { name: "Speed", unit: "m/s", low: pace[0], high: pace[1] };
+      const value = Math.min(pace[1], Math.max(pace[0], this.wish.speed ?? usual ?? pace[0]));
+      this.speed = knob(range, value, (next) => this.ask({ speed: next }));
+      rows.push(this.speed.element);
+    } else if (way !== "character") {
+      rows.push(el("p", { class: "dim", text: "It takes no speed: it goes as fast as its clips do." }));
+    }
     for (const range of node?.ranges ?? []) {
       const { name, low, high } = range;
       if (["turn", "speed"].includes(name) || (node!.at_point && /(^| )[xyz]$/.test(name)) || high <= low) continue;
@@ -299,6 +340,11 @@ class Driving {
     const moved = (target: [number, number, number]) => this.ask({ target });
     this.target = this.app.dragTarget({ at, plane: "view", moved, dropped: moved });
     this.ask({ target: at });
+  }
+
+  private showPad(name: string): void {
+    this.pad.hidden = !name;
+    this.pad.textContent = `${name} is here. Left stick: where to, and how fast; its cross: where to. The four buttons at the right: what to do, the first four. Start or Back: stop.`;
   }
 
   private async showFigures(): Promise<void> {

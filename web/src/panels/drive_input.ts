@@ -1,33 +1,52 @@
-/** What a person's hands want of a figure: keys and gamepad as seen from the camera, clicks on the ground. */
+/** What a person's hands want of a figure: keys and gamepad as seen from the camera, clicks and drags on the ground. */
 import * as THREE from "three";
 import type { Stage } from "../scene";
 import { Signal } from "../signal";
+import { meant, typesInto } from "./drive_keys";
+import { DrivePads } from "./drive_pads";
 
-/** A direction in the world (radians from +Z, to the left), and how far a stick is pushed, 0 to 1. */
+/** A direction in the world (radians from +Z, to the left), and how far a stick is pushed, 0 to 1; null for no stick. */
 export interface Push {
   direction: number;
-  share: number;
+  share: number | null;
 }
 
 const KEYS: Record<string, [ahead: number, right: number]> = {
   KeyW: [1, 0], ArrowUp: [1, 0], KeyS: [-1, 0], ArrowDown: [-1, 0],
   KeyA: [0, -1], ArrowLeft: [0, -1], KeyD: [0, 1], ArrowRight: [0, 1],
 };
-/** Of a stick's way: less is none. */
-const DEAD = 0.25;
-/** A press that moves by more pixels, or lasts longer than this, turns the camera and is no click. */
+/** A press that moves by more pixels, or lasts longer than this, turns the camera or steers, and is no click. */
 const CLICK_PIXELS = 5;
 const CLICK_MS = 350;
+/** Metres around the middle of the figure where it can be taken hold of; a finger covers more. */
+const GRAB = 0.3;
+const GRAB_FINGER = 0.5;
+const STATURE = 1.7;
+
+interface Drag {
+  pointer: number;
+  begun: PointerEvent;
+  now: PointerEvent;
+  moved: boolean;
+}
 
 export class DriveInput {
   /** A direction is held; once for every change, also when the camera turns under a held key. */
   readonly pushed = new Signal<Push>();
   readonly clicked = new Signal<[number, number]>();
-  /** The keys 1 to 9. */
+  /** The keys 1 to 9, or the first buttons of a gamepad. */
   readonly numbered = new Signal<number>();
+  /** Escape, or a gamepad's button to pause. */
+  readonly stopped = new Signal();
+  readonly pads = new DrivePads();
+  /** Where the figure is, x and z; null while there is none. */
+  figure: [number, number] | null = null;
+  /** Whether a press is for something else that lies before the figure. */
+  taken: (event: PointerEvent) => boolean = () => false;
   private readonly held = new Set<string>();
   private readonly stops: (() => void)[] = [];
   private last: Push | null = null;
+  private drag: Drag | null = null;
 
   constructor(private readonly stage: Stage) {}
 
@@ -40,13 +59,24 @@ export class DriveInput {
     // Before the page's own keys: here the arrows steer.
     listen(document, "keydown", (event: KeyboardEvent) => this.down(event), true);
     listen(document, "keyup", (event: KeyboardEvent) => this.held.delete(event.code), true);
+    // Nobody tells of keys that are let go elsewhere.
     listen(window, "blur", () => this.held.clear());
+    listen(document, "visibilitychange", () => this.held.clear());
+    listen(document, "focusin", (event: FocusEvent) => typesInto(event.target) && this.held.clear());
+    const { canvas } = this.stage;
     let press: PointerEvent | null = null;
-    listen(this.stage.canvas, "pointerdown", (event: PointerEvent) => (press = event.button === 0 ? event : null), true);
-    listen(this.stage.canvas, "pointerup", (event: PointerEvent) => {
+    listen(canvas, "pointerdown", (event: PointerEvent) => {
+      press = event.button === 0 ? event : null;
+      this.grab(event);
+    }, true);
+    listen(canvas, "pointermove", (event: PointerEvent) => this.move(event));
+    listen(canvas, "pointerup", (event: PointerEvent) => {
+      this.release(event);
       if (press && isClick(press, event)) this.click(event);
       press = null;
     });
+    for (const name of ["pointercancel", "lostpointercapture"]) listen(canvas, name, (event: PointerEvent) => this.release(event));
+    this.pads.forget();
     this.stops.push(this.stage.ticked.on(() => this.poll()));
   }
 
@@ -54,15 +84,19 @@ export class DriveInput {
     for (const stop of this.stops.splice(0)) stop();
     this.held.clear();
     this.last = null;
+    if (this.drag) this.release(this.drag.now);
+    this.stage.canvas.style.cursor = "";
   }
 
   private down(event: KeyboardEvent): void {
-    const node = event.target;
-    const typing = node instanceof HTMLInputElement || node instanceof HTMLSelectElement || node instanceof HTMLTextAreaElement;
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || node instanceof HTMLElement && node.role === "tab") return;
+    // Under the Command key, no key is told of when it is let go.
+    if (event.metaKey) this.held.clear();
+    if (!meant(event)) return;
     const digit = /^Digit([1-9])$/.exec(event.code);
-    if (digit) this.numbered.emit(Number(digit[1]));
-    else if (event.code in KEYS) this.held.add(event.code);
+    if (digit) {
+      if (!event.repeat) this.numbered.emit(Number(digit[1]));
+    } else if (event.code in KEYS) this.held.add(event.code);
+    else if (event.code === "Escape") this.stopped.emit();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -73,39 +107,88 @@ export class DriveInput {
     if (at) this.clicked.emit([at.x, at.z]);
   }
 
+  // --- Holding the figure: it goes to where the pointer is
+
+  private grab(event: PointerEvent): void {
+    if (event.button !== 0 || this.drag || !this.stage.controls.enabled || !this.near(event)) return;
+    // The camera must not turn with the hand.
+    this.stage.controls.enabled = false;
+    this.stage.canvas.setPointerCapture(event.pointerId);
+    this.drag = { pointer: event.pointerId, begun: event, now: event, moved: false };
+  }
+
+  private move(event: PointerEvent): void {
+    const { drag } = this;
+    if (drag && drag.pointer === event.pointerId) {
+      drag.now = event;
+      drag.moved ||= distance(drag.begun, event) >= CLICK_PIXELS;
+    }
+    this.stage.canvas.style.cursor = drag ? "grabbing" : event.buttons === 0 && this.near(event) ? "grab" : "";
+  }
+
+  private release(event: PointerEvent): void {
+    if (this.drag?.pointer !== event.pointerId) return;
+    this.drag = null;
+    this.stage.controls.enabled = true;
+    this.stage.canvas.style.cursor = "";
+  }
+
+  private near(event: PointerEvent): boolean {
+    if (!this.figure || this.taken(event)) return false;
+    const [x, z] = this.figure;
+    const { floor } = this.stage;
+    const apart = this.stage.ray(event).ray.distanceSqToSegment(new THREE.Vector3(x, floor, z), new THREE.Vector3(x, floor + STATURE, z));
+    return apart < (event.pointerType === "touch" ? GRAB_FINGER : GRAB) ** 2;
+  }
+
+  /** From the figure to what of the floor is under the pointer; above the horizon, as seen in the picture. */
+  private dragged(): number | null {
+    if (!this.drag?.moved || !this.figure) return null;
+    const { now } = this.drag;
+    const [x, z] = this.figure;
+    const at = this.stage.onGround(now);
+    if (at) return Math.atan2(at.x - x, at.z - z);
+    const from = this.stage.project(new THREE.Vector3(x, this.stage.floor, z));
+    const box = this.stage.canvas.getBoundingClientRect();
+    return from && seenFrom(this.stage.camera, from.y - (now.clientY - box.top), now.clientX - box.left - from.x);
+  }
+
   private poll(): void {
+    const pads = this.pads.poll();
+    for (const number of pads.numbers) this.numbered.emit(number);
+    if (pads.stop) {
+      this.stopped.emit();
+      return;
+    }
+    const push = this.wanted(pads.ahead, pads.right, pads.share);
+    const { last } = this;
+    const same = push && last && Math.abs(wrap(push.direction - last.direction)) < 0.02 && Math.abs((push.share ?? 2) - (last.share ?? 2)) < 0.05;
+    if (same) return;
+    this.last = push;
+    if (push) this.pushed.emit(push);
+  }
+
+  /** The mouse before the keys, and these before a gamepad. */
+  private wanted(padAhead: number, padRight: number, share: number | null): Push | null {
+    const direction = this.dragged();
+    if (direction !== null) return { direction, share: null };
     let [ahead, right] = [0, 0];
     for (const code of this.held) {
       ahead += KEYS[code]![0];
       right += KEYS[code]![1];
     }
-    let share = Math.min(1, Math.hypot(ahead, right));
-    if (!share) [ahead, right, share] = stick();
-    if (!share) {
-      this.last = null;
-      return;
-    }
-    const push = { direction: seenFrom(this.stage.camera, ahead, right), share };
-    const { last } = this;
-    if (last && Math.abs(wrap(push.direction - last.direction)) < 0.02 && Math.abs(push.share - last.share) < 0.05) return;
-    this.last = push;
-    this.pushed.emit(push);
+    const { camera } = this.stage;
+    if (ahead || right) return { direction: seenFrom(camera, ahead, right), share: null };
+    return padAhead || padRight ? { direction: seenFrom(camera, padAhead, padRight), share } : null;
   }
+}
+
+function distance(a: PointerEvent, b: PointerEvent): number {
+  return Math.hypot(b.clientX - a.clientX, b.clientY - a.clientY);
 }
 
 function isClick(press: PointerEvent, release: PointerEvent): boolean {
-  const moved = Math.hypot(release.clientX - press.clientX, release.clientY - press.clientY);
-  return moved < CLICK_PIXELS && release.timeStamp - press.timeStamp < CLICK_MS;
-}
-
-/** Ahead, to the right, and how far: of the first gamepad whose stick is pushed. */
-function stick(): [number, number, number] {
-  for (const pad of navigator.getGamepads?.() ?? []) {
-    const [x, y] = [pad?.axes[0] ?? 0, pad?.axes[1] ?? 0];
-    const size = Math.hypot(x, y);
-    if (size > DEAD) return [-y, x, Math.min(1, (size - DEAD) / (1 - DEAD))];
-  }
-  return [0, 0, 0];
+  return distance(press, release) < CLICK_PIXELS && release.timeStamp - press.timeStamp < CLICK_MS;
 }
 
 /** The world's direction of "ahead" and "right" as the camera sees them; from right above, ahead is upwards in the picture. */

@@ -12,13 +12,13 @@ export class DriveScene {
   private readonly ring: THREE.Mesh;
   private readonly region = new THREE.Group();
   private readonly box: THREE.LineSegments;
-  private readonly looks: THREE.Material[] = [];
+  private readonly looks: THREE.MeshBasicMaterial[] = [];
 
   constructor(private readonly stage: Stage) {
-    const accent = cssVariable("--accent") || "#3b6fd4";
-    this.arrow = new THREE.Mesh(arrowShape(), this.look(accent, 0.95));
-    this.ring = new THREE.Mesh(new THREE.RingGeometry(0.22, 0.3, 40).rotateX(-Math.PI / 2), this.look(accent, 0.95));
-    this.box = new THREE.LineSegments(new THREE.EdgesGeometry(new THREE.BoxGeometry(1, 1, 1)), new THREE.LineBasicMaterial({ color: accent }));
+    const color = accent();
+    this.arrow = new THREE.Mesh(arrowShape(), this.look(color, 0.95));
+    this.ring = new THREE.Mesh(new THREE.RingGeometry(0.22, 0.3, 40).rotateX(-Math.PI / 2), this.look(color, 0.95));
+    this.box = new THREE.LineSegments(new THREE.EdgesGeometry(new THREE.BoxGeometry(1, 1, 1)), new THREE.LineBasicMaterial({ color }));
     for (const thing of [this.arrow, this.ring, this.box]) thing.visible = false;
     this.group.add(this.arrow, this.ring, this.region, this.box);
     this.group.position.y = stage.floor + ABOVE_FLOOR;
@@ -41,7 +41,7 @@ export class DriveScene {
   /** Lines [[x, z], ...] around where the figure could be next. */
   showReach(lines: [number, number][][]): void {
     this.clearReach();
-    const color = cssVariable("--accent") || "#3b6fd4";
+    const color = accent();
     for (const line of lines) {
       if (line.length < 3) continue;
       const flat = line.map(([x, z]) => new THREE.Vector3(x, 0, z));
@@ -65,6 +65,14 @@ export class DriveScene {
     this.box.rotation.y = place[0];
   }
 
+  /** In the colours of the current theme. */
+  repaint(): void {
+    const color = accent();
+    const lines = this.region.children.map((thing) => (thing as THREE.LineLoop).material as THREE.LineBasicMaterial);
+    for (const look of [...this.looks, ...lines, this.box.material as THREE.LineBasicMaterial]) look.color.set(color);
+    this.stage.invalidate();
+  }
+
   dispose(): void {
     this.clearReach();
     for (const thing of [this.arrow, this.ring, this.box]) thing.geometry.dispose();
@@ -82,11 +90,15 @@ export class DriveScene {
     }
   }
 
-  private look(color: string, opacity: number): THREE.Material {
+  private look(color: string, opacity: number): THREE.MeshBasicMaterial {
     const look = new THREE.MeshBasicMaterial({ color, transparent: true, opacity, side: THREE.DoubleSide, depthWrite: false });
     this.looks.push(look);
     return look;
   }
+}
+
+function accent(): string {
+  return cssVariable("--accent") || "#3b6fd4";
 }
 
 /** A flat arrow that points along +Z, from a little before the figure. */

@@ -1,10 +1,13 @@
 /** Find and aim: what is like a marked stretch, page by page; then motions between all of it that go where you drag. */
 import type { App, Panel } from "../app";
 import { button, check, choice, el } from "../dom";
-import type { BuildWeb, SearchDone, ThresholdCurve, WebBuilt } from "../messages";
+import { keepChoice, kept } from "../kept";
+import type { BuildWeb, SavedFiles, SearchDone, ThresholdCurve, WebBuilt } from "../messages";
 import { gallery, type Gallery } from "../widgets/gallery";
 import { AimSection } from "./find_aim";
 import { thresholdView } from "./find_curve";
+import { savedFiles } from "./find_saved";
+import { About, cannotCompare, cannotSeek, leftHalfWay, marked, outcome, remembered, same, told, type Stretch } from "./find_sought";
 
 type Where = "folder" | "open" | "both";
 
@@ -12,13 +15,6 @@ const WHERE: [Where, string][] = [["folder", "the folder's files"], ["open", "th
 const MARKERS: [NonNullable<BuildWeb["markers"]>, string][] = [["body", "whole body"], ["upper", "upper body"], ["lower", "lower body"]];
 const RATES: [string, string][] = [["30", "30 Hz"], ["60", "60 Hz"], ["", "all frames"]];
 const PER_PAGE = 6;
-
-/** A stretch of a motion that is sought, frames half-open. */
-interface Query {
-  motion: string;
-  start: number;
-  stop: number;
-}
 
 export function mount(app: App): Panel {
   const panel = new FindPanel(app);
@@ -29,24 +25,40 @@ class FindPanel {
   readonly element: HTMLElement;
   private where: Where;
   private readonly options = { markers: "body" as NonNullable<BuildWeb["markers"]>, remove_height: false, coarse: false, rate: 30 as number | null };
+  private readonly how = { further: true, repeats: false };
   private web: WebBuilt | null = null;
-  private query: Query | null = null;
+  /** How many webs there have been. */
+  private webs = 0;
+  /** What the curve, or the last search, is about. */
+  private query: Stretch | null = null;
   private curve: ThresholdCurve | null = null;
   private found: SearchDone | null = null;
+  private files: SavedFiles = { files: [], is_open: false };
+  private restored = false;
+  private said = "";
   private readonly built = el("div", { class: "stack", aria: { live: "polite" } });
-  private readonly marked = el("p", { aria: { live: "polite" } });
+  private readonly sought = el("p", { aria: { live: "polite" } });
+  private readonly trouble = el("p", { class: "hint", aria: { live: "polite" } });
+  private readonly aside = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly build = button("Compare all", () => void this.buildWeb(), "Compare all frames with each other, so that they can be searched");
   private readonly tryAll = button("Try thresholds", () => void this.suggest(), "How many matches each threshold would find");
   private readonly threshold = el("input", { type: "number", class: "threshold-number", min: "0", step: "0.001", placeholder: "m", aria: { label: "Threshold, metres" } });
   private readonly offer = button("", () => this.curve && this.choose(Number(this.curve.threshold.toPrecision(3))));
   private readonly search = button("Search", () => void this.find(), "Find all that is like the stretch, to within the threshold", "primary");
-  private readonly hint = el("span", { class: "dim", text: "Choose a threshold first: on the curve, or type one." });
+  private readonly hint = el("p", { class: "hint", aria: { live: "polite" } });
   private readonly view = thresholdView((threshold) => this.choose(threshold));
+  private readonly curveBox = el("div", { class: "stack", hidden: true });
   private readonly thresholdBox = el("div", { class: "stack", hidden: true });
   private readonly matchBox = el("section", { hidden: true });
   private readonly counted = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly gallery: Gallery;
   private readonly aim: AimSection;
+  private readonly about: About;
+  private readonly saved;
+  private readonly counts = {
+    further: check("What is like a match, too", this.how.further, (on) => this.count({ further: on })),
+    repeats: check("It repeats, as steps do", this.how.repeats, (on) => this.count({ repeats: on })),
+  };
 
   constructor(private readonly app: App) {
     this.where = app.welcome?.folder ? "folder" : "open";
@@ -54,46 +66,96 @@ class FindPanel {
       perPage: PER_PAGE,
       fetch: async (first, count) => (await app.ask("find_matches", { search: this.found!.search, first, count })).tiles,
       open: (number) => void this.openMatch(number),
-      changed: () => this.draw(),
+      changed: () => {
+        keepChoice("find", { search: this.found?.search, dropped: [...this.gallery.dropped] });
+        this.draw();
+      },
     });
-    this.aim = new AimSection(app, () => ({ search: this.found!.search, drop: [...this.gallery.dropped] }));
+    this.about = new About(app, () => this.drawSought());
+    this.saved = savedFiles(app, { kind: "web", name: "compared", open: (path) => void this.loadWeb(path), saved: () => void this.list() });
+    this.aim = new AimSection(app, () => ({ search: this.found!.search, drop: [...this.gallery.dropped] }), () => void this.list());
     const options = el("details", { class: "folded" }, el("summary", { class: "dim", text: "How it compares" }),
       choice("By", MARKERS, this.options.markers, (value) => (this.options.markers = value as typeof this.options.markers)),
       choice("At", RATES, String(this.options.rate), (value) => (this.options.rate = value ? Number(value) : null)),
       check("Heights do not count", false, (on) => (this.options.remove_height = on)),
       check("Coarse look first (faster)", false, (on) => (this.options.coarse = on)),
     );
-    const row = el("div", { class: "row" }, el("label", { class: "field" }, el("span", { text: "Threshold" }), this.threshold), this.search, this.hint);
-    this.thresholdBox.append(this.view.element, el("div", { class: "row" }, this.offer), row);
+    const how = el("details", { class: "folded" }, el("summary", { class: "dim", text: "What counts" }), this.counts.further, this.counts.repeats);
+    const row = el("div", { class: "row" }, el("label", { class: "field" }, el("span", { text: "Threshold" }), this.threshold), this.search);
+    this.curveBox.append(this.view.element, el("div", { class: "row" }, this.offer));
+    this.thresholdBox.append(el("div", { class: "row" }, this.tryAll), this.curveBox, row);
     this.matchBox.append(el("h3", { text: "Matches" }), this.counted, this.gallery.element);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Search in" }),
         choice("Clips", WHERE, this.where, (value) => (this.where = value as Where)), options,
-        el("div", { class: "row" }, this.build), this.built),
-      el("section", {}, el("h3", { text: "Look for" }), this.marked, el("div", { class: "row" }, this.tryAll), this.thresholdBox),
+        el("div", { class: "row" }, this.build), this.saved.opening, this.built, this.saved.saving),
+      el("section", {}, el("h3", { text: "Look for" }), this.sought, this.trouble, this.aside, how, this.thresholdBox, this.hint),
       this.matchBox,
       this.aim.element,
     );
     this.threshold.addEventListener("input", () => {
       this.view.mark(this.chosen);
-      this.draw();
+      this.say("");
     });
     this.threshold.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !this.search.disabled) void this.find();
     });
-    app.playback.changed.on(() => this.drawMarked());
+    app.playback.changed.on(() => this.drawSought());
     app.selectionChanged.on(() => this.draw());
+    app.motionsChanged.on(() => this.draw());
+    app.infoChanged.on(() => this.drawSought());
     app.themes.changed.on(() => this.view.draw());
+    app.workEnded.on(() => void this.restore(true));
     this.draw();
   }
 
   shown(): void {
     this.draw();
     this.aim.shown();
+    void this.list();
+    if (!this.restored) void this.restore();
+    this.restored = true;
   }
 
   hidden(): void {
     this.aim.hidden();
+  }
+
+  /** A page that was loaded again goes on with what the server still has. */
+  private async restore(again = false): Promise<void> {
+    const goesOn = this.app.connection.adopted.some(({ work }) => work.command.startsWith("find_"));
+    const before = leftHalfWay();
+    const stopped = goesOn ? "" : before;
+    const now = await this.app.ask("find_now", {}).catch(() => null);
+    if (!now || (this.web && !again)) return;
+    if (now.web) this.takeWeb(now.web);
+    if (now.found && now.sought) {
+      const { motion, start, stop, threshold, further, repeats } = now.sought;
+      this.count({ further: further ?? true, repeats: repeats ?? false });
+      this.query = { motion, start, stop };
+      this.threshold.value = String(threshold);
+      await this.takeFound(now.found, droppedOf(now.found));
+    }
+    if (now.space) this.aim.restore(now.space);
+    if (stopped) this.say(`${stopped} was stopped as the page was loaded again: start it once more.`);
+  }
+
+  /** Change what counts as a match: the curve was of something else. */
+  private count(change: Partial<FindPanel["how"]>): void {
+    Object.assign(this.how, change);
+    for (const name of ["further", "repeats"] as const) this.counts[name].querySelector("input")!.checked = this.how[name];
+    this.forgetCurve();
+  }
+
+  /** What can be opened from the folder, and saved into it. */
+  private async list(): Promise<void> {
+    this.files = await this.app.ask("find_files", {}).catch(() => this.files);
+    this.drawFiles();
+  }
+
+  private drawFiles(): void {
+    this.saved.show(this.files.files, this.files.is_open && !!this.web);
+    this.aim.files(this.files);
   }
 
   private get chosen(): number | null {
@@ -101,31 +163,44 @@ class FindPanel {
     return Number.isFinite(value) && value > 0 ? value : null;
   }
 
-  /** What is marked on the timeline now. */
-  private get stretch(): Query | null {
-    const [region, info] = [this.app.playback.region, this.app.selected?.info];
-    return region && info?.kind === "motion" ? { motion: info.motion, start: region[0], stop: region[1] } : null;
+  /** What would be searched for now: what is marked, else what was sought before. */
+  private get stretch(): Stretch | null {
+    return marked(this.app) ?? (this.query && this.app.motions.has(this.query.motion) ? this.query : null);
   }
 
-  private drawMarked(): void {
-    const stretch = this.stretch;
-    const info = this.app.selected?.info;
-    const text = stretch && info
-      ? `${info.name}, ${(stretch.start / info.fps).toFixed(2)} to ${(stretch.stop / info.fps).toFixed(2)} s`
-      : "Mark a stretch on the timeline: drag along its ruler with Shift, or set its ends with [ and ].";
-    if (this.marked.textContent !== text) this.marked.textContent = text;
-    this.marked.classList.toggle("dim", !stretch);
-    this.tryAll.disabled = !stretch || !this.web;
-    this.tryAll.title = this.web ? "How many matches each threshold would find" : "Compare all clips first";
+  private drawSought(): void {
+    const { stretch } = this;
+    this.about.look(this.web, stretch, this.webs);
+    const trouble = cannotSeek(this.app, this.web, stretch, this.query) || this.about.refuses;
+    put(this.sought, stretch ? `${told(this.app, stretch)}${marked(this.app) ? "" : ", as before"}` : "");
+    put(this.trouble, trouble);
+    put(this.aside, trouble ? "" : this.about.text);
+    this.thresholdBox.hidden = !this.web;
+    this.tryAll.disabled = trouble !== "";
+    this.search.disabled = trouble !== "" || this.chosen === null;
+    const stale = this.curve !== null && stretch !== null && !same(stretch, this.query);
+    this.curveBox.classList.toggle("stale", stale);
+    put(this.hint, this.said || (trouble ? "" : this.next(stale)));
+  }
+
+  /** What to do next, in a sentence. */
+  private next(stale: boolean): string {
+    if (stale) return "The curve is of what was marked before: try thresholds again, or search with this one.";
+    if (this.chosen !== null) return "";
+    return this.curve ? "Choose a threshold: on the curve, or type one." : "Type a threshold, or try which ones find what.";
+  }
+
+  /** Say what came of the last thing that was done, until the next. */
+  private say(text: string): void {
+    this.said = text;
+    this.draw();
   }
 
   private draw(): void {
-    this.drawMarked();
-    this.build.disabled = this.app.selected?.info.kind !== "motion";
-    this.search.disabled = !this.query || this.chosen === null;
-    this.hint.hidden = this.chosen !== null;
+    this.drawSought();
+    this.build.disabled = cannotCompare(this.app) !== "";
     this.matchBox.hidden = !this.found;
-    this.aim.element.hidden = !this.found;
+    this.aim.canMake = !!this.found;
     if (!this.found) return;
     const [matches, dropped] = [this.found.count - 1, this.gallery.dropped.size];
     const notes = this.found.notes.length ? ` ${this.found.notes.join(" ")}` : "";
@@ -137,68 +212,87 @@ class FindPanel {
     if (!like) return;
     const all = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion);
     const motions = this.where === "folder" ? [] : all;
-    try {
-      const fields = { like, motions, folder: this.where !== "open", ...this.options };
-      this.web = await this.app.run("Comparing all clips", "find_build", fields);
-    } catch {
-      return;
-    }
-    const { clips, seconds, fps, left_out } = this.web;
+    this.say("");
+    const fields = { like, motions, folder: this.where !== "open", ...this.options };
+    const web = await remembered("Comparing", outcome(this.app, "Comparing all clips", "find_build", fields, (text) => this.say(text)));
+    if (web) this.takeWeb(web);
+  }
+
+  private async loadWeb(path: string): Promise<void> {
+    const web = await this.app.run("Opening the compared clips", "find_load", { path }).catch(() => null);
+    if (web) this.takeWeb(web);
+  }
+
+  private takeWeb(web: WebBuilt): void {
+    this.web = web;
+    this.webs++;
+    const { clips, seconds, fps, left_out, notes } = web;
     const text = `${clips.length} ${clips.length === 1 ? "clip" : "clips"}, ${seconds.toFixed(0)} s at ${Number(fps.toFixed(2))} Hz, can be searched.`;
-    this.built.replaceChildren(el("p", { text }));
+    this.built.replaceChildren(el("p", { text }), ...notes.map((note) => el("p", { class: "hint", text: note })));
     if (left_out.length) {
       const lines = left_out.map((line) => el("li", { text: line }));
       this.built.append(el("details", { class: "dim" }, el("summary", { text: `${left_out.length} left out` }), el("ul", {}, ...lines)));
     }
-    this.forget();
+    this.query = null;
+    this.found = null;
+    this.threshold.value = "";
+    this.forgetCurve();
+    this.aim.clear();
+    this.drawFiles();
+    this.draw();
   }
 
-  /** What was found belongs to a web, or to a query, that is no more. */
-  private forget(): void {
-    this.query = null;
+  private forgetCurve(): void {
     this.curve = null;
-    this.found = null;
-    this.thresholdBox.hidden = true;
-    this.aim.clear();
-    this.draw();
+    this.curveBox.hidden = true;
+    this.drawSought();
   }
 
   private async suggest(): Promise<void> {
     const query = this.stretch;
     if (!query) return;
-    try {
-      this.curve = await this.app.run("Trying thresholds", "find_suggest", { ...query });
-    } catch {
-      return;
-    }
+    this.say("");
+    const curve = await remembered("Trying thresholds", outcome(this.app, "Trying thresholds", "find_suggest", { ...query, ...this.how }, (text) => this.say(text)));
+    if (!curve) return;
+    this.curve = curve;
     this.query = query;
     this.threshold.value = "";
-    const { threshold, n_matches, stands_out } = this.curve;
+    const { threshold, n_matches, stands_out } = curve;
     const finds = `${n_matches} ${n_matches === 1 ? "match" : "matches"}`;
     this.offer.textContent = `Take ${threshold.toPrecision(3)} m: ${finds}`;
     this.offer.title = stands_out ? "This one stands out: thresholds around it find the same" : "None stands out; this is a guess";
-    this.thresholdBox.hidden = false;
-    this.view.show(this.curve);
+    this.curveBox.hidden = false;
+    this.view.show(curve);
     this.draw();
   }
 
   private choose(threshold: number): void {
     this.threshold.value = String(threshold);
     this.view.mark(threshold);
-    this.draw();
+    this.say("");
   }
 
   private async find(): Promise<void> {
-    const threshold = this.chosen;
-    if (!this.query || threshold === null) return;
-    try {
-      this.found = await this.app.run("Searching", "find_search", { ...this.query, threshold });
-    } catch {
-      return;
-    }
+    const [threshold, query] = [this.chosen, this.stretch];
+    if (!query || threshold === null) return;
+    this.say("");
+    const found = await remembered("The search", outcome(this.app, "Searching", "find_search", { ...query, threshold, ...this.how }, (text, ended) => {
+      // Matches of another search beside what was not found would be taken for its.
+      if (!ended) this.found = null;
+      this.say(text);
+    }));
+    if (!found) return;
+    if (!same(query, this.query)) this.forgetCurve();
+    this.query = query;
     this.aim.clear();
-    this.aim.suggest(this.found);
-    await this.gallery.show(this.found.count, this.found.body);
+    await this.takeFound(found);
+    this.matchBox.scrollIntoView({ block: "start" });
+  }
+
+  private async takeFound(found: SearchDone, dropped: number[] = []): Promise<void> {
+    this.found = found;
+    this.aim.suggest(found);
+    await this.gallery.show(found.count, found.body, dropped);
     this.draw();
   }
 
@@ -209,4 +303,17 @@ class FindPanel {
       this.app.focus();
     }, () => undefined);
   }
+}
+
+/** The matches of a search that were thrown out before the page was loaded again. */
+function droppedOf(found: SearchDone): number[] {
+  const read = (kept().choices["find"] ?? {}) as { search?: unknown; dropped?: unknown };
+  if (read.search !== found.search || !Array.isArray(read.dropped)) return [];
+  return (read.dropped as unknown[]).filter((each): each is number => Number.isInteger(each) && Number(each) > 0 && Number(each) < found.count);
+}
+
+/** Put a text into a line, which goes where there is none. */
+function put(line: HTMLElement, text: string): void {
+  if (line.textContent !== text) line.textContent = text;
+  line.hidden = !text;
 }

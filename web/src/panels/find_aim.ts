@@ -1,10 +1,11 @@
 /** Aiming: a space of motions made of matches, asked by sliders or by a point that is dragged in the scene. */
 import type { App } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
-import type { Aimed, AimMotion, SearchDone, SpaceMade } from "../messages";
+import type { Aimed, AimMotion, SavedFiles, SearchDone, SpaceMade } from "../messages";
 import { latest } from "../widgets/latest";
 import { slider, type Slider } from "../widgets/slider";
 import { AimMarks } from "./find_marks";
+import { savedFiles, type Saved } from "./find_saved";
 
 type Place = [number, number, number];
 
@@ -36,24 +37,49 @@ export class AimSection {
   private readonly said = el("p", { aria: { live: "polite" } });
   private readonly params = el("div", { class: "stack" });
   private readonly asked = el("div", { class: "stack", hidden: true });
+  private readonly making: HTMLElement;
+  private readonly saved: Saved;
+  private listed: SavedFiles = { files: [], is_open: false };
   private readonly ask: () => void;
 
-  /** @param chosen which search, and what of it was thrown out. */
-  constructor(private readonly app: App, private readonly chosen: () => { search: number; drop: number[] }) {
+  /**
+   * @param chosen which search, and what of it was thrown out.
+   * @param written a file was saved.
+   */
+  constructor(private readonly app: App, private readonly chosen: () => { search: number; drop: number[] }, written: () => void) {
     this.ask = latest(() => this.answer());
     this.marks = new AimMarks(app, (point, done) => this.drag(point, done));
     const make = button("Make it aimable", () => void this.make(), "A motion between the matches that goes where you drag", "primary");
     const keep = button("Keep this one", () => void this.keep(), "Put it among the motions; aiming goes on with another");
     this.asked.append(this.about, this.params, this.said,
       check("Exactly, once let go", this.refine, (on) => (this.refine = on)), el("div", { class: "row" }, keep));
-    this.element = el("section", { hidden: true }, el("h3", { text: "Aim" }),
-      choice("Ask by", FEATURES, this.feature, (value) => {
-        this.feature = value;
-        this.joint.hidden = this.at.hidden = value !== "position";
-      }), this.joint, this.at, el("div", { class: "row" }, make), this.asked);
+    this.saved = savedFiles(app, { kind: "space", name: "aimable", open: (path) => void this.load(path), saved: written });
+    this.making = el("div", { class: "stack" }, choice("Ask by", FEATURES, this.feature, (value) => {
+      this.feature = value;
+      this.joint.hidden = this.at.hidden = value !== "position";
+    }), this.joint, this.at, el("div", { class: "row" }, make));
+    this.asked.append(this.saved.saving);
+    this.element = el("section", { hidden: true }, el("h3", { text: "Aim" }), this.making, this.saved.opening, this.asked);
     app.motionsChanged.on(() => {
       if (this.motion && !app.motions.has(this.motion)) this.marks.hide();
     });
+  }
+
+  /** Whether there are matches to make something of. */
+  set canMake(on: boolean) {
+    this.making.hidden = !on;
+    this.draw();
+  }
+
+  /** The folder's files. */
+  files(listed: SavedFiles): void {
+    this.listed = listed;
+    this.draw();
+  }
+
+  private draw(): void {
+    this.saved.show(this.listed.files, this.listed.is_open && !!this.space);
+    this.element.hidden = this.making.hidden && this.saved.opening.hidden && !this.space;
   }
 
   shown(): void {
@@ -69,6 +95,7 @@ export class AimSection {
     this.motion = "";
     this.asked.hidden = true;
     this.marks.clear();
+    this.draw();
   }
 
   /** Offer the joints of what was found, that which moves most first. */
@@ -85,6 +112,24 @@ export class AimSection {
     } catch {
       return;
     }
+    this.begin(space);
+  }
+
+  private async load(path: string): Promise<void> {
+    const space = await this.app.run("Opening the aimable motion", "aim_load", { path }).catch(() => null);
+    if (space) this.begin(space);
+  }
+
+  private begin(space: SpaceMade): void {
+    this.app.add(space.first.motion);
+    this.restore(space);
+    this.app.focus();
+    if (!this.app.playback.playing) this.app.playback.toggle();
+    this.asked.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Show a space that is aimed in, with the motion that it has made last. */
+  restore(space: SpaceMade): void {
     this.clear();
     this.space = space;
     const { used, given, notes } = space;
@@ -97,11 +142,11 @@ export class AimSection {
     this.asked.hidden = false;
     this.marks.reach(space.points);
     this.take(space.first);
+    this.draw();
+    if (this.app.selected?.info.motion !== this.motion) return;
     // The others would stand in the same place.
     for (const [id, shot] of this.app.motions) if (id !== this.motion) shot.figure.visible = false;
-    this.app.select(this.motion);
-    this.app.focus();
-    if (!this.app.playback.playing) this.app.playback.toggle();
+    this.app.motionsChanged.emit();
   }
 
   private drawSliders(space: SpaceMade): void {
@@ -180,6 +225,7 @@ function realValue(value: number, unit: string): number {
 }
 
 function errorText(value: number, unit: string): string {
+  if (unit === "m" && value < 0.0005) return "less than 1 mm";
   if (unit === "m") return value < 0.01 ? `${(1000 * value).toFixed(1)} mm` : `${(100 * value).toFixed(1)} cm`;
   return unit in DEGREES ? `${shownValue(value, unit).toPrecision(2)}${DEGREES[unit]}` : `${value.toPrecision(2)} ${unit}`;
 }

@@ -112,7 +112,7 @@ export function thresholdView(picked: (threshold: number) => void): ThresholdVie
       chosen = threshold;
       if (curve && threshold !== null) {
         const i = nearest(threshold);
-        told.textContent = `${threshold} m finds about ${curve.counts[i]} ${curve.counts[i] === 1 ? "match" : "matches"}.`;
+        told.textContent = threshold < curve.thresholds[0]! / 1.05 ? `Nothing is as near as ${threshold} m.` : `${threshold} m finds about ${curve.counts[i]} ${curve.counts[i] === 1 ? "match" : "matches"}.`;
       }
       draw();
     },

@@ -1,19 +1,23 @@
 /** Graph: compare clips, choose thresholds while seeing what hangs together, then walk: by chance, along a path, by keys. */
 import type { App, Panel } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
-import type { GraphBuilt, GraphLinks, PairLimit } from "../messages";
+import type { GraphBuilt, GraphLinks, MotionInfo, PairLimit } from "../messages";
 import { latest } from "../widgets/latest";
 import { limitCurve } from "../widgets/limit_curve";
 import { slider, type Slider } from "../widgets/slider";
+import { PairSection } from "./graph_pairs";
 import { PathSection } from "./graph_path";
 import { SteerSection } from "./graph_steer";
 import { download } from "./look";
 
 type From = "open" | "folder";
 
+/** Findings that are shown as they are; more of them are folded. */
+const FEW = 3;
+
 export function mount(app: App): Panel {
   const panel = new GraphPanel(app);
-  return { element: panel.element, hidden: () => panel.leave() };
+  return { element: panel.element, shown: () => void panel.restore(), hidden: () => panel.leave() };
 }
 
 class GraphPanel {
@@ -23,7 +27,6 @@ class GraphPanel {
   private readonly wanted = new Map<string, boolean>();
   private built: GraphBuilt | null = null;
   private links: GraphLinks | null = null;
-  private pairs: PairLimit[] = [];
   private rate: number | null = 30;
   private label: string | null = null;
   private clean = true;
@@ -33,15 +36,17 @@ class GraphPanel {
   private readonly walkBox = el("section", { hidden: true });
   private readonly text = el("p", { aria: { live: "polite" } });
   private readonly labelTable = el("div", { class: "table-box" });
-  private readonly pairTable = el("div", { class: "table-box" });
-  private readonly pairBox = el("div", { class: "stack" });
-  private readonly pairDetails = el("details", {}, el("summary", { text: "For pairs of labels" }), this.pairTable, this.pairBox);
-  private readonly findings = el("ul", { class: "findings" });
+  private readonly pairs = new PairSection(() => this.limit.value, () => this.relink());
+  private readonly findings = el("div", { class: "stack" });
   private readonly curve = limitCurve();
   private readonly window = slider({ label: "Transitions take", unit: "s", min: 0.2, max: 2, step: 0.1, value: 0.5 });
   private readonly seconds = slider({ label: "Length", unit: "s", min: 5, max: 120, step: 5, value: 20 });
   private readonly seed = slider({ label: "Seed", min: 0, max: 99, step: 1, value: 0 });
   private readonly does = choice("Do", [], "", (value) => (this.label = value || null));
+  private readonly source: ReturnType<typeof choice>;
+  private readonly rateChoice: ReturnType<typeof choice>;
+  /** Whether the server was asked what it still has. */
+  private asked = false;
   private readonly go = button("Compare clips", () => void this.build(), "Find where clips look alike", "primary");
   private readonly path: PathSection;
   private readonly steer: SteerSection;
@@ -56,8 +61,13 @@ class GraphPanel {
       app.run("Making the tables", "graph_steer", { ...this.limits(), direction, label, clean }, stop).catch(() => null));
     const froms: [From, string][] = [["open", "open motions"], ["folder", "all files of the folder"]];
     const rates: [string, string][] = [["30", "30 Hz"], ["", "the lowest of the clips"]];
+    this.source = choice("From", froms, this.from, (value) => {
+      this.from = value as From;
+      this.draw();
+    });
+    this.rateChoice = choice("Rate", rates, "30", (value) => (this.rate = value ? Number(value) : null));
     this.limitBox.append(el("h3", { text: "Threshold" }), this.curve.element, this.limit.element, this.text, this.labelTable,
-      this.pairDetails);
+      this.pairs.element);
     this.walkBox.append(el("h3", { text: "By chance" }), this.does, this.seconds.element, this.seed.element,
       check("Plant the feet", this.clean, (on) => (this.clean = on)),
       el("div", { class: "row" },
@@ -65,15 +75,13 @@ class GraphPanel {
         button("Save graph", () => void this.save(), "Download the graph with its clips, as `marey graph` takes it")),
       this.findings);
     this.element = el("div", { class: "panel" },
-      el("section", {}, el("h3", { text: "Clips" }), choice("From", froms, this.from, (value) => {
-        this.from = value as From;
-        this.draw();
-      }), this.list, this.window.element, choice("Rate", rates, "30", (value) => (this.rate = value ? Number(value) : null)),
-      el("div", { class: "row" }, this.go), this.about),
+      el("section", {}, el("h3", { text: "Clips" }), this.source, this.list, this.window.element, this.rateChoice,
+        el("div", { class: "row" }, this.go), this.about),
       this.limitBox, this.walkBox, this.path.element, this.steer.element,
     );
     app.motionsChanged.on(() => this.draw());
     app.themes.changed.on(() => this.curve.draw());
+    app.workEnded.on(() => void this.restore(true));
     this.draw();
     this.drawBuilt();
   }
@@ -107,7 +115,7 @@ class GraphPanel {
   }
 
   private limits(): { threshold: number; pairs: PairLimit[] } {
-    return { threshold: this.limit.value, pairs: this.pairs };
+    return { threshold: this.limit.value, pairs: this.pairs.pairs };
   }
 
   private async build(): Promise<void> {
@@ -118,13 +126,35 @@ class GraphPanel {
     const built = await this.app.run("Comparing clips", "graph_build", fields).catch(() => null);
     if (!built) return;
     await this.steer.stop();
+    this.take(built, built.suggested, []);
+  }
+
+  /** Take up the graph that the server has of this session, once: a page that was loaded again knows nothing of it. */
+  async restore(again = false): Promise<void> {
+    if ((this.asked && !again) || !this.app.welcome?.resumed) return;
+    this.asked = true;
+    const shown = await this.app.ask("graph_show", {}).catch(() => null);
+    if (!shown?.built || (this.built && !again)) return;
+    this.from = shown.files.length ? "folder" : "open";
+    this.source.select.value = this.from;
+    if (this.from === "open") for (const id of this.app.motions.keys()) this.wanted.set(id, shown.motions.includes(id));
+    this.window.value = shown.window;
+    this.rate = shown.rate;
+    this.rateChoice.select.value = shown.rate === null ? "" : String(shown.rate);
+    this.draw();
+    this.take(shown.built, shown.threshold, shown.pairs);
+    this.path.restore();
+  }
+
+  /** Show a graph with its thresholds. */
+  private take(built: GraphBuilt, threshold: number, pairs: PairLimit[]): void {
     this.built = built;
     this.links = built.links;
-    this.pairs = [];
-    this.limit.value = built.suggested;
+    this.pairs.take(built.labels, pairs);
+    this.limit.value = threshold;
     this.path.choices = this.steer.choices = built.labels;
     this.label = null;
-    this.does.hidden = this.pairDetails.hidden = built.labels.length < 2;
+    this.does.hidden = built.labels.length < 2;
     setOptions(this.does.select, [["", "anything"], ...built.labels.map((label): [string, string] => [label, label])], "");
     this.findings.replaceChildren();
     this.drawBuilt();
@@ -138,7 +168,6 @@ class GraphPanel {
     const left = built.left_out.map((line) => el("li", { text: line }));
     const more = left.length ? el("details", {}, el("summary", { text: `${left.length} files were left out` }), el("ul", { class: "findings" }, ...left)) : null;
     this.about.replaceChildren(el("p", { text }), ...(more ? [more] : []));
-    this.drawPairs();
     this.drawLinks();
   }
 
@@ -149,6 +178,8 @@ class GraphPanel {
 
   private async askLinks(): Promise<void> {
     if (!this.built) return;
+    // They were of other thresholds.
+    this.findings.replaceChildren();
     this.links = await this.app.ask("graph_links", this.limits());
     this.drawLinks();
   }
@@ -165,52 +196,7 @@ class GraphPanel {
     });
     const head = el("tr", {}, ...["", "endless", built.labels.length > 1 ? "leads to" : ""].map((text) => el("th", { text })));
     this.labelTable.replaceChildren(el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows)));
-    this.drawMatrix(built.labels, links);
-  }
-
-  /** Transitions from each label (rows) to each (columns); a click gives the pair a threshold of its own. */
-  private drawMatrix(labels: string[], links: GraphLinks): void {
-    const counts = new Map(links.pairs.map(({ before, after, transitions }) => [`${before}\n${after}`, transitions]));
-    const most = Math.max(1, ...counts.values());
-    const head = el("tr", {}, el("th", { text: "from, to" }), ...labels.map((text) => el("th", { class: "short", text, title: text })));
-    const rows = labels.map((before) => el("tr", {}, el("th", { class: "short", text: before, title: before }), ...labels.map((after) => {
-      const n = counts.get(`${before}\n${after}`) ?? 0;
-      const own = this.pairs.some((pair) => pair.before === before && pair.after === after);
-      const cell = button(String(n), () => this.choosePair(before, after), `From ${before} to ${after}: a threshold of their own`, "cell");
-      cell.setAttribute("aria-label", `${before} to ${after}: ${n} transitions`);
-      cell.setAttribute("aria-pressed", String(own));
-      cell.style.setProperty("--share", String(Math.sqrt(n / most)));
-      return el("td", {}, cell);
-    })));
-    this.pairTable.replaceChildren(el("table", { class: "matrix" }, el("thead", {}, head), el("tbody", {}, ...rows)));
-  }
-
-  private choosePair(before: string, after: string): void {
-    if (!this.pairs.some((pair) => pair.before === before && pair.after === after)) {
-      this.pairs = [...this.pairs, { before, after, metres: this.limit.value }];
-    }
-    this.drawPairs();
-    this.relink();
-  }
-
-  private drawPairs(): void {
-    this.pairBox.replaceChildren(...this.pairs.map(({ before, after, metres }) => {
-      const same = (pair: PairLimit) => pair.before === before && pair.after === after;
-      const own = slider({
-        label: `${before} to ${after}`, unit: "m", min: 0, max: 0.25, step: 0.001, value: metres,
-        input: (value) => {
-          this.pairs = this.pairs.map((pair) => (same(pair) ? { ...pair, metres: value } : pair));
-          this.relink();
-        },
-      });
-      const drop = button("×", () => {
-        this.pairs = this.pairs.filter((pair) => !same(pair));
-        this.drawPairs();
-        this.relink();
-      }, "Back to the threshold for all", "quiet");
-      drop.setAttribute("aria-label", `Forget the threshold from ${before} to ${after}`);
-      return el("div", { class: "pair" }, own.element, drop);
-    }));
+    this.pairs.show(links);
   }
 
   private async walk(): Promise<void> {
@@ -218,25 +204,30 @@ class GraphPanel {
     const fields = { ...this.limits(), seconds: this.seconds.value, seed: this.seed.value, label: this.label, clean: this.clean };
     const done = await this.app.run("Walking", "graph_walk", fields).catch(() => null);
     if (!done) return;
-    this.findings.replaceChildren(...done.findings.map((text) => el("li", { text })));
+    this.showFindings(done.findings);
     this.play(done.motion);
+  }
+
+  private showFindings(findings: string[]): void {
+    const lines = findings.map((text) => el("li", { text }));
+    const list = el("ul", { class: "findings" }, ...lines);
+    const told = lines.length > FEW ? el("details", {}, el("summary", { text: `${lines.length} things to know of this graph` }), list) : list;
+    this.findings.replaceChildren(...(lines.length ? [told] : []));
   }
 
   private async follow(stretches: Parameters<ConstructorParameters<typeof PathSection>[1]>[0]): ReturnType<ConstructorParameters<typeof PathSection>[1]> {
     await this.steer.stop();
-    const done = await this.app.run("Following the path", "graph_follow", { ...this.limits(), stretches, clean: this.clean }).catch(() => null);
-    if (done) this.play(done.motion);
-    return done;
+    return this.app.run("Following the path", "graph_follow", { ...this.limits(), stretches, clean: this.clean }).catch(() => null);
   }
 
-  /** Show what was made, alone, from its beginning. */
-  private play(info: Parameters<App["add"]>[0]): void {
-    const { app } = this;
-    for (const { figure } of app.motions.values()) figure.visible = false;
-    const shot = app.add(info);
-    app.playback.seek(0);
-    void shot.frames.load(0, 1).then(() => app.selected === shot && app.focus(), () => undefined);
-    if (!app.playback.playing) app.playback.toggle();
+  /** Show what was made; while a path is drawn nothing may come under the hand. */
+  private play(info: MotionInfo): void {
+    if (!this.path.isDrawing) {
+      this.app.present(info);
+      return;
+    }
+    this.app.add(info, false);
+    this.app.notices.info(`${info.name} is among the motions.`);
   }
 
   private async save(): Promise<void> {

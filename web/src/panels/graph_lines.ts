@@ -4,7 +4,7 @@ import type { Stage } from "../scene";
 
 export type Place = [number, number];
 
-const COLORS = ["#4c86c6", "#cf7b43", "#5f9e6d", "#9a77b8", "#b59a3a", "#4f9aa3", "#c0627d", "#7d8794"];
+const COLORS = ["#4c86c6", "#cf7b43", "#5f9e6d", "#9a77b8", "#b59a3a", "#4f9aa3", "#c0627d", "#c04fc0", "#8fb339", "#d64540"];
 const ABOVE = 0.008;
 
 /** A colour for each label, by its place among them; grey for none. */
@@ -16,7 +16,8 @@ export function labelColor(labels: readonly string[], label: string | null): str
 export class Ribbons {
   private meshes: THREE.Mesh[] = [];
 
-  constructor(private readonly stage: Stage) {}
+  /** `level`: those of a higher one lie over the others. */
+  constructor(private readonly stage: Stage, private readonly level = 0) {}
 
   /** Points x, z in metres. */
   add(points: Place[], color: string, width: number, opacity = 1): void {
@@ -24,7 +25,7 @@ export class Ribbons {
     const look = new THREE.MeshBasicMaterial({ color, side: THREE.DoubleSide, transparent: opacity < 1, opacity });
     const mesh = new THREE.Mesh(strip(points, width), look);
     // Those that are drawn later lie over those before.
-    mesh.position.y = this.stage.floor + ABOVE + 0.002 * this.meshes.length;
+    mesh.position.y = this.stage.floor + ABOVE + 0.02 * this.level + 0.002 * this.meshes.length;
     this.stage.scene.add(mesh);
     this.meshes.push(mesh);
     this.stage.invalidate();

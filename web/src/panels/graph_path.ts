@@ -1,25 +1,33 @@
 /** A path on the ground, drawn stretch by stretch, each with what to do along it; then walked by the graph. */
 import type { App } from "../app";
-import { button, choice, el, setOptions, toggle } from "../dom";
+import { button, choice, cssVariable, el, setOptions, toggle } from "../dom";
+import { keepChoice, kept } from "../kept";
 import type { PathFollowed, PathStretch } from "../messages";
 import { figureText } from "../widgets/measures";
+import { lookAtPath, lookFromAbove } from "./graph_camera";
 import { labelColor, Ribbons, type Place } from "./graph_lines";
 
-const DRAWN = 0.05;
-const WALKED = 0.022;
+const DRAWN = 0.12;
+const WALKED = 0.03;
+const SMOOTHED = 0.045;
 /** A stretch that begins this near to the end of the last one goes on from there, metres. */
 const JOINS = 0.6;
+
+/** What is known of a way that was followed, but for its motion. */
+type Way = Omit<PathFollowed, "motion">;
 
 export class PathSection {
   readonly element: HTMLElement;
   private labels: string[] = [];
   private stretches: PathStretch[] = [];
   private style: string | null = null;
+  private done: Way | null = null;
   private endDrawing: (() => void) | null = null;
   private readonly drawn: Ribbons;
   private readonly walked: Ribbons;
   private readonly list = el("ul", { class: "stretches", aria: { label: "Stretches of the path" } });
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
+  private readonly why = el("p", { hidden: true, aria: { live: "polite" } });
   private readonly styles = choice("Style", [], "", (value) => (this.style = value || null));
   private readonly pen = toggle("Draw", false, (on) => this.drawing(on), "Draw with the left button on the ground");
   private readonly clear = button("Clear", () => this.reset(), "Take the path away");
@@ -28,10 +36,26 @@ export class PathSection {
   /** `walk` asks the server. */
   constructor(private readonly app: App, private readonly walk: (stretches: PathStretch[]) => Promise<PathFollowed | null>) {
     this.drawn = new Ribbons(app.stage);
-    this.walked = new Ribbons(app.stage);
+    this.walked = new Ribbons(app.stage, 1);
     this.element = el("section", {}, el("h3", { text: "Along a path" }), this.styles, this.list,
-      el("div", { class: "row" }, this.pen, this.go, this.clear), this.said);
+      el("div", { class: "row" }, this.pen, this.go, this.clear), this.said, this.why);
+    app.themes.changed.on(() => this.showWay());
     this.show();
+  }
+
+  /** Take up the path that was drawn before the page was loaded again. */
+  restore(): void {
+    const { stretches, done } = stored(this.labels);
+    this.stretches = stretches;
+    this.done = done;
+    this.show();
+    this.showWay();
+    this.tell();
+  }
+
+  /** Whether the mouse draws. */
+  get isDrawing(): boolean {
+    return this.endDrawing !== null;
   }
 
   /** The labels of a graph that is new. */
@@ -54,8 +78,10 @@ export class PathSection {
     this.endDrawing?.();
     this.endDrawing = null;
     if (!on) return;
+    // A figure that plays takes the camera along, and the floor away from under the hand.
+    this.app.playback.step(0);
     // From above, what is drawn is what is meant.
-    this.app.stage.view("top");
+    lookFromAbove(this.app.stage, this.stretches.flatMap(({ points }) => points));
     this.endDrawing = this.app.drawOnGround(({ points }) => this.add(points));
   }
 
@@ -67,13 +93,20 @@ export class PathSection {
     const from = last ? [last, ...points] : points;
     this.stretches.push({ points: from, label: this.style });
     this.show();
+    this.store();
+  }
+
+  private store(): void {
+    keepChoice("graph", { stretches: this.stretches, done: this.done });
   }
 
   private reset(): void {
     this.stretches = [];
-    this.walked.clear();
-    this.said.textContent = "";
+    this.done = null;
+    this.showWay();
+    this.tell();
     this.show();
+    this.store();
   }
 
   private show(): void {
@@ -89,14 +122,24 @@ export class PathSection {
     const pick = choice(`${length.toFixed(1)} m`, options, stretch.label ?? "", (value) => {
       stretch.label = value || null;
       this.show();
+      this.store();
     });
     pick.style.setProperty("--dot", labelColor(this.labels, stretch.label));
     const remove = button("×", () => {
       this.stretches.splice(index, 1);
       this.show();
+      this.store();
     }, "Take this stretch away", "quiet");
     remove.setAttribute("aria-label", `Remove stretch ${index + 1}`);
     return el("li", {}, pick, remove);
+  }
+
+  /** The smoothed path and the way, in colours that no label has. */
+  private showWay(): void {
+    this.walked.clear();
+    if (!this.done) return;
+    this.walked.add(this.done.path, cssVariable("--dim"), SMOOTHED);
+    this.walked.add(this.done.way, cssVariable("--text"), WALKED);
   }
 
   private async follow(): Promise<void> {
@@ -104,14 +147,41 @@ export class PathSection {
     const named = this.stretches.find(({ label }) => label !== null)?.label ?? null;
     let last = named;
     const stretches = this.stretches.map(({ points, label }) => ({ points, label: (last = label ?? last) }));
-    const done = await this.walk(stretches);
-    if (!done) return;
+    const followed = await this.walk(stretches);
+    if (!followed) return;
     this.pen.set(false);
     this.drawing(false);
-    this.walked.clear();
-    this.walked.add(done.path, "#8d949d", 0.012);
-    this.walked.add(done.way, this.app.selected?.figure.color ?? "#c98a5e", WALKED);
-    this.said.textContent = `${figureText(done.length)} m; the way is ${figureText(100 * done.mean_distance)} cm off in the mean, `
-      + `${figureText(100 * done.largest_distance)} cm at most, ${figureText(100 * done.end_distance)} cm at the end.`;
+    const { motion, ...done } = followed;
+    this.done = done;
+    this.showWay();
+    this.tell();
+    this.store();
+    const shot = this.app.present(motion);
+    // Once it is there, and was brought into the middle.
+    await shot.frames.load(0, 1).catch(() => undefined);
+    if (this.app.selected === shot && !this.isDrawing) lookAtPath(this.app, shot, [...done.path, ...done.way]);
   }
+
+  private tell(): void {
+    const { done } = this;
+    this.said.textContent = !done ? "" : `${figureText(done.length)} m; the way is ${figureText(100 * done.mean_distance)} cm off in the mean, `
+      + `${figureText(100 * done.largest_distance)} cm at most, ${figureText(100 * done.end_distance)} cm at the end.`;
+    this.why.textContent = done?.why ?? "";
+    this.why.hidden = !done?.why;
+  }
+}
+
+const isPlaces = (points: unknown): points is Place[] =>
+  Array.isArray(points) && points.length > 1 && points.every((at) => Array.isArray(at) && at.length === 2 && at.every((each) => Number.isFinite(each)));
+
+/** The path and the way along it as this tab has kept them; what is none is left out. */
+function stored(labels: readonly string[]): { stretches: PathStretch[]; done: Way | null } {
+  const read = (kept().choices["graph"] ?? {}) as { stretches?: unknown; done?: Partial<Way> | null };
+  const stretches = (Array.isArray(read.stretches) ? (read.stretches as Partial<PathStretch>[]) : [])
+    .filter((one) => isPlaces(one?.points))
+    .map(({ points, label }) => ({ points: points!, label: typeof label === "string" && labels.includes(label) ? label : null }));
+  const { done } = read;
+  const whole = done && isPlaces(done.path) && isPlaces(done.way) && typeof done.why === "string"
+    && [done.length, done.mean_distance, done.largest_distance, done.end_distance].every((each) => Number.isFinite(each));
+  return { stretches, done: whole ? (done as Way) : null };
 }

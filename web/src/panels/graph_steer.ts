@@ -4,6 +4,8 @@ import type { App } from "../app";
 import { check, choice, cssVariable, el, setOptions, toggle } from "../dom";
 import { bonesOf, Limbs } from "../limbs";
 import type { GraphSteered } from "../messages";
+import { handsFree, meant, typesInto } from "./drive_keys";
+import { leavePath } from "./graph_camera";
 import { labelColor, Ribbons, type Place } from "./graph_lines";
 
 const KEYS: Record<string, Place> = {
@@ -14,6 +16,8 @@ const TRAIL_EVERY = 5;
 const ECHO_EVERY = 10;
 const MOST_TRAIL = 400;
 const LEAST_TURN = 0.05;
+/** Labels that have a key: 1 to 9. */
+const N_KEYS = 9;
 
 interface Playing {
   stream: number;
@@ -50,6 +54,7 @@ export class SteerSection {
   ) {
     const plant = check("Plant the feet (shows everything later)", this.clean, (on) => (this.clean = on));
     this.element = el("section", {}, el("h3", { text: "By the keys" }), this.does, plant, el("div", { class: "row" }, this.run), this.said);
+    handsFree(this.element);
     app.connection.live.on(({ block, sent, told }) => this.show(block.id, block.first, block.positions, sent, told["note"]));
     app.events.on((event) => {
       if (event.event !== "live_ended" || event.stream !== this.playing?.stream) return;
@@ -60,13 +65,15 @@ export class SteerSection {
     window.addEventListener("keydown", (event) => this.key(event, true), true);
     window.addEventListener("keyup", (event) => this.key(event, false), true);
     window.addEventListener("blur", () => this.held.clear());
+    document.addEventListener("visibilitychange", () => this.held.clear());
+    document.addEventListener("focusin", ({ target }) => typesInto(target) && this.held.clear());
   }
 
   set choices(labels: string[]) {
     this.labels = labels;
     this.label = null;
     this.does.hidden = labels.length < 2;
-    setOptions(this.does.select, [["", "anything"], ...labels.map((label, i): [string, string] => [label, `${label} (${i + 1})`])], "");
+    setOptions(this.does.select, [["", "anything"], ...labels.map((label, i): [string, string] => [label, i < N_KEYS ? `${label} (${i + 1})` : label])], "");
   }
 
   async stop(): Promise<void> {
@@ -74,16 +81,17 @@ export class SteerSection {
     this.starting = null;
     this.run.set(false);
     if (!this.playing) return;
+    const { stream } = this.playing;
     this.end();
-    await this.app.ask("live_stop", {}).catch(() => undefined);
+    await this.app.ask("live_stop", { stream }).catch(() => undefined);
   }
 
   private async start(): Promise<void> {
     const stop = (this.starting = new AbortController());
     const begun = await this.begin(this.direction, this.label, this.clean, stop);
     if (this.starting !== stop) {
-      // Ended meanwhile; what the server plays all the same is not wanted, unless it was started anew.
-      if (begun && !this.starting && !this.playing) await this.app.ask("live_stop", {}).catch(() => undefined);
+      // Ended meanwhile; what the server plays all the same is not wanted.
+      if (begun) await this.app.ask("live_stop", { stream: begun.stream }).catch(() => undefined);
       return;
     }
     this.starting = null;
@@ -95,6 +103,7 @@ export class SteerSection {
     this.run.set(true);
     const { app } = this;
     app.playback.step(0);
+    leavePath(app);
     const { body } = begun;
     const limbs = new Limbs(bonesOf(body), body.joints.length, 1, "#c98a5e", 1, app.shown.style);
     const arrow = new THREE.ArrowHelper(new THREE.Vector3(0, 0, 1), new THREE.Vector3(), 0.9, cssVariable("--accent"), 0.22, 0.16);
@@ -126,6 +135,8 @@ export class SteerSection {
       shot.figure.show(app.frameOf(shot));
     }
     this.said.textContent = "";
+    // The camera has gone along with who was steered.
+    if (app.selected && playing.hidden.has(app.selected.info.motion)) void app.bringIntoView(app.selected).catch(() => undefined);
     app.stage.invalidate();
   }
 
@@ -151,13 +162,14 @@ export class SteerSection {
   }
 
   private key(event: KeyboardEvent, down: boolean): void {
-    const typing = event.target instanceof HTMLInputElement && event.target.type !== "checkbox";
-    if (!this.playing || typing || event.target instanceof HTMLSelectElement || event.ctrlKey || event.metaKey || event.altKey) return;
     const name = event.key.toLowerCase();
+    // A key is let go wherever the focus has gone meanwhile, and under the Command key nobody tells of it.
+    if (event.metaKey) this.held.clear();
+    else if (!down) this.held.delete(name);
+    if (!this.playing || !meant(event)) return;
     const label = /^[1-9]$/.test(name) ? this.labels[Number(name) - 1] : undefined;
     if (name in KEYS) {
       if (down) this.held.add(name);
-      else this.held.delete(name);
       this.aim();
     } else if (label !== undefined && down) {
       this.label = label;

@@ -63,16 +63,7 @@ function spliceSection(app: App): HTMLElement {
     return done.motion;
   };
   const go = button("Put it on", () => {
-    void (what === "splice" ? splice() : transplant(what)).then((info) => {
-      // It stands where its base stands, and the other would be in its way.
-      for (const { select } of [base, donor]) {
-        const under = app.motions.get(select.value);
-        if (under) under.figure.visible = false;
-      }
-      app.add(info);
-      app.focus();
-      if (!app.playback.playing) app.playback.toggle();
-    }, () => undefined);
+    void (what === "splice" ? splice() : transplant(what)).then((info) => app.present(info), () => undefined);
   }, "", "primary");
   app.motionsChanged.on(list);
   app.infoChanged.on(list);

@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import type { App } from "../app";
 import { button, check, cssVariable, el } from "../dom";
+import { keepChoice, kept } from "../kept";
 import type { LookDone } from "../messages";
 import type { Target } from "../pointer";
 import { latest } from "../widgets/latest";
@@ -14,15 +15,28 @@ interface Goal {
   time: number;
   point: Place | null;
   target: Target | null;
+  /** Of its ball, and of its number in the list. */
+  color: string;
   /** Its line in the list: what came of it, and where it is, for those who type. */
   told: HTMLElement;
   fields: HTMLInputElement[];
+}
+
+/** What a reload keeps. */
+interface Choices {
+  base: string;
+  made: string | null;
+  goals: { time: number; point: Place | null }[];
+  options: { steady: boolean; eyes: boolean };
 }
 
 /** Metres that the line of sight is drawn. */
 const SIGHT = 1.2;
 /** Seconds that two looks are apart at least. */
 const APART = 0.05;
+/** Metres that a new ball is from all others at least, and how far it is moved aside at a time. */
+const [ROOM, ASIDE] = [0.25, 0.3];
+const COLORS = ["#2f7fd1", "#d1702f", "#3a9a5c", "#9a5cc0", "#b8932a", "#c2486f"];
 
 export class LookSection {
   readonly element: HTMLElement;
@@ -31,6 +45,13 @@ export class LookSection {
   private goals: Goal[] = [];
   private done: LookDone | null = null;
   private visible = false;
+  /** Counts the series of looks: an answer to one that is over is of no use. */
+  private series = 0;
+  /** What was wished for, and answered, and whether the series ends with that. */
+  private wishes = 0;
+  private answered = 0;
+  private ending = false;
+  private colorsUsed = 0;
   private sight: THREE.Line | null = null;
   private readonly options = { steady: true, eyes: false };
   private readonly about = el("p", { class: "dim" });
@@ -38,11 +59,13 @@ export class LookSection {
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly add = button("Look from here", () => this.addGoal(true), "From this time on it looks at a point, which you drag in the scene", "primary");
   private readonly back = button("Back from here", () => this.addGoal(false), "From this time on it looks where it does by itself");
-  private readonly fresh = button("Done", () => this.finish(), "Keep the motion as it is; further looks make another one");
-  private readonly ask: () => void;
+  private readonly fresh = button("Done", () => this.end(), "Keep the motion as it is; further looks make another one");
+  private readonly next: () => void;
 
   constructor(private readonly app: App) {
-    this.ask = latest(() => this.answer());
+    this.next = latest(() => this.answer());
+    const before = app.welcome?.resumed ? (kept().choices["look"] as Choices | undefined) : undefined;
+    if (before) Object.assign(this.options, before.options);
     this.element = el("section", {}, el("h3", { text: "Look at a point" }), this.about,
       el("div", { class: "row" }, this.add, this.back), this.list, this.said,
       el("div", { class: "checks" },
@@ -55,7 +78,25 @@ export class LookSection {
       if (this.base && (!app.motions.has(this.base) || (this.made && !app.motions.has(this.made)))) this.finish();
     });
     app.playback.changed.on(() => this.drawSight());
+    window.addEventListener("pagehide", () => {
+      const { base, made, options } = this;
+      const choices: Choices = { base, made, options, goals: this.goals.map(({ time, point }) => ({ time, point })) };
+      keepChoice("look", choices);
+    });
     this.draw();
+    // On a reload the motions come right after the panels.
+    if (before) queueMicrotask(() => this.takeUp(before));
+  }
+
+  /** Go on with looks of before a reload; their motion is still there. */
+  private takeUp({ base, made, goals }: Choices): void {
+    const { motions } = this.app;
+    if (this.goals.length || !goals.length || !motions.has(base) || !made || !motions.has(made)) return;
+    [this.base, this.made] = [base, made];
+    this.goals = goals.map((goal) => this.newGoal(goal.time, goal.point));
+    for (const goal of this.goals) this.hold(goal);
+    this.drawList();
+    this.ask();
   }
 
   shown(): void {
@@ -83,7 +124,8 @@ export class LookSection {
   private addGoal(atPoint: boolean): void {
     const shot = this.app.selected;
     if (!shot || shot.info.kind !== "motion") return;
-    if (!this.last) {
+    const underway = this.goals.length > 0 && !this.made && this.base === shot.info.motion;
+    if (!this.last && !underway) {
       this.finish();
       this.base = shot.info.motion;
     }
@@ -91,11 +133,24 @@ export class LookSection {
     const stature = shot.info.stature || 1.7;
     const centre = shot.figure.centre();
     const point: Place | null = atPoint ? [centre.x + 0.55 * stature, (shot.info.floor ?? 0) + 0.9 * stature, centre.z + 0.7 * stature] : null;
-    const goal: Goal = { time, point, target: null, told: el("span", { class: "what" }), fields: [] };
+    const goal = this.newGoal(time, point && this.freePlace(point));
     this.goals = [...this.goals, goal].sort((a, b) => a.time - b.time);
     this.hold(goal);
     this.drawList();
     this.ask();
+  }
+
+  private newGoal(time: number, point: Place | null): Goal {
+    const color = COLORS[this.colorsUsed++ % COLORS.length]!;
+    return { time, point, color, target: null, told: el("span", { class: "what" }), fields: [] };
+  }
+
+  /** A place where no other ball is: aside, as the camera sees it. */
+  private freePlace(wanted: Place): Place {
+    const aside = new THREE.Vector3().setFromMatrixColumn(this.app.stage.camera.matrixWorld, 0).setLength(ASIDE);
+    const at = new THREE.Vector3(...wanted);
+    while (this.goals.some(({ point }) => point && at.distanceTo(new THREE.Vector3(...point)) < ROOM)) at.sub(aside);
+    return [at.x, at.y, at.z];
   }
 
   /** The nearest time at which no other look begins. */
@@ -112,16 +167,32 @@ export class LookSection {
       goal.fields.forEach((field, axis) => (field.value = at[axis]!.toFixed(2)));
       this.ask();
     };
-    goal.target = this.app.dragTarget({ at: goal.point, plane: "view", radius: 0.05, moved: move, dropped: move });
+    goal.target = this.app.dragTarget({ at: goal.point, plane: "view", radius: 0.05, color: goal.color, moved: move, dropped: move });
+  }
+
+  /** The looks are others: make the motion again. */
+  private ask(): void {
+    this.wishes++;
+    this.next();
   }
 
   private async answer(): Promise<void> {
-    const { base, goals } = this;
+    const { app, base, goals, series, wishes } = this;
     if (!goals.length) return;
     const fields = { motion: base, made: this.made, goals: goals.map(({ time, point }) => ({ time, point })), ...this.options };
-    const done = await this.app.ask("layer_look", fields);
-    // The person may have begun another one meanwhile.
-    if (base !== this.base || !this.goals.length) return;
+    const done = await app.ask("layer_look", fields).catch(() => null);
+    if (series !== this.series) {
+      // The person has ended this, or begun another one, meanwhile.
+      if (done && app.motions.has(done.motion.motion)) app.update(done.motion);
+      else if (done) void app.connection.ask("close", { motion: done.motion.motion }).catch(() => undefined);
+      return;
+    }
+    this.answered = wishes;
+    if (done) this.take(done, base);
+    if (this.ending && wishes === this.wishes) this.finish();
+  }
+
+  private take(done: LookDone, base: string): void {
     const first = !this.made;
     this.done = done;
     this.made = done.motion.motion;
@@ -134,7 +205,17 @@ export class LookSection {
     this.drawSight();
   }
 
+  /** Keep the motion: where it is still being made, as soon as it is. */
+  private end(): void {
+    this.ending = true;
+    if (this.answered === this.wishes) this.finish();
+  }
+
   private finish(): void {
+    this.series++;
+    this.answered = this.wishes;
+    this.ending = false;
+    this.colorsUsed = 0;
     for (const goal of this.goals) release(goal);
     this.goals = [];
     this.base = "";
@@ -174,7 +255,9 @@ export class LookSection {
     });
     const gone = button("×", () => this.removeGoal(goal), "Take this look away", "quiet");
     gone.setAttribute("aria-label", `Take look ${k + 1} away`);
-    return el("li", {}, el("div", { class: "look-head" }, time, el("span", { class: "dim", text: "s" }), goal.told, gone), this.placeFields(goal, k));
+    const number = el("span", { class: "letter", text: goal.point ? String(k + 1) : "" });
+    number.style.setProperty("--dot", goal.color);
+    return el("li", {}, el("div", { class: "look-head" }, number, time, el("span", { class: "dim", text: "s" }), goal.told, gone), this.placeFields(goal, k));
   }
 
   /** Where the point is, to be typed: x, y, z in metres. */
@@ -198,8 +281,16 @@ export class LookSection {
     this.goals = this.goals.filter((each) => each !== goal);
     this.drawList();
     // A motion without any look is what it was made of.
-    if (this.goals.length) this.ask();
-    else if (this.made) void this.app.forget(this.made).catch(() => undefined);
+    if (this.goals.length) {
+      this.ask();
+      return;
+    }
+    const { made, base } = this;
+    this.finish();
+    const under = this.app.motions.get(base);
+    if (under) under.figure.visible = true;
+    if (under) this.app.select(base);
+    if (made) void this.app.forget(made).catch(() => undefined);
   }
 
   /** What came of a look. */

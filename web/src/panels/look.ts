@@ -9,9 +9,9 @@ export function mount(app: App): Panel {
   const about = el("dl", { class: "facts" });
   const save = button("Save", () => void saveSidecar(app), "Contacts and labels into the sidecar beside the file (Ctrl S)");
   const find = button("Find contacts", () => void findContacts(app), "Find the floor and what touches it");
-  const rename = button("Rename", () => app.timeline.renameSelected(), "Rename the selected label (double-click)");
+  const rename = button("Rename", () => app.timeline.renameSelected(), "Rename the selected label (double-click, or F2)");
   const remove = button("Remove", () => app.timeline.removeSelected(), "Remove the selected contact or label (Delete)");
-  const hint = el("p", { class: "dim", text: "Drag in a lane to add one; drag it or its ends to move it." });
+  const hint = el("p", { class: "dim", text: "Drag in a lane to add one; drag it or its ends to move it. By keys: Tab to the lanes, arrows choose, Enter adds one over the marked stretch, Alt with arrows moves it." });
   const drawSelection = () => {
     rename.disabled = app.timeline.selection !== "label";
     remove.disabled = app.timeline.selection === null;
@@ -141,19 +141,58 @@ export async function saveSidecar(app: App): Promise<void> {
   }
 }
 
+/** A file of the selected motion: into the folder, where one is open, or as a download. */
 function exportSection(app: App): HTMLElement {
   let format: Export["format"] = "glb";
   const formats: [string, string][] = [["glb", "GLB"], ["bvh", "BVH"], ["npz", "NPZ"]];
   const pick = choice("Format", formats, format, (value) => (format = value as Export["format"]));
-  const go = button("Export", () => {
+  const name = el("input", { type: "text", aria: { label: "Name of the file" } });
+  const said = el("p", { class: "dim", aria: { live: "polite" } });
+  const hasFolder = Boolean(app.welcome?.folder);
+  const save = button("Save to folder", () => void saveToFolder(app, format, name, said), "Into the opened folder, with contacts and labels in the sidecar beside it; nothing there is replaced");
+  const fetch = button(hasFolder ? "Download" : "Export", () => void exportFile(app, format, said), "Download the selected motion");
+  let named = "";
+  const draw = () => {
     const info = app.selected?.info;
-    if (!info) return;
-    app.run("Writing the file", "export", { motions: [info.motion], format, name: info.name }).then(
-      (made) => download(made.url, made.name),
-      () => undefined,
-    );
-  }, "Download the selected motion");
-  return el("section", {}, el("h3", { text: "Export" }), el("div", { class: "row" }, pick, go));
+    save.disabled = fetch.disabled = info?.kind !== "motion";
+    if (!info || info.motion === named) return;
+    named = info.motion;
+    name.value = info.name;
+    said.textContent = "";
+    if (!hasFolder || info.kind !== "motion") return;
+    // A name that is taken already would only be refused.
+    app.connection.ask("free_name", { name: info.name }).then((free) => {
+      if (app.selected?.info.motion === named && name.value === info.name) name.value = free.name;
+    }, () => undefined);
+  };
+  app.selectionChanged.on(draw);
+  draw();
+  const lacks = hasFolder
+    ? "A download holds the motion alone. Contacts, labels and floor are in the sidecar: Save to folder writes it too."
+    : "A download holds the motion alone; contacts, labels and floor are in a sidecar, NAME.marey.json, offered with it.";
+  const rows = hasFolder ? [el("label", { class: "field" }, el("span", { text: "Name" }), name), el("div", { class: "row" }, save, fetch)] : [el("div", { class: "row" }, fetch)];
+  return el("section", {}, el("h3", { text: "Export" }), pick, ...rows, said, el("p", { class: "dim", text: lacks }));
+}
+
+async function saveToFolder(app: App, format: Export["format"], name: HTMLInputElement, said: HTMLElement): Promise<void> {
+  const motion = app.selected?.info.motion;
+  if (!motion) return;
+  const wanted = name.value.trim();
+  const saved = await app.run("Writing the file", "save_in_folder", { motion, format, name: wanted }).catch(() => null);
+  if (!saved) return;
+  name.value = saved.free;
+  said.textContent = saved.path ? `Saved ${saved.path}` : `“${wanted}” is taken in the folder, so nothing was written. “${saved.free}” is free: press again to save as that.`;
+  if (saved.path) app.folderChanged.emit();
+}
+
+async function exportFile(app: App, format: Export["format"], said: HTMLElement): Promise<void> {
+  const info = app.selected?.info;
+  if (!info) return;
+  const made = await app.run("Writing the file", "export", { motions: [info.motion], format, name: info.name }).catch(() => null);
+  if (!made) return;
+  download(made.url, made.name);
+  const { sidecar, sidecar_name } = made;
+  said.replaceChildren(...(sidecar ? ["Its contacts and labels: ", button(sidecar_name, () => download(sidecar, sidecar_name), "Download the sidecar; keep it beside the file", "quiet")] : []));
 }
 
 export function download(url: string, name: string): void {

@@ -15,6 +15,8 @@ export interface CurveEditor {
 
 const REACH = 9;
 const HEIGHT = 96;
+/** Pixels around the drawing, so that the points at its ends are whole. */
+const [SIDE, ABOVE] = [8, 7];
 
 export function curveEditor(label: string, start: Point[], changed: (points: Point[]) => void): CurveEditor {
   const canvas = el("canvas", { class: "curve-editor", tabIndex: 0, aria: { label: `${label}: curve` } });
@@ -22,10 +24,12 @@ export function curveEditor(label: string, start: Point[], changed: (points: Poi
   let held = -1;
   let chosen = 0;
 
-  const place = ([t, v]: Point): [number, number] => [t * canvas.clientWidth, (1 - v) * (HEIGHT - 12) + 6];
+  const place = ([t, v]: Point): [number, number] => [
+    SIDE + t * Math.max(1, canvas.clientWidth - 2 * SIDE), ABOVE + (1 - v) * (HEIGHT - 2 * ABOVE),
+  ];
   const read = (event: MouseEvent): Point => [
-    clamp(event.offsetX / Math.max(1, canvas.clientWidth), 0, 1),
-    clamp(1 - (event.offsetY - 6) / (HEIGHT - 12), 0, 1),
+    clamp((event.offsetX - SIDE) / Math.max(1, canvas.clientWidth - 2 * SIDE), 0, 1),
+    clamp(1 - (event.offsetY - ABOVE) / (HEIGHT - 2 * ABOVE), 0, 1),
   ];
   const near = (event: MouseEvent) =>
     points.findIndex((point) => {
@@ -83,6 +87,8 @@ export function curveEditor(label: string, start: Point[], changed: (points: Poi
     if (held < 0) {
       points = tidy([...points, read(event)]);
       held = near(event);
+      // Beside the ends a new point is one of them.
+      if (held < 0) held = event.offsetX < SIDE ? 0 : points.length - 1;
     }
     chosen = Math.max(0, held);
     report();
@@ -92,7 +98,7 @@ export function curveEditor(label: string, start: Point[], changed: (points: Poi
     moveTo(held, read(event));
     report();
   });
-  canvas.addEventListener("pointerup", () => (held = -1));
+  for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) canvas.addEventListener(name, () => (held = -1));
   canvas.addEventListener("dblclick", (event) => remove(near(event)));
   canvas.addEventListener("keydown", (event) => {
     const point = points[chosen]!;

@@ -1,6 +1,6 @@
 /**
  * Small figures that move in a loop, a page of them at a time. A click, Space or Enter throws one out or takes it back;
- * a double click, or O, puts it on the stage.
+ * a double click, or O, puts it on the stage. The arrows go from one to the next, and from page to page.
  */
 import { button, cssVariable, el } from "../dom";
 import { bonesOf, type Bone } from "../limbs";
@@ -19,8 +19,8 @@ export interface Gallery {
   element: HTMLElement;
   /** Numbers of the tiles that were thrown out. */
   readonly dropped: ReadonlySet<number>;
-  /** Begin anew, with so many tiles of a body. */
-  show(count: number, body: TileBody): Promise<void>;
+  /** Begin anew, with so many tiles of a body, some of which are thrown out already. */
+  show(count: number, body: TileBody, thrownOut?: number[]): Promise<void>;
 }
 
 /** Seen from half left, a little from above, in radians. */
@@ -56,7 +56,8 @@ export function gallery(options: GalleryOptions): Gallery {
   back.setAttribute("aria-label", "Page back");
   on.setAttribute("aria-label", "Page on");
   const pager = el("div", { class: "row pager" }, back, where, on);
-  const element = el("div", { class: "stack" }, grid, pager);
+  const restore = button("Take all back", () => takeBack(), "Nothing is thrown out any more");
+  const element = el("div", { class: "stack" }, grid, pager, el("div", { class: "row" }, restore));
   let count = 0;
   let first = 0;
   let bones: Bone[] = [];
@@ -67,6 +68,22 @@ export function gallery(options: GalleryOptions): Gallery {
   let running = false;
 
   const turn = (pages: number) => load(first + pages * options.perPage);
+  const mark = ({ tile, node }: Drawn) => node.setAttribute("aria-pressed", String(!dropped.has(tile.number)));
+  const changed = () => {
+    restore.hidden = !dropped.size;
+    options.changed();
+  };
+  const takeBack = () => {
+    dropped.clear();
+    drawn.forEach(mark);
+    changed();
+  };
+  /** Bring the focus to a tile, on whichever page it is. */
+  const go = async (number: number) => {
+    const to = Math.max(0, Math.min(count - 1, number));
+    if (to < first || to >= first + options.perPage) await load(options.perPage * Math.floor(to / options.perPage));
+    drawn.find(({ tile }) => tile.number === to)?.node.focus();
+  };
   const load = async (from: number) => {
     const mine = ++asked;
     const tiles = await options.fetch(from, options.perPage).catch(() => null);
@@ -92,24 +109,36 @@ export function gallery(options: GalleryOptions): Gallery {
     const isQuery = tile.number === 0;
     const name = `${tile.clip}, ${tile.start.toFixed(2)} to ${tile.stop.toFixed(2)} s`;
     const state = isQuery ? "sought" : `${tile.distance.toFixed(3)} m`;
-    const pick = el("button", { type: "button", class: "tile", title: tileTitle(name, isQuery), aria: { label: `${name}, ${state}` } },
-      canvas, el("span", { class: "tile-name", text: shortName(tile.clip) }), el("span", { class: "tile-figure", text: state }));
-    const mark = () => pick.setAttribute("aria-pressed", String(!dropped.has(tile.number)));
+    const pick = el("button", { type: "button", class: "tile", title: tileTitle(name, tile), aria: { label: `${name}, ${state}` } },
+      canvas, el("span", { class: "tile-name", text: shortName(tile.clip) }), el("span", { class: "tile-figure", text: state }),
+      el("span", { class: "tile-time", text: `${tile.start.toFixed(2)} to ${tile.stop.toFixed(2)} s` }));
+    const each = { tile, canvas, node: pick, seen: project(tile.points), shown: -1 };
     pick.addEventListener("click", () => {
       if (isQuery) return;
       if (!dropped.delete(tile.number)) dropped.add(tile.number);
-      mark();
-      options.changed();
+      mark(each);
+      changed();
     });
     pick.addEventListener("dblclick", () => options.open(tile.number));
     pick.addEventListener("keydown", (event) => {
-      if (event.key !== "o" && event.key !== "O") return;
+      const act = actionOf(event.key, tile.number);
+      if (!act) return;
       event.preventDefault();
       event.stopPropagation();
-      options.open(tile.number);
+      act();
     });
-    mark();
-    return { tile, canvas, node: pick, seen: project(tile.points), shown: -1 };
+    mark(each);
+    return each;
+  }
+
+  function actionOf(key: string, number: number): (() => void) | null {
+    if (key === "o" || key === "O") return () => options.open(number);
+    const columns = getComputedStyle(grid).gridTemplateColumns.split(" ").length;
+    const to: Record<string, number> = {
+      ArrowLeft: number - 1, ArrowRight: number + 1, ArrowUp: number - columns, ArrowDown: number + columns,
+      PageUp: number - options.perPage, PageDown: number + options.perPage, Home: 0, End: count - 1,
+    };
+    return key in to ? () => void go(to[key]!) : null;
   }
 
   /** All tiles at their own time; the loop ends while they are out of sight. */
@@ -141,8 +170,10 @@ export function gallery(options: GalleryOptions): Gallery {
   return {
     element,
     dropped,
-    async show(total, body) {
+    async show(total, body, thrownOut = []) {
       dropped.clear();
+      thrownOut.forEach((number) => dropped.add(number));
+      restore.hidden = !dropped.size;
       count = total;
       nJoints = body.parents.length;
       bones = bonesOf({ ...body, kind: "motion" });
@@ -156,8 +187,10 @@ function shortName(clip: string): string {
   return clip.slice(clip.lastIndexOf("/") + 1).replace(/\.[a-z0-9]{2,4}$/i, "");
 }
 
-function tileTitle(name: string, isQuery: boolean): string {
-  return isQuery ? `${name}\nwhat was sought` : `${name}\nclick: throw out or take back; double click: put on the stage`;
+function tileTitle(name: string, { number, distance, tier }: MatchTile): string {
+  if (number === 0) return `${name}\nwhat was sought`;
+  const through = tier > 1 ? `, through ${tier - 1} other ${tier === 2 ? "match" : "matches"}` : "";
+  return `${name}\n${distance.toFixed(3)} m from what was sought${through}\nclick: throw out or take back; double click: put on the stage`;
 }
 
 /** Left, up and ahead in millimetres to across, up and towards the viewer in metres. */

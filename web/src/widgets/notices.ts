@@ -42,6 +42,8 @@ export class Notices {
   }
 
   private say(text: string, kind: "error" | "info", milliseconds: number): void {
+    // What is said again stands there once, for longer.
+    for (const same of this.host.querySelectorAll(`.notice.${kind}`)) if (same.firstElementChild?.textContent === text) same.remove();
     const box = el("div", { class: `notice ${kind}`, role: kind === "error" ? "alert" : "status" }, el("span", { text }));
     const close = button("×", () => box.remove(), "Close", "quiet");
     close.setAttribute("aria-label", "Close");

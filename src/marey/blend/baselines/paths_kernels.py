@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.core.compiled import inner, kernel
 
 RIGHT, DOWN, BOTH = 0, 1, 2
 
@@ -39,7 +39,7 @@ def within_reach(rows: Any, columns: Any, state: Any, run: Any) -> Any:
     return columns <= rows * (run + 1) + run - right and rows <= columns * (run + 1) + run - down
 
 
-@kernel
+@inner
 def _no_better(seen: Any, state: Any, cost: Any, run: Any) -> Any:
     """Whether this cell has been reached at no more cost in a state that allows at least as much."""
     if cost >= seen[0]:

@@ -9,10 +9,12 @@ import numpy as np
 
 from marey.core._arrays import Floats
 from marey.errors import InvalidValue
+from marey.studio.panels.aim_made import parts_of
 from marey.studio.panels.find_work import found_by
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
+    from marey.core.motion import Motion
     from marey.parametric import ParametricMotion
 
 # Reachable places that are drawn at the most.
@@ -22,7 +24,7 @@ _MOST_POINTS = 4_000
 def make(
     progress: Progress,
     query: dict[str, Any],
-    threshold: float,
+    how: dict[str, Any],
     drop: list[int],
     feature: str,
     samples: int,
@@ -33,18 +35,30 @@ def make(
     from marey.parametric import ParametricMotion
 
     progress(0.0, "searching")
-    found = found_by(threshold=threshold, **query)
+    found = found_by(**how, **query)
     kept = found.without(*drop) if drop else found
     space = ParametricMotion.build(
         kept, feature, samples=samples, progress=lambda share: progress(share, "trying blends")
     )
     space.save(into)
     stands = place(kept.motions[0].skeleton, kept.motions[0][:1].world(), 0)
+    return _told(space, stands.tolist()) | {"given": len(kept)}
+
+
+def load(progress: Progress, space: str) -> dict[str, Any]:
+    """The space in a file, with its figure on the origin; as `make`."""
+    progress(0.0, "reading")
+    return _told(_space(space), [0.0, 0.0, 0.0])
+
+
+def _told(space: ParametricMotion, stands: list[float]) -> dict[str, Any]:
+    """What a space can be asked for, and its first motion as a whole, which later ones are told by."""
     range_ = space.reachable()
     points: Floats = np.empty((0, 3))
     if is_place(space):
         seen = space.samples[:: -(-len(space.samples) // _MOST_POINTS)]
-        points = _to_world(stands, _floor(space), seen)
+        points = _to_world(np.array(stands), _floor(space), seen)
+    motion, first = _aimed(space, space.parameters[0], False, stands)
     return {
         "names": list(space.names),
         "units": list(space.units),
@@ -52,10 +66,11 @@ def make(
         "high": range_.high.tolist(),
         "points": points.round(4).ravel().tolist(),
         "used": space.registration.n_motions,
-        "given": len(kept),
+        "given": space.registration.n_motions,
         "notes": list(space.notes),
-        "stands": stands.tolist(),
-        "first": aim(progress, into, space.parameters[0].tolist(), None, False, stands.tolist()),
+        "stands": stands,
+        "like": motion,
+        "first": first,
     }
 
 
@@ -72,40 +87,55 @@ def aim(
     stands : rigid2d of its first frame.
     """
     from marey.maths import rigid2d
-    from marey.parametric.points import path_of
 
     asked = _space(space)
-    about_place = is_place(asked)
     if (target is None) == (point is None):
         raise InvalidValue("expected either a target or a point in the world, and not both")
     wanted: Floats = np.array(target, dtype=np.float64)
     if point is not None:
-        if not about_place:
+        if not is_place(asked):
             raise InvalidValue(f"this space is asked by {', '.join(asked.names)}, not by a point in the world")
         wanted = rigid2d.apply(rigid2d.invert(stands), np.array(point)) - [0.0, _floor(asked), 0.0]
-    motion, got = asked.made(wanted, refine=refine, start=stands)
-    told: dict[str, Any] = {
-        "motion": motion,
+    return _aimed(asked, wanted, refine, stands)[1]
+
+
+def _aimed(space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]) -> tuple[Motion, dict[str, Any]]:
+    """A motion, and what is told of it."""
+    from marey.parametric.points import path_of
+
+    motion, told = _made(space, wanted, refine, stands)
+    told |= {"motion": parts_of(motion), "point": None, "hit": None, "moment": None, "path": np.empty(0)}
+    if is_place(space):
+        path = path_of(motion.skeleton, motion.world(), space.features[0].joint)
+        ends = np.array([told["target"], told["reached"]])
+        target_at, hit = _to_world(np.array(stands), _floor(space), ends)
+        told |= {
+            "point": target_at.tolist(),
+            "hit": hit.tolist(),
+            "moment": int(np.linalg.norm(path - hit, axis=1).argmin()),
+            "path": path.round(4).ravel(),
+        }
+    return motion, told
+
+
+def _made(space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]) -> tuple[Motion, dict[str, Any]]:
+    """A motion, and what it reaches; what was given by hand cannot be measured, and what is aimed at counts instead."""
+    if space.features[0].kind == "given":
+        motion = space(wanted, start=stands)
+        aimed, projected = space.aim(wanted)
+        off = {unit: float(np.linalg.norm((aimed - wanted)[[each == unit for each in space.units]]))
+               for unit in dict.fromkeys(space.units)}  # fmt: skip
+        reached = aimed.tolist()
+        return motion, {"target": wanted.tolist(), "aimed": reached, "reached": reached, "errors": off,
+                        "projected": projected}  # fmt: skip
+    motion, got = space.made(wanted, refine=refine, start=stands)
+    return motion, {
         "target": got.target.tolist(),
         "aimed": got.aimed.tolist(),
         "reached": got.reached.tolist(),
         "errors": got.distances(),
         "projected": got.projected,
-        "point": None,
-        "hit": None,
-        "moment": None,
-        "path": [],
     }
-    if about_place:
-        path = path_of(motion.skeleton, motion.world(), asked.features[0].joint)
-        target_at, hit = _to_world(np.array(stands), _floor(asked), np.stack([got.target, got.reached]))
-        told |= {
-            "point": target_at.tolist(),
-            "hit": hit.tolist(),
-            "moment": int(np.linalg.norm(path - hit, axis=1).argmin()),
-            "path": path.round(4).ravel().tolist(),
-        }
-    return told
 
 
 def is_place(space: ParametricMotion) -> bool:

@@ -14,6 +14,7 @@ from marey.studio.panels.author_messages import (
     AddGait,
     AddLook,
     AddPart,
+    AimedGaze,
     AimGaze,
     Character,
     CompareNodes,
@@ -50,12 +51,13 @@ from marey.studio.panels.author_state import (
     told,
     tried,
 )
+from marey.studio.panels.made_anew import put_anew
+from marey.studio.panels.page_words import page_words
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from marey.core.motion import Motion
     from marey.layer import GazeMap
     from marey.studio.panels.author_state import Draft
     from marey.studio.session import Session
@@ -159,7 +161,8 @@ def make_motion(session: Session, message: MakeMotion) -> MotionInfo:
     """What a node does for some parameters."""
     node = draft_of(session).graph.node(message.node)
     made = node.motion(message.parameters)
-    return session.info(_shown(session, replace(made, name=node.name), message.result))
+    shown = put_anew(session, message.result, replace(made, name=node.name), "made anew", message.go_on)
+    return session.info(shown)
 
 
 # --- Edges
@@ -246,15 +249,21 @@ def save_authored(session: Session, message: SaveAuthored) -> SavedAuthored:
     draft = draft_of(session)
     opened_folder(session.places)
     name = checked_name(message.name)
-    with draft.file(name) as path:
-        with draft.lock:
-            if message.kind == "gaze":
-                _gaze_of(draft).save(path)
-            else:
-                if not draft.graph.nodes:
-                    raise InvalidValue("the character has no nodes yet, so there is nothing to save")
+    with draft.file(name) as path, draft.lock:
+        before = draft.graph.name
+        if message.kind == "gaze":
+            _gaze_of(draft).save(path)
+        else:
+            if not draft.graph.nodes:
+                raise InvalidValue("the character has no nodes yet, so there is nothing to save")
+            draft.graph.name = name
+        try:
+            if message.kind == "character":
                 draft.graph.save(path)
-        return SavedAuthored(take_into(session.places, path, kind=message.kind, replace=message.replace))
+            return SavedAuthored(take_into(session.places, path, kind=message.kind, replace=message.replace))
+        except Exception:
+            draft.graph.name = before
+            raise
 
 
 @command(LoadCharacter)
@@ -301,13 +310,13 @@ def add_look(session: Session, message: AddLook) -> GazeChart:
 
     draft = draft_of(session)
     motion = session.motions.motion(message.motion)
-    with warnings.catch_warnings(record=True) as said:
+    with page_words(), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", MareyWarning)
         goal = (message.yaw, message.pitch)
         example = gaze_example(motion, goal, start=message.start, stop=message.stop)
         gaze = _gaze_of(draft)
         _set_gaze(draft, GazeMap.build([*gaze.examples, example], k=gaze.k))
-    return gaze_told(_gaze_of(draft), None, " ".join(str(each.message) for each in said))
+    return gaze_told(_gaze_of(draft), None, _sentences(said))
 
 
 @command(RemoveLook)
@@ -328,12 +337,16 @@ def remove_look(session: Session, message: RemoveLook) -> GazeChart:
 
 
 @command(AimGaze)
-def aim_gaze(session: Session, message: AimGaze) -> MotionInfo:
+def aim_gaze(session: Session, message: AimGaze) -> AimedGaze:
     """A motion that looks where it is told to."""
     motion = session.motions.motion(message.motion)
     goals = [(0.5 * motion.duration, message.yaw, message.pitch)]
-    made = _gaze_of(draft_of(session)).apply(motion, goals)
-    return session.info(_shown(session, made, message.result, message.motion))
+    with page_words(), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", MareyWarning)
+        made = _gaze_of(draft_of(session)).apply(motion, goals)
+    made = replace(made, name=f"{motion.name} (looking)")
+    shown = put_anew(session, message.result, made, "made anew", False, message.motion)
+    return AimedGaze(session.info(shown), _sentences(said))
 
 
 def _put_file(draft: Draft, path: Path) -> None:
@@ -387,9 +400,7 @@ def _set_gaze(draft: Draft, gaze: GazeMap) -> None:
     draft.gaze, draft.costs = gaze, None
 
 
-def _shown(session: Session, made: Motion, result: str | None, *made_from: str) -> str:
-    """The motion that was made, in place of `result` where that is still open."""
-    if result is not None and result in session.motions.ids():
-        session.motions.change(result, session.motions.figure(result), made, "made anew")
-        return result
-    return session.motions.add_made(made, *made_from)
+def _sentences(said: list[warnings.WarningMessage]) -> str:
+    """What was warned of, each once, as sentences."""
+    texts = dict.fromkeys(str(each.message) for each in said if issubclass(each.category, MareyWarning))
+    return " ".join(f"{text[:1].upper()}{text[1:]}." for text in texts)

@@ -82,7 +82,7 @@ def take_into(places: Places, made: Path, *, kind: FileKind, replace: bool) -> t
         if foreign is not None:
             raise InvalidValue(f"{foreign} is in the folder already and is something else; choose another name")
         if not replace:
-            raise InvalidValue(f"{made.name} is in the folder already; allow to replace it, or choose another name")
+            raise InvalidValue(f"{made.name} is in the folder already; tick “Replace”, or choose another name")
     for name in names:
         part = targets[name].with_name(f".{name}.part")
         shutil.copyfile(made.with_name(name), part)

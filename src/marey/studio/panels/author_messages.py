@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from marey.studio.messages import Message
+from marey.studio.messages import Message, MotionInfo
 
 FileKind = Literal["character", "gaze"]
 
@@ -240,12 +240,16 @@ class ConnectNodes(Message):
 
 @dataclass(frozen=True, slots=True)
 class MakeMotion(Message):
-    """A motion of a node; in place of `result` where that is open."""
+    """A motion of a node; in place of `result` where that is open.
+
+    `go_on`: it is one change with the motion before, as while a slider moves, and is undone with it.
+    """
 
     do: ClassVar[str] = "author_motion"
     node: str
     parameters: tuple[float, ...]
     result: str | None = None
+    go_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +352,14 @@ class AimGaze(Message):
     pitch: float
     motion: str
     result: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AimedGaze:
+    """The motion that looks there; `note` says what is to be known of it, "" for nothing."""
+
+    motion: MotionInfo
+    note: str
 
 
 @dataclass(frozen=True, slots=True)

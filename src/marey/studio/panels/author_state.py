@@ -88,7 +88,7 @@ class Draft:
         with self.lock:
             if not self.graph.nodes:
                 raise NoResult(f"{self.graph.name!r} has no nodes yet; add one from clips or from a recipe")
-            now = (self.graph, *self.graph.nodes.values(), *self.graph.edges.values())
+            now = (self.graph, self.graph.name, *self.graph.nodes.values(), *self.graph.edges.values())
             before = self._handed
             if before is None or not _same(before.made_of, now):
                 path = self._new_file("draft")

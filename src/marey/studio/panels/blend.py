@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from marey.errors import InvalidValue
+from marey.studio.messages import MotionInfo
 from marey.studio.panels.blend_messages import (
     Blended,
     BlendFigures,
@@ -13,14 +14,19 @@ from marey.studio.panels.blend_messages import (
     BlendStudy,
     BlendTable,
     CompareBlends,
+    FitMotion,
+    Fitted,
     FramesPlaced,
     GridImage,
     JoinMotions,
+    LeaveOutRest,
     PathFigures,
     PlaceFrames,
     StudyBlend,
     WarpPath,
 )
+from marey.studio.panels.made_anew import put_anew
+from marey.studio.panels.page_words import in_page_words, page_words
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -36,30 +42,58 @@ _MOST_KEPT = 8
 @command(StudyBlend, reads=True)
 async def study_blend(session: Session, message: StudyBlend) -> BlendStudy:
     """How motions go together, with the grid of two of them."""
+    from marey.io.rest import starts_with_rest_pose
+
     motions = _chosen(session, message.motions)
     if not 0 < message.other < len(motions):
         raise InvalidValue(f"expected the place of another motion, from 1 to {len(motions) - 1}, got {message.other}")
-    found = await session.jobs.run(
-        f"{_WORK}:study",
-        motions=motions,
-        other=message.other,
-        window=message.window,
-        whole=message.whole,
-        force=message.force,
-        kept=_kept(session, message.motions, message.whole, message.force),
-    )
-    grid = found["grid"]
-    rows = tuple((float(i), float(j), float(d)) for i, j, d in grid.pop("minima"))
-    frames = grid.pop("frames")
+    with page_words():
+        found = await session.jobs.run(
+            f"{_WORK}:study",
+            motions=motions,
+            other=message.other,
+            window=message.window,
+            whole=message.whole,
+            force=message.force,
+            kept=_kept(session, message.motions, message.whole, message.force),
+        )
     return BlendStudy(
-        GridImage(**grid, frames=(frames[0], frames[1]), minima=rows),
+        None if found["grid"] is None else _image(found["grid"]),
         tuple(WarpPath(each["method"], _pairs(each["points"])) for each in found["paths"]),
-        found["refused"],
+        in_page_words(found["refused"]),
         found["distance"],
         found["matches"],
         tuple((int(start), int(stop)) for start, stop in found["crops"]),
         tuple(found["notes"]),
+        tuple(found["misfits"]),
+        tuple(k for k, motion in enumerate(motions) if starts_with_rest_pose(motion)),
     )
+
+
+@command(FitMotion)
+async def fit_motion(session: Session, message: FitMotion) -> Fitted:
+    """A motion on another skeleton."""
+    motion, to = (session.motions.motion(each) for each in (message.motion, message.to))
+    for body, frame in ((motion, message.frame), (to, message.to_frame)):
+        if not 0 <= frame < len(body):
+            raise InvalidValue(f"expected a frame of {body.name!r}, 0 to {len(body) - 1}, got {frame}")
+    with page_words():
+        done = await session.jobs.run(
+            f"{_WORK}:fitted", motion=motion, to=to, frame=message.frame, to_frame=message.to_frame
+        )
+    return Fitted(session.info(session.motions.add_made(done["motion"], message.motion)), tuple(done["notes"]))
+
+
+@command(LeaveOutRest)
+def leave_out_rest(session: Session, message: LeaveOutRest) -> MotionInfo:
+    """A motion without the pose before it."""
+    from marey.io.rest import starts_with_rest_pose
+
+    motion = session.motions.motion(message.motion)
+    if not starts_with_rest_pose(motion):
+        raise InvalidValue(f"{motion.name!r} does not begin with a rest pose put before the motion")
+    session.motions.change(message.motion, motion, motion[1:], "the rest pose in its first frame left out")
+    return session.info(message.motion)
 
 
 @command(PlaceFrames, reads=True)
@@ -85,33 +119,35 @@ def place_frames(session: Session, message: PlaceFrames) -> FramesPlaced:
 @command(BlendMotions)
 async def blend_motions(session: Session, message: BlendMotions) -> Blended:
     """A blend, as a new motion or in place of the last one."""
-    done = await session.jobs.run(
-        f"{_WORK}:blended",
-        motions=_chosen(session, message.motions),
-        method=message.method,
-        weights=message.weights,
-        curves=message.curves,
-        clean=message.clean,
-        whole=message.whole,
-        force=message.force,
-        kept=_kept(session, message.motions, message.whole, message.force),
-    )
-    return _shown(session, message.motions, message.result, done)
+    with page_words():
+        done = await session.jobs.run(
+            f"{_WORK}:blended",
+            motions=_chosen(session, message.motions),
+            method=message.method,
+            weights=message.weights,
+            curves=message.curves,
+            clean=message.clean,
+            whole=message.whole,
+            force=message.force,
+            kept=_kept(session, message.motions, message.whole, message.force),
+        )
+    return _shown(session, message, done)
 
 
 @command(JoinMotions)
 async def join_motions(session: Session, message: JoinMotions) -> Blended:
     """A transition, as a new motion or in place of the last one."""
-    done = await session.jobs.run(
-        f"{_WORK}:joined",
-        motions=_chosen(session, message.motions),
-        method=message.method,
-        at=message.at,
-        length=message.length,
-        clean=message.clean,
-        force=message.force,
-    )
-    return _shown(session, message.motions, message.result, done)
+    with page_words():
+        done = await session.jobs.run(
+            f"{_WORK}:joined",
+            motions=_chosen(session, message.motions),
+            method=message.method,
+            at=message.at,
+            length=message.length,
+            clean=message.clean,
+            force=message.force,
+        )
+    return _shown(session, message, done)
 
 
 @command(CompareBlends, reads=True)
@@ -120,14 +156,17 @@ async def compare_blends(session: Session, message: CompareBlends) -> BlendTable
     if not 0.0 < message.limit <= 60.0:
         raise InvalidValue(f"each search may take up to 60 s, got {message.limit:g} s")
     motions = _chosen(session, message.motions)
-    found = await session.jobs.run(f"{_WORK}:statistics", motions=motions, weights=message.weights, limit=message.limit)
+    with page_words():
+        found = await session.jobs.run(
+            f"{_WORK}:statistics", motions=motions, weights=message.weights, limit=message.limit
+        )
     return BlendTable(
         tuple(PathFigures(**row) for row in found["paths"]),
         found["proven"],
         tuple(found["names"]),
         tuple(found["units"]),
         tuple(BlendFigures(**{**row, "figures": tuple(row["figures"])}) for row in found["blends"]),
-        tuple(found["notes"]),
+        tuple(in_page_words(note) for note in found["notes"]),
     )
 
 
@@ -157,16 +196,18 @@ def _kept(session: Session, names: tuple[str, ...], whole: bool, force: bool) ->
     return str(folder / f"{key}.npz")
 
 
-def _shown(session: Session, names: tuple[str, ...], result: str | None, done: dict[str, Any]) -> Blended:
-    """The motion that was made, in place of `result` where that is still open."""
-    made = done["motion"]
-    if result is not None and result in session.motions.ids():
-        session.motions.change(result, session.motions.figure(result), made, "blended anew")
-        shown = result
-    else:
-        shown = session.motions.add_made(made, *names)
+def _shown(session: Session, message: BlendMotions | JoinMotions, done: dict[str, Any]) -> Blended:
+    """The motion that was made, in place of the last one where that is still open."""
+    shown = put_anew(session, message.result, done["motion"], "blended anew", message.go_on, *message.motions)
     at = done["at"]
-    return Blended(session.info(shown), None if at is None else (at[0], at[1]), tuple(done["notes"]))
+    notes = tuple(in_page_words(note) for note in done["notes"])
+    return Blended(session.info(shown), None if at is None else (at[0], at[1]), notes)
+
+
+def _image(grid: dict[str, Any]) -> GridImage:
+    rows = tuple((float(i), float(j), float(d)) for i, j, d in grid.pop("minima"))
+    frames = grid.pop("frames")
+    return GridImage(**grid, frames=(frames[0], frames[1]), minima=rows)
 
 
 def _around(motion: Motion, seconds: float, half: int, rate: float) -> tuple[Motion, int]:

@@ -57,15 +57,49 @@ class BlendStudy:
     """How motions go together. `refused` says why they cannot be brought in step, "" where they can.
 
     `distance` is in metres, root mean square along the path. `crops` are the frames taken of each motion, half-open.
+    `misfits` are the places of motions that have another skeleton than the first: where there are any, there is no
+    grid. `rests` are the places of those whose first frame is a rest pose that was put before the motion.
     """
 
-    grid: GridImage
+    grid: GridImage | None
     paths: tuple[WarpPath, ...]
     refused: str
     distance: float | None
     matches: int
     crops: tuple[tuple[int, int], ...]
     notes: tuple[str, ...]
+    misfits: tuple[int, ...]
+    rests: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FitMotion(Message):
+    """A motion on the skeleton of another one, as a new motion.
+
+    `frame` and `to_frame` are frames of both in which the figures stand; they count where a rest pose does not.
+    """
+
+    do: ClassVar[str] = "blend_fit"
+    motion: str
+    to: str
+    frame: int = 0
+    to_frame: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The motion, and what is to be known of it."""
+
+    motion: MotionInfo
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOutRest(Message):
+    """Leave out the first frame of a motion, where that is a rest pose put before it; it can be undone."""
+
+    do: ClassVar[str] = "blend_leave_rest"
+    motion: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +129,8 @@ class BlendMotions(Message):
     """Blend motions. `result` is the motion that an earlier blend made, which then becomes this one.
 
     `weights` has one number for each motion; or `curves` has for each motion points of time and weight, both from 0 to
-    1, time being the share of the blend that has passed.
+    1, time being the share of the blend that has passed. `go_on`: it is one change with the blend before, as while a
+    slider moves, and is undone with it.
     """
 
     do: ClassVar[str] = "blend"
@@ -107,13 +142,14 @@ class BlendMotions(Message):
     whole: bool = False
     force: bool = False
     result: str | None = None
+    go_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class JoinMotions(Message):
     """Go over from the first of two motions into the second: `at` are the seconds in both that coincide.
 
-    Without `at` it is done where they are most alike. `length` is in seconds.
+    Without `at` it is done where they are most alike. `length` is in seconds; `go_on` as for blends.
     """
 
     do: ClassVar[str] = "blend_transition"
@@ -124,6 +160,7 @@ class JoinMotions(Message):
     clean: bool = True
     force: bool = False
     result: str | None = None
+    go_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import math
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import numpy as np
 from marey.blend.weights import WeightFunction
 from marey.core._arrays import Floats
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, MareyError, NoResult
+from marey.errors import InvalidValue, MareyError, MareyWarning, NoResult
 from marey.register.registration import RegistrationCurve
 from marey.studio.work import Progress
 
@@ -39,7 +41,14 @@ def study(
     from marey.register.prepare import prepared
 
     progress(0.1, "bringing the motions in step")
-    ready, notes = prepared(motions)
+    try:
+        ready, notes = prepared(motions)
+    except InvalidValue as error:
+        misfits = [k for k in range(1, len(motions)) if not _one_figure(motions[0], motions[k])]
+        if not misfits:
+            raise
+        empty: dict[str, Any] = {"paths": [], "crops": [], "notes": [], "distance": None, "matches": 0}
+        return empty | {"grid": None, "refused": str(error), "misfits": misfits}
     reg, refused = None, ""
     try:
         reg = registered(motions, whole, force, kept)
@@ -58,7 +67,47 @@ def study(
         "matches": 0 if reg is None else len(reg.matches),
         "crops": crops,
         "notes": list(notes if reg is None else reg.notes),
+        "misfits": [],
     }
+
+
+def _one_figure(a: Motion, b: Motion) -> bool:
+    """Whether two motions can be blended as far as their skeletons go."""
+    from marey.register.prepare import FEWEST_FRAMES, prepared
+
+    if min(len(a), len(b)) < FEWEST_FRAMES:
+        return True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MareyWarning)
+            prepared([a[:FEWEST_FRAMES], b[:FEWEST_FRAMES]])
+    except InvalidValue:
+        return False
+    return True
+
+
+def fitted(progress: Progress, motion: Motion, to: Motion, frame: int, to_frame: int) -> dict[str, Any]:
+    """A motion on the skeleton of another, and what is to be known of it.
+
+    Rest poses are compared, or, where one does not stand, a frame.
+    """
+    from marey.edit import retarget
+
+    progress(0.1, "fitting the skeleton")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", MareyWarning)
+        for pose, target_pose in ((None, None), (frame, None), (None, to_frame), (frame, to_frame)):
+            try:
+                made = retarget(motion, to, pose=pose, target_pose=target_pose)
+                break
+            except InvalidValue:
+                if pose is not None and target_pose is not None:
+                    raise
+    notes = [str(each.message) for each in said if issubclass(each.category, MareyWarning)]
+    for body, at in ((motion, pose), (to, target_pose)):
+        if at is not None:
+            notes.append(f"the rest pose of {body.name!r} does not stand, so its frame {at} was taken in its place")
+    return {"motion": replace(made, name=f"{motion.name} as {to.name}"), "notes": notes}
 
 
 def registered(motions: list[Motion], whole: bool, force: bool, kept: str) -> RegistrationCurve:

@@ -24,6 +24,8 @@ from marey.studio.panels.drive_messages import (
     StartDrive,
     Way,
 )
+from marey.studio.panels.drive_models import Models
+from marey.studio.panels.drive_rehearsal import rehearse
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -34,15 +36,15 @@ if TYPE_CHECKING:
     from marey.studio.panels.drive_ways import Driver
     from marey.studio.session import Session
 
-# Motions that are driven with, models that are kept for when they are gone back to, and seconds that can be kept.
-_MOST_MOTIONS, _MOST_MODELS, _LONGEST = 100, 8, 60.0
+# Motions that are driven with, and seconds that can be kept.
+_MOST_MOTIONS, _LONGEST = 100, 60.0
 
 
 @dataclass(slots=True, eq=False)
 class Driving:
     """What the panel keeps: models by what they are made of, the source that plays, the wish, and all answers."""
 
-    models: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    models: Models
     source: DriveSource | None = None
     wish: DriveWish = field(default_factory=DriveWish)
     records: dict[Way, Record] = field(default_factory=dict)
@@ -55,16 +57,18 @@ def list_drive(session: Session, message: ListDrive) -> DriveChoices:
 
     recipes = tuple(DriveRecipe(name, about) for name, about in shipped_recipes().items())
     files = tuple(each.path for each in list_authored(session.places) if each.kind == "character")
-    return DriveChoices(recipes, files, _draft(draft_of(session)))
+    return DriveChoices(recipes, files, *_draft(draft_of(session)))
 
 
 @command(StartDrive)
 async def start_drive(session: Session, message: StartDrive) -> DriveStarted:
     """Make what is driven, and play it from where the figure before stands."""
+    turn = session.live.turn()
+    state = _driving(session)
+    await rehearse(session, message.way, message.feet, lambda: _driver(session, state, message))
     from marey.studio.panels.drive_response import Record
     from marey.studio.panels.drive_source import DriveSource
 
-    state = _driving(session)
     driver = await _driver(session, state, message)
     record = state.records.setdefault(message.way, Record())
     source = await asyncio.to_thread(DriveSource, driver, record)
@@ -72,10 +76,11 @@ async def start_drive(session: Session, message: StartDrive) -> DriveStarted:
     if message.stay and state.source is not None:
         source.go_on_from(state.source.stood)
     source.wish(state.wish)
+    session.motions.hold("driven", source.most_bytes)
+    started = session.live.start(source, source.fps, turn)
     state.source = source
-    started = session.live.start(source, source.fps)
     roles = dict(source.skeleton.roles.items())
-    return DriveStarted(started, roles, message.way, driver.nodes, driver.speed, driver.delay / source.fps)
+    return DriveStarted(started, roles, message.way, driver.nodes, driver.speed, driver.usual, source.delay)
 
 
 @command(DriveWish)
@@ -105,19 +110,21 @@ def keep_driven(session: Session, message: KeepDriven) -> Kept:
     return Kept(session.info(session.motions.add_made(state.source.keep(message.seconds))))
 
 
-def _draft(draft: Draft) -> str:
-    """The name of what Author has, and why it cannot play where it cannot; "" where it has nothing."""
+def _draft(draft: Draft) -> tuple[str, str]:
+    """The name of what Author has, "" where it has nothing, and why it cannot play, "" where it can."""
     with draft.lock:
         graph = draft.graph
         stuck = graph.dead_ends()
         if not graph.nodes:
-            return ""
+            return "", ""
     names = ", ".join(repr(name) for name in stuck)
-    return f"{graph.name}: cannot play yet, no way goes on for ever from {names}" if stuck else graph.name
+    return graph.name, f"no way goes on for ever from {names}" if stuck else ""
 
 
 def _driving(session: Session) -> Driving:
-    known: Driving = session.kept.setdefault("drive", Driving())
+    known: Driving | None = session.kept.get("drive")
+    if known is None:
+        known = session.kept["drive"] = Driving(Models(lambda size: session.motions.hold("drive models", size)))
     return known
 
 
@@ -126,17 +133,18 @@ async def _driver(session: Session, state: Driving, message: StartDrive) -> Driv
 
     if message.way == "character":
         graph = await _character(session, state, message)
-        return await asyncio.to_thread(ways.CharacterDriver, graph, message.feet)
+        walker: Driver = await session.jobs.here("getting ready", ways.CharacterDriver, graph, message.feet)
+        return walker
     if len(message.motions) > _MOST_MOTIONS:
         raise InvalidValue(f"up to {_MOST_MOTIONS} motions can be driven with, got {len(message.motions)}")
     made_of = tuple((each, session.motions.opened(each).now.revision) for each in message.motions)
     key = (message.way, *made_of)
     if key not in state.models:
         motions = [session.motions.motion(each) for each in message.motions]
-        _keep(state, key, await _model(session, state, message.way, motions, made_of))
-    model = state.models[key]
+        state.models.put(key, await _model(session, state, message.way, motions, made_of))
+    model = state.models.get(key)
     made = {"graph": ways.GraphDriver, "matching": ways.MatchingDriver, "tree": ways.TreeDriver}[message.way]
-    driver: Driver = await asyncio.to_thread(made, model, message.feet)
+    driver: Driver = await session.jobs.here("getting ready", made, model, message.feet)
     return driver
 
 
@@ -153,9 +161,9 @@ async def _model(session: Session, state: Driving, way: Way, motions: list[Motio
             return await asyncio.to_thread(MotionGraph.load, path)
     key = ("clips", *made_of)
     if key not in state.models:
-        _keep(state, key, (await session.jobs.run(f"{WORK}:clips", motions=motions))["clips"])
+        state.models.put(key, (await session.jobs.run(f"{WORK}:clips", motions=motions))["clips"])
     make: Callable[..., Any] = ways.make_data if way == "matching" else ways.make_tree
-    return await asyncio.to_thread(make, state.models[key])
+    return await asyncio.to_thread(make, state.models.get(key))
 
 
 async def _character(session: Session, state: Driving, message: StartDrive) -> Any:
@@ -165,17 +173,13 @@ async def _character(session: Session, state: Driving, message: StartDrive) -> A
         # A copy: what is played must not change under the stream's feet.
         async with draft_of(session).handed() as given:
             return await asyncio.to_thread(ParametricMotionGraph.load, given)
+    # What is kept has its plans with it, which take longer to make than anything else.
+    key: tuple[Any, ...] = ("recipe", message.name)
     if message.source == "file":
         path = find_authored(session.places, message.name, "character")
-        return await asyncio.to_thread(ParametricMotionGraph.load, path)
-    key = ("recipe", message.name)
+        key = ("file", path, path.stat().st_mtime_ns)
     if key not in state.models:
-        path = await recipe_file(session, message.name)
-        _keep(state, key, await asyncio.to_thread(ParametricMotionGraph.load, path))
-    return state.models[key]
-
-
-def _keep(state: Driving, key: tuple[Any, ...], model: Any) -> None:
-    state.models[key] = model
-    while len(state.models) > _MOST_MODELS:
-        del state.models[next(iter(state.models))]
+        if message.source == "recipe":
+            path = await recipe_file(session, message.name)
+        state.models.put(key, await asyncio.to_thread(ParametricMotionGraph.load, path))
+    return state.models.get(key)

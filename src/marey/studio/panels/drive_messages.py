@@ -24,12 +24,13 @@ class DriveRecipe:
 class DriveChoices:
     """What can be driven: recipes, characters of the folder, and the one that Author has, "" where that is empty.
 
-    Where Author's cannot play yet, `draft` says why after its name and a colon.
+    `stuck` says why Author's cannot play yet; "" where it can.
     """
 
     recipes: tuple[DriveRecipe, ...]
     files: tuple[str, ...]
     draft: str
+    stuck: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ class DriveNode:
 
 @dataclass(frozen=True, slots=True)
 class DriveStarted:
-    """The stream. `roles` gives joints' indices. `speed` is the range of speeds in m/s that can be asked for, or null.
+    """The stream; its floor is at 0. `roles` gives joints' indices. `speed` is the range of speeds in m/s that can be
+    asked for, or null, and `usual` the one at which the figure goes while none is.
 
     `delay` is in seconds: how long frames wait to be shown, which counts in the response. Each live frame tells:
     `place` [yaw, x, z] of the figure; `doing`, the node or clip that plays; `answer`, seconds that the last change of
@@ -82,6 +84,7 @@ class DriveStarted:
     way: Way
     nodes: tuple[DriveNode, ...]
     speed: tuple[float, float] | None
+    usual: float | None
     delay: float
 
 

@@ -13,10 +13,12 @@ from marey.core._arrays import Floats, settle
 from marey.core.kinematics import pose_world
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
+from marey.core.source import Source
 from marey.edit._figure import left_axis
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
 from marey.studio.live import LiveFrame
+from marey.studio.panels.drive_fine import Fine, Pose
 from marey.studio.panels.drive_messages import DriveWish
 from marey.studio.panels.drive_response import Record, ResponseClock
 from marey.studio.panels.drive_ways import Driver
@@ -24,6 +26,8 @@ from marey.studio.panels.drive_ways import Driver
 # Seconds in which the pose of the figure before dies away; seconds that can be kept; metres within which a point is
 # reached; frames after which a way that knows directions alone is turned to its point again.
 _HALF_LIFE, _KEPT, _REACHED, _STEER = 0.1, 60.0, 0.3, 6
+# Bytes of what can be kept, for figures with very many joints, and of a frame beside its numbers.
+_MOST_BYTES, _BESIDE = 256 * 2**20, 512
 # Digits that are told: millimetres, and hundredths of a degree.
 _DIGITS = 4
 
@@ -38,7 +42,7 @@ class Stood(NamedTuple):
 
 
 class DriveSource:
-    """A live source that a person drives.
+    """A live source that a person drives, on a floor at height 0 whatever that of the driver's is.
 
     Parameters
     ----------
@@ -48,18 +52,22 @@ class DriveSource:
 
     def __init__(self, driver: Driver, record: Record) -> None:
         self.driver = driver
-        first = driver.stream.frame()
-        self.skeleton, self.fps = first.skeleton, driver.stream.fps
-        self.joints, self.parents = first.skeleton.names, tuple(first.skeleton.parents.tolist())
+        self._fine = Fine(driver.stream)
+        self.skeleton, self.fps = self._fine.skeleton, self._fine.fps
+        self.joints, self.parents = self.skeleton.names, tuple(self.skeleton.parents.tolist())
         self._clock = ResponseClock(self.fps, record)
-        self._first: Motion | None = first
+        first = self._fine.pose()
+        self._first: Pose | None = first
         self._shift: Floats = np.zeros(3)
         self._off: tuple[Floats, Floats] | None = None
         self._since = 0
         self._wish = DriveWish()
         self._going: float | None = None
         self._reached: float | None = None
-        self._frames: deque[tuple[Floats, Floats, Floats | None]] = deque(maxlen=round(_KEPT * self.fps))
+        size = _BESIDE + 8 * (3 + 7 * len(self.joints))
+        n_kept = min(round(_KEPT * self.fps), _MOST_BYTES // size)
+        self.most_bytes = n_kept * size
+        self._frames: deque[Pose] = deque(maxlen=n_kept)
         root, rotations, bones = self._placed(first)
         self._stood = Stood(
             self.skeleton, root, rotations, self._place(pose_world(self.skeleton, root, rotations, bones)[0])
@@ -78,6 +86,11 @@ class DriveSource:
             self._off = before.root - root, quat.log(apart)
 
     @property
+    def delay(self) -> float:
+        """Seconds by which what is shown is late."""
+        return self.driver.delay / self.driver.stream.fps + self._fine.delay
+
+    @property
     def stood(self) -> Stood:
         """The figure as it was last shown."""
         return self._stood
@@ -93,12 +106,12 @@ class DriveSource:
 
     def frame(self) -> LiveFrame:
         """The next frame."""
-        given = self._first if self._first is not None else self.driver.stream.frame()
+        given = self._first if self._first is not None else self._fine.pose()
         self._first = None
-        root, rotations, bones = self._placed(given)
-        positions, world = pose_world(self.skeleton, root, rotations, bones)
-        self._stood = Stood(self.skeleton, root, rotations, self._place(positions))
-        self._frames.append((root, rotations, bones))
+        placed = self._placed(given)
+        positions, world = pose_world(self.skeleton, *placed)
+        self._stood = Stood(self.skeleton, placed.root, placed.rotations, self._place(positions))
+        self._frames.append(placed)
         self._since += 1
         self._clock.step(float(self._stood.place[0]))
         self._go()
@@ -112,23 +125,24 @@ class DriveSource:
         rows = list(self._frames)[-n:]
         own = self.skeleton.offsets
         bones = None
-        if any(row[2] is not None for row in rows):
-            bones = settle(np.stack([own if row[2] is None else row[2] for row in rows]))
+        if any(pose.bones is not None for pose in rows):
+            bones = settle(np.stack([own if pose.bones is None else pose.bones for pose in rows]))
         return Motion(
             self.skeleton,
-            settle(np.stack([row[0] for row in rows])),
-            settle(quat.unroll(np.stack([row[1] for row in rows]))),
+            settle(np.stack([pose.root for pose in rows])),
+            settle(quat.unroll(np.stack([pose.rotations for pose in rows]))),
             self.fps,
             name="driven",
             bone_offsets=bones,
+            source=Source(floor=0.0),
         )
 
     # --- Where it stands
 
-    def _placed(self, given: Motion) -> tuple[Floats, Floats, Floats | None]:
-        """Root (3,), rotations (J, 4) and bones of a frame where the figure is to be."""
-        root = rigid2d.apply(self._shift, given.root_positions[0])
-        rotations = given.rotations[0].copy()
+    def _placed(self, given: Pose) -> Pose:
+        """A pose where the figure is to be."""
+        root = rigid2d.apply(self._shift, given.root) - [0.0, self.driver.floor, 0.0]
+        rotations = given.rotations.copy()
         rotations[0] = quat.mul(rigid2d.to_quat(self._shift), rotations[0])
         if self._off is not None:
             t = self._since / self.fps * 2.0 * math.log(2.0) / _HALF_LIFE
@@ -137,7 +151,7 @@ class DriveSource:
             rotations = quat.mul(rotations, quat.exp(left * self._off[1]))
             if left < 1e-4:
                 self._off = None
-        return root, rotations, None if given.bone_offsets is None else given.bone_offsets[0]
+        return Pose(root, rotations, given.bones)
 
     def _place(self, positions: Floats) -> Floats:
         left = left_axis(self.skeleton, positions)
@@ -172,7 +186,7 @@ class DriveSource:
             direction = math.atan2(x, z)
             floor = rigid2d.apply(back, np.asarray(wish.point))
         if wish.target is not None:
-            target = rigid2d.apply(back, np.asarray(wish.target))
+            target = rigid2d.apply(back, np.asarray(wish.target)) + [0.0, self.driver.floor, 0.0]
         asked: Mapping[str, Any] = {
             "direction": None if direction is None else direction - float(self._shift[0]),
             "floor": floor,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from marey.control import FollowDirection, GoTo
+from marey.control.routes import steps_to
 from marey.core._arrays import Floats
 from marey.maths import rigid2d
 from marey.pmg import Choice, Moment, Option, ParametricMotionGraph
@@ -20,6 +22,9 @@ _GOES = 0.2
 class Steering:
     """A controller that does what is wished at the moment, and remembers what it could have done.
 
+    Where no node is named it takes one that can do what is wished: one that turns for a direction or a point on the
+    floor, and one that is as fast as it should be.
+
     reach : lines (n, 2) of x and z, around where the figure could be at the end of the next clip; in the stream's
         world. count : rises with every choice.
     """
@@ -28,6 +33,7 @@ class Steering:
         self._follow = FollowDirection()
         turning = [name for name, node in graph.nodes.items() if "turn" in node.names and _goes(node)]
         self._turning = tuple(turning)
+        self._steered = self._turning or tuple(name for name, node in graph.nodes.items() if "turn" in node.names)
         self._go_to = GoTo((0.0, 0.0), nodes=turning) if turning else None
         self._point: Floats | None = None
         self.reach: list[Floats] = []
@@ -52,7 +58,8 @@ class Steering:
         """The next clip."""
         self.count += 1
         self.reach = [line for option in moment.options[:_MOST_DRAWN] for line in _reach(option)]
-        node = self._follow.wish.get("node")
+        named = self._follow.wish.get("node")
+        node = named or self._fit(moment)
         can_go = any(option.node.name in self._turning for option in moment.options)
         if self._point is not None and self._go_to is not None and can_go and node in (None, *self._turning):
             return self._go_to.choose(moment)
@@ -60,7 +67,44 @@ class Steering:
             # Turn to it, as far as what plays can, until something that goes can follow.
             x, z = self._point - moment.options[0].here[1:]
             self._follow.request(direction=float(np.arctan2(x, z)))
-        return self._follow.choose(moment)
+        self._follow.request(node=node)
+        try:
+            return self._follow.choose(moment)
+        finally:
+            self._follow.request(node=named)
+
+    def _fit(self, moment: Moment) -> str | None:
+        """The node for what is wished while none is named; None to stay with what plays."""
+        wish, graph = self._follow.wish, moment.graph
+        steered = self._point is not None or wish.get("direction") is not None
+        node = moment.node
+        if node not in self._steered:
+            nearest = _nearest(graph, node, self._steered) if steered else []
+            if not nearest:
+                return None
+            node = nearest[0]
+        speed = wish.get("speed")
+        if speed is not None and _off_speed(graph, node, speed) > 0.0:
+            paced = [name for name in self._steered if "speed" in graph.node(name).names]
+            # The nearest first, as of several that are as good one that can be had soon is better.
+            node = min(_nearest(graph, node, paced), key=lambda name: _off_speed(graph, name, speed), default=node)
+        return None if node == moment.node else node
+
+
+def _nearest(graph: ParametricMotionGraph, source: str, names: Sequence[str]) -> list[str]:
+    """Those of some nodes to which a way leads, the ones with fewest clips on it first."""
+    steps = {name: steps_to(graph, name).get(source) for name in names}
+    known = {name: n for name, n in steps.items() if n is not None}
+    return sorted(known, key=lambda name: known[name])
+
+
+def _off_speed(graph: ParametricMotionGraph, name: str, speed: float) -> float:
+    """By how many m/s a node cannot go at a speed; 0 for one that has none."""
+    node = graph.node(name)
+    if "speed" not in node.names:
+        return 0.0
+    k = node.names.index("speed")
+    return max(float(node.low[k]) - speed, speed - float(node.high[k]), 0.0)
 
 
 def _goes(node: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -10,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from marey.control import BlendTree, BlendTreeStream, LockedStream, MatchingData, MotionMatching
+from marey.control.inertia_reel import floor_of
 from marey.core._arrays import Floats
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
@@ -32,6 +34,8 @@ _MOST_EDGES, _ALIKE = 400, 600
 _SECTORS = 36
 # m/s, quantiles of the clips' own between which speeds can be asked for.
 _SPEEDS = (0.02, 0.98)
+# m/s between the speeds for which a graph has direction tables.
+_PACE = 0.25
 # Of a clip's name that is told with each frame.
 _LETTERS = 40
 
@@ -41,12 +45,15 @@ Lines = Sequence[Floats]
 class Driver(Protocol):
     """A stream that can be driven.
 
-    nodes : what it can be told to do. speed : m/s that can be asked for, or None.
+    nodes : what it can be told to do. speed : m/s that can be asked for, or None. usual : m/s while none is.
+    floor : metres.
     """
 
     stream: Stream
     nodes: tuple[DriveNode, ...]
     speed: tuple[float, float] | None
+    usual: float | None
+    floor: float
 
     @property
     def delay(self) -> int:
@@ -68,6 +75,8 @@ class _Other:
 
     nodes: tuple[DriveNode, ...] = ()
     speed: tuple[float, float] | None = None
+    usual: float | None = None
+    floor = 0.0
     doing = ""
 
     def __init__(self, raw: Any, feet: Feet) -> None:
@@ -83,9 +92,14 @@ class _Other:
     def ask(self, wish: Mapping[str, Any]) -> None:
         """Direction and speed."""
         asked = {} if wish.get("direction") is None else {"direction": wish["direction"]}
-        if self.speed is not None:
-            asked["speed"] = wish.get("speed")
         self.stream.request(**asked)
+        wished = self.usual if wish.get("speed") is None else float(wish["speed"])
+        if self.speed is not None and wished is not None:
+            self._hurry(min(max(wished, self.speed[0]), self.speed[1]))
+
+    def _hurry(self, speed: float) -> None:
+        """Ask for a speed among those that it can be asked for."""
+        self.stream.request(speed=speed)
 
     def reach(self, place: Floats) -> Lines | None:
         """Every few frames."""
@@ -116,6 +130,9 @@ class CharacterDriver:
         )
         speeds = [each for node in self.nodes for each in node.ranges if each.name == "speed"]
         self.speed = (min(e.low for e in speeds), max(e.high for e in speeds)) if speeds else None
+        self.usual = 0.5 * (speeds[0].low + speeds[0].high) if speeds else None
+        first = next(iter(graph.nodes.values()))
+        self.floor = first.motion(first.middle).source.floor or 0.0
         self._known = {node.name for node in self.nodes}
         names = {"direction", "node", *(each.name for node in self.nodes for each in node.ranges)}
         self._wishes = names | ({"point"} if any(node.at_point for node in self.nodes) else set())
@@ -167,6 +184,15 @@ class GraphDriver(_Other):
         super().__init__(GraphStream(graph, clean=feet == "clean"), feet)
         self._ways = edge_paths(graph)
         self._node = -1
+        self.floor = float(np.median([floor_of(clip, 0.0) for clip in graph.clips]))
+        paces = self._ways.steps * graph.fps
+        low, usual, high = (_paced(float(pace)) for pace in np.quantile(paces, (_SPEEDS[0], 0.5, _SPEEDS[1])))
+        if high - low > _PACE:
+            self.speed, self.usual = (low, high), usual
+        self._tables = _Tables(self.raw)
+
+    def _hurry(self, speed: float) -> None:
+        self._tables.want(_paced(speed))
 
     @property
     def doing(self) -> str:  # type: ignore[override]
@@ -204,13 +230,50 @@ class GraphDriver(_Other):
         return points
 
 
+class _Tables:
+    """Direction tables of a graph for several speeds, each made when it is first wished for, beside what plays."""
+
+    def __init__(self, stream: GraphStream) -> None:
+        self._stream = stream
+        self._ready: set[float] = set()
+        self._wanted = 0.0
+        self._busy = False
+        self._lock = threading.Lock()
+
+    def want(self, speed: float) -> None:
+        """A speed from now on, or from when its table is there."""
+        with self._lock:
+            self._wanted = speed
+            if speed in self._ready:
+                self._stream.request(speed=speed)
+            elif not self._busy:
+                self._busy = True
+                threading.Thread(target=self._make, daemon=True).start()
+
+    def _make(self) -> None:
+        """Tables until that of the newest wish is there."""
+        while True:
+            with self._lock:
+                speed = self._wanted
+                if speed in self._ready:
+                    self._stream.request(speed=speed)
+                    self._busy = False
+                    return
+            self._stream.prepare(None, speed)
+            with self._lock:
+                self._ready.add(speed)
+
+
 class MatchingDriver(_Other):
     """Motion matching."""
 
     def __init__(self, data: MatchingData, feet: Feet) -> None:
         super().__init__(MotionMatching(data, clean=feet == "clean", lock=False), feet)
-        low, high = np.quantile(data.features.paces[data.features.rows], _SPEEDS)
-        self.speed = (float(low), float(high)) if high - low > 0.1 else None
+        paces = data.features.paces[data.features.rows]
+        low, high = np.quantile(paces, _SPEEDS)
+        if high - low > 0.1:
+            self.speed, self.usual = (float(low), float(high)), float(np.median(paces))
+        self.floor = data.reel.floor
 
     @property
     def doing(self) -> str:  # type: ignore[override]
@@ -235,6 +298,8 @@ class TreeDriver(_Other):
     def __init__(self, tree: BlendTree, feet: Feet) -> None:
         super().__init__(BlendTreeStream(tree, clean=feet == "clean", lock=False), feet)
         self.speed = tree.knobs.get("speed")
+        self.usual = self.raw.knobs["speed"] if self.speed is not None else None
+        self.floor = tree.table.floor
 
     @property
     def doing(self) -> str:  # type: ignore[override]
@@ -246,11 +311,10 @@ class TreeDriver(_Other):
     def _lines(self, place: Floats) -> Lines:
         """Where each loop would take the figure."""
         table = self.raw.tree.table
-        order = np.argsort(table.turn_rates)
-        turned = table.turn_rates[order] * _AHEAD
-        way = table.speeds[order] * _AHEAD * np.sinc(0.5 * turned / np.pi)
+        turned = table.turn_rates * _AHEAD
+        way = table.speeds * _AHEAD * np.sinc(0.5 * turned / np.pi)
         ends = np.stack([way * np.sin(0.5 * turned), way * np.cos(0.5 * turned)], axis=1)
-        return [np.concatenate([place[None, 1:], rigid2d.apply(place, ends)])]
+        return _around(rigid2d.apply(place, ends), place)
 
 
 def make_data(clips: Sequence[Motion]) -> MatchingData:
@@ -266,6 +330,11 @@ def make_tree(clips: Sequence[Motion]) -> BlendTree:
     if not isinstance(made, BlendTreeStream):
         raise InvalidValue("these clips make no blend tree")
     return made.tree
+
+
+def _paced(speed: float) -> float:
+    """The nearest speed for which a graph has a table."""
+    return round(speed / _PACE) * _PACE
 
 
 def _short(name: str) -> str:

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.studio.messages import MotionInfo
 from marey.studio.panels.aim_files import motion_files
-from marey.studio.panels.aim_made import made_again
+from marey.studio.panels.aim_made import made_again, motion_from
+from marey.studio.panels.find_files import copy_saved, list_saved, save_into
 from marey.studio.panels.find_messages import (
     Aimed,
     AimMotion,
     BuildWeb,
+    FindNow,
+    FindStands,
     GetMatches,
     KeepAimed,
+    ListSaved,
+    LoadSpace,
+    LoadWeb,
     MakeSpace,
     MatchTile,
     MatchTiles,
     OpenMatch,
+    SavedFiles,
+    SavedFound,
+    SaveFound,
     SearchDone,
     SearchWeb,
     SpaceMade,
@@ -26,8 +37,10 @@ from marey.studio.panels.find_messages import (
     ThresholdCurve,
     TileBody,
     WebBuilt,
+    Whereabouts,
+    WhereSought,
 )
-from marey.studio.panels.find_state import Aim, Finding, Search, finding_of
+from marey.studio.panels.find_state import Aim, Search, finding_of
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -35,6 +48,7 @@ if TYPE_CHECKING:
 
 _WORK = "marey.studio.panels.find_work"
 _AIM = "marey.studio.panels.aim_work"
+_BELONGS = "marey.studio.panels.find_belongs"
 # Matches that are told of at once, and blends that may be tried.
 _MOST_TILES = 60
 _MOST_SAMPLES = 20_000
@@ -69,17 +83,40 @@ async def build_web(session: Session, message: BuildWeb) -> WebBuilt:
         rate=message.rate,
     )
     given = [*keys, *(name for name, _ in files)]
-    state.web, state.search, state.aim = into, None, None
-    state.clips = [(given[k], clip) for k, clip in done["origins"]]
-    left_out = (*refused, *done["left_out"])
-    return WebBuilt(tuple(done["clips"]), done["frames"], done["fps"], done["seconds"], left_out)
+    clips: list[Any] = [(given[k], clip) for k, clip in done.pop("origins")]
+    done["left_out"] = [*refused, *done["left_out"]]
+    return state.take_web(into, clips, done.pop("figure").skeleton, WebBuilt(**_tuples(done)))
+
+
+@command(LoadWeb)
+async def load_web(session: Session, message: LoadWeb) -> WebBuilt:
+    """A web of the folder, with what there is of its motions now."""
+    state = finding_of(session)
+    into = state.new_file("web")
+    await asyncio.to_thread(copy_saved, session.places, message.path, "web", into)
+    files, _ = await asyncio.to_thread(state.files, session, [])
+    ids = [each for each in session.motions.ids() if isinstance(session.motions.figure(each), Motion)]
+    keys = [state.key(session, each) for each in ids]
+    motions = [session.motions.motion(each) for each in ids]
+    given = [*(name for name, _ in files), *keys]
+    done = await session.jobs.run(
+        f"{_BELONGS}:load", web=into, files=[(name, str(path)) for name, path in files], motions=motions
+    )
+    clips = [None if each is None else (given[each[0]], each[1]) for each in done.pop("origins")]
+    return state.take_web(into, clips, done.pop("figure").skeleton, WebBuilt(**_tuples(done)))
+
+
+@command(WhereSought, reads=True)
+def where_sought(session: Session, message: WhereSought) -> Whereabouts:
+    """Whether a motion was compared."""
+    return finding_of(session).where(session, message.motion)
 
 
 @command(SuggestThreshold, reads=True)
 async def suggest_threshold(session: Session, message: SuggestThreshold) -> ThresholdCurve:
     """What each threshold would find."""
     query = await _query(session, message)
-    made = await session.jobs.run(f"{_WORK}:suggest", query=query)
+    made = await session.jobs.run(f"{_WORK}:suggest", query=query, further=message.further, repeats=message.repeats)
     low, high = made.pop("level")
     thresholds, counts = (tuple(made.pop(name)) for name in ("thresholds", "counts"))
     return ThresholdCurve(thresholds, counts, level=(low, high), **made)
@@ -90,9 +127,9 @@ async def search_web(session: Session, message: SearchWeb) -> SearchDone:
     """All matches, whose tiles are then asked for page by page."""
     state = finding_of(session)
     query = await _query(session, message)
-    done = await session.jobs.run(f"{_WORK}:search", query=query, threshold=message.threshold)
+    how = {"threshold": message.threshold, "further": message.further, "repeats": message.repeats}
+    done = await session.jobs.run(f"{_WORK}:search", query=query, how=how)
     number = state.next_number()
-    state.search = Search(number, query, message.threshold, message.motion, done["matches"], done["points"])
     body = done["body"]
     shown = TileBody(
         tuple(body["parents"]),
@@ -101,7 +138,9 @@ async def search_web(session: Session, message: SearchWeb) -> SearchDone:
         body["roles"],
         body["stature"],
     )
-    return SearchDone(number, len(done["matches"]), shown, done["joint"], tuple(done["notes"]))
+    told = SearchDone(number, len(done["matches"]), shown, done["joint"], tuple(done["notes"]))
+    state.search = Search(number, query, how, message, told, done["matches"], done["points"])
+    return told
 
 
 @command(GetMatches, reads=True)
@@ -121,17 +160,13 @@ def get_matches(session: Session, message: GetMatches) -> MatchTiles:
 @command(OpenMatch)
 async def open_match(session: Session, message: OpenMatch) -> MotionInfo:
     """A match as a motion of its own."""
-    from dataclasses import replace
-
     search = finding_of(session).searched(message.search)
     if not 0 <= message.number < len(search.matches):
         raise InvalidValue(f"expected a match from 0 to {len(search.matches) - 1}, got {message.number}")
-    done = await session.jobs.run(
-        f"{_WORK}:match", query=search.query, threshold=search.threshold, number=message.number
-    )
+    done = await session.jobs.run(f"{_WORK}:match", query=search.query, how=search.how, number=message.number)
     match = search.matches[message.number]
     name = f"{match['clip']} {match['start']:.2f}-{match['stop']:.2f} s"
-    return session.info(session.motions.add_made(replace(done["motion"], name=name), search.sought))
+    return session.info(session.motions.add_made(replace(done["motion"], name=name), search.asked.motion))
 
 
 @command(MakeSpace)
@@ -145,16 +180,21 @@ async def make_space(session: Session, message: MakeSpace) -> SpaceMade:
     done = await session.jobs.run(
         f"{_AIM}:make",
         query=search.query,
-        threshold=search.threshold,
+        how=search.how,
         drop=sorted(set(message.drop)),
         feature=message.feature,
         samples=message.samples,
         into=into,
     )
-    state.aim = Aim(into, done.pop("stands"), search.sought)
-    first = _aimed(session, state, state.aim, done.pop("first"))
-    plain: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in done.items()}
-    return SpaceMade(**plain, first=first)
+    return _take_space(session, into, done, search.asked.motion)
+
+
+@command(LoadSpace)
+async def load_space(session: Session, message: LoadSpace) -> SpaceMade:
+    """A space of the folder, and its first motion."""
+    into = finding_of(session).new_file("space")
+    await asyncio.to_thread(copy_saved, session.places, message.path, "space", into)
+    return _take_space(session, into, await session.jobs.run(f"{_AIM}:load", space=into))
 
 
 @command(AimMotion)
@@ -170,7 +210,7 @@ async def aim_motion(session: Session, message: AimMotion) -> Aimed:
         refine=message.refine,
         stands=aim.stands,
     )
-    return _aimed(session, state, aim, done)
+    return _aimed(session, aim, done)
 
 
 @command(KeepAimed)
@@ -179,17 +219,60 @@ def keep_aimed(session: Session, message: KeepAimed) -> MotionInfo:
     aim = finding_of(session).aiming()
     if aim.motion is None or aim.motion not in session.motions.ids():
         raise InvalidValue("there is no motion to keep; aim at something first")
-    return session.info(session.motions.add_made(session.motions.motion(aim.motion), aim.made_from))
+    return session.info(session.motions.add_made(session.motions.motion(aim.motion), *aim.made_from))
 
 
-def _aimed(session: Session, state: Finding, aim: Aim, done: dict[str, Any]) -> Aimed:
+@command(FindNow, reads=True)
+def find_now(session: Session, message: FindNow) -> FindStands:
+    """What there is."""
+    state = finding_of(session)
+    search, aim = state.search, state.aim
+    space = None
+    if aim is not None and aim.told is not None and aim.motion in session.motions.ids():
+        # The motion may have been changed by other panels since.
+        space = replace(aim.told, first=replace(aim.told.first, motion=session.info(aim.motion)))
+    return FindStands(
+        state.told, None if search is None else search.asked, None if search is None else search.told, space
+    )
+
+
+@command(ListSaved, reads=True)
+def list_files(session: Session, message: ListSaved) -> SavedFiles:
+    """The folder's."""
+    return SavedFiles(list_saved(session.places), session.places.folder is not None)
+
+
+@command(SaveFound)
+def save_found(session: Session, message: SaveFound) -> SavedFound:
+    """The web or the space, as a file of the folder."""
+    state = finding_of(session)
+    made = state.aiming().space if message.kind == "space" else state.web
+    if not made:
+        raise InvalidValue("there is nothing to save yet; compare all clips first")
+    return SavedFound(*save_into(session.places, made, message.name, message.kind, replace=message.replace))
+
+
+def _take_space(session: Session, file: str, done: dict[str, Any], *made_from: str) -> SpaceMade:
+    """Aim in this space from now on."""
+    aim = finding_of(session).aim = Aim(file, done.pop("stands"), done.pop("like"), made_from)
+    first = _aimed(session, aim, done.pop("first"))
+    aim.told = SpaceMade(**_tuples(done), first=first)
+    return aim.told
+
+
+def _aimed(session: Session, aim: Aim, done: dict[str, Any]) -> Aimed:
     """The answer to aiming, with its motion among the open ones."""
-    aim.motion = made_again(session, aim.motion, done.pop("motion"), aim.made_from)
-    point, hit = (None if done[name] is None else tuple(done[name]) for name in ("point", "hit"))
-    target, aimed, reached, path = (tuple(done[name]) for name in ("target", "aimed", "reached", "path"))
-    errors, projected, moment = (done[name] for name in ("errors", "projected", "moment"))
-    info = session.info(aim.motion)
-    return Aimed(info, target, aimed, reached, errors, projected, point, hit, moment, path)
+    aim.motion = made_again(session, aim.motion, motion_from(done.pop("motion"), aim.like), *aim.made_from)
+    done["path"] = done["path"].tolist()
+    told = Aimed(motion=session.info(aim.motion), **_tuples(done))
+    if aim.told is not None:
+        aim.told = replace(aim.told, first=told)
+    return told
+
+
+def _tuples(done: dict[str, Any]) -> dict[str, Any]:
+    """What the worker gave, with tuples as messages have them."""
+    return {name: tuple(each) if isinstance(each, list) else each for name, each in done.items()}
 
 
 async def _query(session: Session, message: SuggestThreshold | SearchWeb) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 from marey.studio.messages import Message, MotionInfo
 
 Point = tuple[float, float, float]
+SavedKind = Literal["web", "space"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +31,50 @@ class BuildWeb(Message):
 
 @dataclass(frozen=True, slots=True)
 class WebBuilt:
-    """What can now be searched; `left_out` says of each file that is not in it why."""
+    """What can now be searched; `left_out` says of each file that is not in it why.
+
+    A stretch must last `least` seconds to be sought. For a web from a file, `notes` say how far it is of the motions
+    that are there now.
+    """
 
     clips: tuple[str, ...]
     frames: int
     fps: float
     seconds: float
+    least: float
     left_out: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WhereSought(Message):
+    """Ask whether a motion is among those that were compared."""
+
+    do: ClassVar[str] = "find_where"
+    motion: str
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """A motion that is among them as it stands, has changed since, never was, or is of another figure."""
+
+    where: Literal["inside", "changed", "outside", "figure"]
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestThreshold(Message):
-    """How many matches of frames `start` to `stop` of a motion each threshold would find."""
+    """How many matches of frames `start` to `stop` of a motion each threshold would find.
+
+    `repeats` counts stretches that overlap by up to a half as several, as for steps that follow each other; `further`
+    is as of `SearchWeb`.
+    """
 
     do: ClassVar[str] = "find_suggest"
     motion: str
     start: int
     stop: int
+    further: bool = True
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +96,18 @@ class ThresholdCurve:
 
 @dataclass(frozen=True, slots=True)
 class SearchWeb(Message):
-    """Find all that is like frames `start` to `stop` of a motion, to within `threshold` metres."""
+    """Find all that is like frames `start` to `stop` of a motion, to within `threshold` metres.
+
+    With `further` also what is like that, and so on; `repeats` is as of `SuggestThreshold`.
+    """
 
     do: ClassVar[str] = "find_search"
     motion: str
     start: int
     stop: int
     threshold: float
+    further: bool = True
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,3 +252,77 @@ class KeepAimed(Message):
     """Put the motion that is aimed among the others as it is; aiming goes on with another."""
 
     do: ClassVar[str] = "aim_keep"
+
+
+@dataclass(frozen=True, slots=True)
+class FindNow(Message):
+    """Ask how things stand, as a page does that was loaded again."""
+
+    do: ClassVar[str] = "find_now"
+
+
+@dataclass(frozen=True, slots=True)
+class FindStands:
+    """What was made and found last, null where nothing was; `sought` is what was searched for."""
+
+    web: WebBuilt | None
+    sought: SearchWeb | None
+    found: SearchDone | None
+    space: SpaceMade | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListSaved(Message):
+    """List the folder's webs and spaces."""
+
+    do: ClassVar[str] = "find_files"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFile:
+    """A web or a space in the folder."""
+
+    path: str
+    kind: SavedKind
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFiles:
+    """In order; whether a folder `is_open`, so that something can be saved."""
+
+    files: tuple[SavedFile, ...]
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SaveFound(Message):
+    """Write the web, or the space that is aimed in, into the folder as ``NAME.npz``, as the command line has them."""
+
+    do: ClassVar[str] = "find_save"
+    kind: SavedKind
+    name: str
+    replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFound:
+    """The file; where one of that name `was_there` and was not to be replaced, nothing was written."""
+
+    path: str
+    was_there: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoadWeb(Message):
+    """Take a web from a file of the folder, and see which of the motions that are there now it is of."""
+
+    do: ClassVar[str] = "find_load"
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSpace(Message):
+    """Aim in a space from a file of the folder; its figure stands on the origin and faces ahead."""
+
+    do: ClassVar[str] = "aim_load"
+    path: str

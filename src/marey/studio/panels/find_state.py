@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 from marey.errors import FileError, InvalidValue
 
 if TYPE_CHECKING:
+    from marey.core.motion import Motion
+    from marey.core.skeleton import Skeleton
+    from marey.studio.motions import Opened
+    from marey.studio.panels.find_messages import SearchDone, SearchWeb, SpaceMade, WebBuilt, Whereabouts
     from marey.studio.session import Session
 
 # Files of a kind that are kept: the newest.
@@ -20,24 +24,40 @@ Key = tuple[str, int] | str
 
 @dataclass(slots=True, eq=False)
 class Search:
-    """A search that was made: what was sought, the matches as `MatchTile` has them, and all points of their tiles."""
+    """A search that was made.
+
+    query, how : what was sought, and how, as the worker takes it.
+    asked, told : the message, and its answer.
+    matches, points : as `MatchTile` has them, and all points of their tiles.
+    """
 
     number: int
     query: dict[str, Any]
-    threshold: float
-    sought: str
+    how: dict[str, Any]
+    asked: SearchWeb
+    told: SearchDone
     matches: list[dict[str, Any]]
     points: Any
 
 
 @dataclass(slots=True, eq=False)
 class Aim:
-    """A space in its file, rigid2d of where its figure stands, and the motion that it has made last."""
+    """A space that is aimed in.
+
+    space : its file.
+    stands : rigid2d of where its figure stands.
+    like : a motion of it, as a whole.
+    made_from : the motion that was sought, or "" for a space from a file.
+    motion : the motion that it has made last.
+    told : what was said of it, with the last answer in place of the first.
+    """
 
     space: str
     stands: list[float]
-    made_from: str
+    like: Motion
+    made_from: tuple[str, ...]
     motion: str | None = None
+    told: SpaceMade | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -46,12 +66,16 @@ class Finding:
 
     folder : for files.
     web : the file of the web that is searched, "" while there is none.
-    clips : for each clip of the web where it is from, and its name within its file.
+    told : what was said of it.
+    clips : for each clip of the web where it is from, and its name within its file; None for those from nowhere.
+    figure : the skeleton of all of them.
     """
 
     folder: Path
     web: str = ""
-    clips: list[tuple[Key, str]] = field(default_factory=list)
+    told: WebBuilt | None = None
+    clips: list[tuple[Key, str] | None] = field(default_factory=list)
+    figure: Skeleton | None = None
     search: Search | None = None
     aim: Aim | None = None
     _count: int = 0
@@ -68,6 +92,12 @@ class Finding:
             if str(old) not in used:
                 old.unlink(missing_ok=True)
         return str(self.folder / f"{kind}-{self.next_number():06d}.npz")
+
+    def take_web(self, file: str, clips: list[tuple[Key, str] | None], figure: Skeleton, told: WebBuilt) -> WebBuilt:
+        """Search this web from now on; what was found in the one before, and aimed at, is no more."""
+        self.web, self.clips, self.figure, self.told = file, clips, figure, told
+        self.search = self.aim = None
+        return told
 
     def searched(self, number: int) -> Search:
         """The last search, which has to be the one that is asked for."""
@@ -105,10 +135,40 @@ class Finding:
     def clip_of(self, session: Session, motion: str) -> int | None:
         """Which clip of the web an open motion is; None for one from outside, or one that has changed since."""
         opened = session.motions.opened(motion)
-        wanted = [(self.key(session, motion), "")]
-        if opened.file and opened.where == "folder" and opened.now.revision == opened.steps[0].revision:
-            wanted += [(opened.file, opened.clip or ""), (opened.file, "")]
+        wanted: list[tuple[Key, str]] = [(self.key(session, motion), "")]
+        if opened.where == "folder" and opened.now.revision == opened.steps[0].revision:
+            wanted += self._of_file(opened)
         return next((self.clips.index(each) for each in wanted if each in self.clips), None)
+
+    def where(self, session: Session, motion: str) -> Whereabouts:
+        """Whether a motion is in the web as it stands."""
+        from marey.studio.panels.find_messages import Whereabouts
+
+        if self.clip_of(session, motion) is not None:
+            return Whereabouts("inside")
+        if not self._fits(session.motions.motion(motion)):
+            return Whereabouts("figure")
+        before = {each[0][0] for each in self.clips if each is not None and isinstance(each[0], tuple)}
+        opened = session.motions.opened(motion)
+        of_file = opened.where == "folder" and any(each in self.clips for each in self._of_file(opened))
+        return Whereabouts("changed" if motion in before or of_file else "outside")
+
+    def _fits(self, motion: Motion) -> bool:
+        """Whether a motion is of the web's figure, as a search for it will ask."""
+        from marey.edit._figure import check_same_body
+
+        if self.figure is None:
+            return False
+        try:
+            check_same_body(self.figure, motion.skeleton, "a web")
+        except InvalidValue:
+            return False
+        return True
+
+    @staticmethod
+    def _of_file(opened: Opened) -> list[tuple[Key, str]]:
+        """What a web knows the motion of a file by."""
+        return [(opened.file, opened.clip or ""), (opened.file, "")] if opened.file else []
 
 
 def finding_of(session: Session) -> Finding:

@@ -15,7 +15,7 @@ import numpy as np
 from marey.core._arrays import Floats
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue, MareyError
+from marey.errors import InvalidValue, MareyError, NoResult
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ _READING = 0.25
 _BUSY = ("right_hand", "left_hand", "right_ball", "left_ball", "head")
 # Frames that are stepped over where a coarse look comes first.
 _COARSE = 3
+# Shares that two stretches may overlap by: the usual ones, and for motion that repeats itself; see `MatchWeb.search`.
+_OVERLAPS = {False: (0.8, 0.2), True: (0.8, 0.5)}
+# How far a search goes: what is like the query alone, or what is like a match, too, without end.
+_TIERS = {False: 1, True: None}
 
 
 def build(
@@ -60,7 +64,7 @@ def build(
         name = each.name if isinstance(each, Motion) else str(Path(each).relative_to(root).as_posix())
         progress(_READING * k / len(given), f"reading {name}")
         try:
-            for clip, motion in [("", each)] if isinstance(each, Motion) else _read(each, name):
+            for clip, motion in [("", each)] if isinstance(each, Motion) else read_clips(each, name):
                 check_same_body(like.skeleton, motion.skeleton, "a web")
                 clips.append(motion)
                 origins.append((k, clip))
@@ -77,12 +81,24 @@ def build(
         progress=lambda share: progress(_READING + (1.0 - _READING) * share, "comparing"),
     )
     web.save(into)
+    return {**told_of(web), "left_out": left_out, "origins": origins}
+
+
+def told_of(web: MatchWeb) -> dict[str, Any]:
+    """What a page is told of a web, and a motion of its figure."""
+    from marey.find.search import least_frames
+
     info = web.info()
     shown = {name: info[name] for name in ("frames", "fps", "seconds")}
-    return {"clips": list(web.names), **shown, "left_out": left_out, "origins": origins}
+    return {
+        "clips": list(web.names),
+        **shown,
+        "least": least_frames(web) / web.fps,
+        "figure": web.clips[0][:1],
+    }
 
 
-def _read(path: str, name: str) -> list[tuple[str, Motion]]:
+def read_clips(path: str, name: str) -> list[tuple[str, Motion]]:
     """All clips of a file by name, "" where there is one, as motions named by where it lies in the folder."""
     from dataclasses import replace
 
@@ -101,10 +117,10 @@ def _plain(text: str, root: str) -> str:
     return text.replace(f"{root}/", "")
 
 
-def suggest(progress: Progress, query: dict[str, Any]) -> dict[str, Any]:
+def suggest(progress: Progress, query: dict[str, Any], further: bool, repeats: bool) -> dict[str, Any]:
     """What each threshold would find; see `marey.studio.panels.find_messages.ThresholdCurve`."""
     progress(0.0, "trying thresholds")
-    made = _web(query["web"]).suggest(*_sought(**query))
+    made = web_in(query["web"]).suggest(*_sought(**query), overlap=_OVERLAPS[repeats], tiers=_TIERS[further])
     return {
         "thresholds": made.thresholds.tolist(),
         "counts": made.counts.tolist(),
@@ -117,13 +133,13 @@ def suggest(progress: Progress, query: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def search(progress: Progress, query: dict[str, Any], threshold: float) -> dict[str, Any]:
+def search(progress: Progress, query: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     """The matches, with what is drawn of each: `points` (N, K, 3) whole millimetres, all tiles after each other."""
     progress(0.0, "searching")
-    found = found_by(threshold=threshold, **query)
+    found = found_by(**how, **query)
     joints = _drawn(found.motions[0].skeleton)
     tiles = [_tile(motion, joints) for motion in found.motions]
-    fps = _web(query["web"]).fps
+    fps = web_in(query["web"]).fps
     return {
         "matches": [
             {
@@ -144,9 +160,9 @@ def search(progress: Progress, query: dict[str, Any], threshold: float) -> dict[
     }
 
 
-def match(progress: Progress, query: dict[str, Any], threshold: float, number: int) -> dict[str, Any]:
+def match(progress: Progress, query: dict[str, Any], how: dict[str, Any], number: int) -> dict[str, Any]:
     """One match as a motion of its own."""
-    found = found_by(threshold=threshold, **query)
+    found = found_by(**how, **query)
     return {"motion": found.motions[number], "clip": found.matches[number].clip}
 
 
@@ -160,16 +176,39 @@ def _busiest(motion: Motion) -> str:
 
 
 @lru_cache(maxsize=1)
-def _web(path: str) -> MatchWeb:
+def web_in(path: str) -> MatchWeb:
+    """The web of a file, read once."""
     from marey.find.match_web import MatchWeb
 
     return MatchWeb.load(path)
 
 
 @lru_cache(maxsize=2)
-def found_by(web: str, clip: int | None, file: str, start: int, stop: int, threshold: float) -> Found:
+def found_by(
+    web: str, clip: int | None, file: str, start: int, stop: int, threshold: float, further: bool, repeats: bool
+) -> Found:
     """What a search finds; `clip` is one of the web's, or None for the motion in `file`."""
-    return _web(web).search(*_sought(web, clip, file, start, stop), threshold)
+    sought = _sought(web, clip, file, start, stop)
+    compared, overlap = web_in(web), _OVERLAPS[repeats]
+    try:
+        return compared.search(*sought, threshold, overlap=overlap, tiers=_TIERS[further])
+    except NoResult:
+        raise NoResult(_told_nearest(compared, sought, threshold, overlap)) from None
+
+
+def _told_nearest(
+    web: MatchWeb, sought: tuple[int | Motion, int, int], threshold: float, overlap: tuple[float, float]
+) -> str:
+    """What to do where nothing was found; in seconds, as the page has them."""
+    from marey.find.search import Query
+
+    near = Query.of(web, *sought, None).nearest(overlap)
+    if near is None:
+        return "nothing that was compared is anything like it; mark another stretch, or compare more clips"
+    (clip, start, stop), distance = near
+    where = f"{web.names[clip]}, {start / web.fps:.2f} to {stop / web.fps:.2f} s"
+    nearest = f"the nearest is {where}, at {distance:.3f} m"
+    return f"nothing is within {threshold:g} m of it; {nearest}: choose a larger threshold"
 
 
 def _sought(web: str, clip: int | None, file: str, start: int, stop: int) -> tuple[int | Motion, int, int]:
@@ -179,7 +218,7 @@ def _sought(web: str, clip: int | None, file: str, start: int, stop: int) -> tup
     motion = load_motion(file)
     if clip is None:
         return motion, start, stop
-    kept = _web(web).clips[clip]
+    kept = web_in(web).clips[clip]
     first, last = (round(frame * kept.fps / motion.fps) for frame in (start, stop))
     return clip, first, min(last, len(kept))
 

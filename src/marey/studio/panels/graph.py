@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,13 @@ from marey.studio.panels.graph_messages import (
     GraphBuilt,
     GraphLinks,
     GraphSaved,
+    GraphShown,
     GraphSteered,
     LinkGraph,
     PairLimit,
     PathFollowed,
     SaveGraph,
+    ShowGraph,
     SteerGraph,
     Walked,
     WalkGraph,
@@ -43,12 +45,17 @@ class Kept:
     """What a session keeps of its graph.
 
     folder : where the worker left the clips, the places where they are alike, and the last graph.
-    limits : the thresholds of that graph; None before there is one.
+    asked, built : what was to be compared, and the answer.
+    wanted : the thresholds that were last asked for.
+    limits : the thresholds of the last graph; None before there is one.
     player : what plays live.
     """
 
     folder: Path
     candidates: Candidates
+    asked: BuildGraph
+    built: GraphBuilt
+    wanted: tuple[float, tuple[PairLimit, ...]]
     limits: tuple[Any, ...] | None = None
     transitions: int = 0
     findings: tuple[str, ...] = ()
@@ -75,10 +82,10 @@ async def build_graph(session: Session, message: BuildGraph) -> GraphBuilt:
             files=files,
             window=message.window,
             rate=message.rate,
-            widest=_widest(),
+            widest=await asyncio.to_thread(_widest),
             folder=str(folder),
         )
-        built, reply = await asyncio.to_thread(_candidates, folder, found)
+        built = await asyncio.to_thread(_candidates, folder, found, message)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -86,7 +93,21 @@ async def build_graph(session: Session, message: BuildGraph) -> GraphBuilt:
     session.kept["graph"] = built
     if isinstance(before, Kept):
         shutil.rmtree(before.folder, ignore_errors=True)
-    return reply
+    return built.built
+
+
+@command(ShowGraph, reads=True)
+def show_graph(session: Session, message: ShowGraph) -> GraphShown:
+    """The graph as it was left."""
+    from marey.studio.panels.graph_links import links
+
+    kept = session.kept.get("graph")
+    if not isinstance(kept, Kept):
+        usual = BuildGraph()
+        return GraphShown(None, (), (), usual.window, usual.rate, 0.0, ())
+    asked, (threshold, pairs) = kept.asked, kept.wanted
+    built = replace(kept.built, links=links(kept.candidates, threshold, pairs))
+    return GraphShown(built, asked.motions, asked.files, asked.window, asked.rate, threshold, pairs)
 
 
 @command(LinkGraph, reads=True)
@@ -94,7 +115,10 @@ def link_graph(session: Session, message: LinkGraph) -> GraphLinks:
     """What thresholds leave."""
     from marey.studio.panels.graph_links import links
 
-    return links(_kept(session).candidates, message.threshold, message.pairs)
+    kept = _kept(session)
+    found = links(kept.candidates, message.threshold, message.pairs)
+    kept.wanted = (message.threshold, message.pairs)
+    return found
 
 
 @command(WalkGraph)
@@ -130,17 +154,22 @@ async def follow_graph(session: Session, message: FollowGraph) -> PathFollowed:
         session.info(session.motions.add_made(done["motion"])),
         _points(done["path"]),
         _points(done["way"]),
-        *(float(done[name]) for name in ("length", "mean_distance", "largest_distance", "end_distance")),
+        float(done["length"]),
+        float(done["mean_distance"]),
+        float(done["largest_distance"]),
+        float(done["end_distance"]),
+        str(done["why"]),
     )
 
 
 @command(SteerGraph)
 async def steer_graph(session: Session, message: SteerGraph) -> GraphSteered:
     """The graph as a live stream."""
+    turn = session.live.turn()
     kept = await _made(session, message.threshold, message.pairs)
-    player = await asyncio.to_thread(_player, kept.folder, message)
+    player: GraphPlayer = await session.jobs.here("making the tables", _player, kept.folder, message)
+    begun = session.live.start(player, player.graph.fps, turn)
     kept.player = player
-    begun = session.live.start(player, player.graph.fps)
     return GraphSteered(begun.stream, begun.rate, player.body(), player.delay)
 
 
@@ -189,7 +218,7 @@ def _widest() -> float:
     return WIDEST
 
 
-def _candidates(folder: Path, found: dict[str, Any]) -> tuple[Kept, GraphBuilt]:
+def _candidates(folder: Path, found: dict[str, Any], asked: BuildGraph) -> Kept:
     from marey.studio.panels.graph_links import Candidates, curve, links, suggested
 
     candidates = Candidates.of(found)
@@ -205,7 +234,7 @@ def _candidates(folder: Path, found: dict[str, Any]) -> tuple[Kept, GraphBuilt]:
         threshold,
         links(candidates, threshold, ()),
     )
-    return Kept(folder, candidates), reply
+    return Kept(folder, candidates, asked, reply, (threshold, ()))
 
 
 def _player(folder: Path, message: SteerGraph) -> GraphPlayer:

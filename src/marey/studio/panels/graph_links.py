@@ -58,12 +58,13 @@ def links(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) 
     edges = candidates.edges
     taken = edges.taken(_within(candidates, threshold, pairs))
     keep, members = prune(candidates.n_nodes, taken)
-    kept = taken.taken(keep & taken.blends)
+    left = taken.taken(keep)
+    kept = left.taken(left.blends)
     parts = components(candidates.names, taken, members)
     counts = _counts(candidates, kept)
     return GraphLinks(
         len(kept),
-        _largest_share(candidates, taken),
+        _largest_share(candidates, left),
         tuple(
             LabelPart(one.label, one.n_frames / candidates.fps, one.of_frames / candidates.fps, one.reaches)
             for one in parts
@@ -83,7 +84,8 @@ def curve(candidates: Candidates) -> tuple[LimitPoint, ...]:
     for limit in np.linspace(0.0, WIDEST, _N_LIMITS).tolist():
         taken = edges.taken(~edges.blends | (edges.distances <= limit))
         keep, _ = prune(candidates.n_nodes, taken)
-        out.append(LimitPoint(limit, _largest_share(candidates, taken), int((keep & taken.blends).sum())))
+        left = taken.taken(keep)
+        out.append(LimitPoint(limit, _largest_share(candidates, left), int(left.blends.sum())))
     return tuple(out)
 
 
@@ -124,7 +126,10 @@ def _counts(candidates: Candidates, kept: Edges) -> Ints:
 
 
 def _largest_share(candidates: Candidates, taken: Edges) -> float:
-    """The share of all frames that lies in the strongly connected component with most of them."""
+    """The share of all frames that lies in the strongly connected component with most of them.
+
+    taken : what pruning leaves, as each label is pruned by itself: whole clips may go that would be joined otherwise.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

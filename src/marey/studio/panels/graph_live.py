@@ -26,11 +26,14 @@ class GraphPlayer:
         # Where there are several parts between which there is no way, one begins in that with most to play.
         start = _in_largest_part(graph) if label is None else None
         self._stream = GraphStream(graph, start=start, direction=direction, label=label, clean=clean)
+        self._label = label
         self._ahead = max(2, round(_AHEAD * graph.fps))
         self._ready: deque[LiveFrame] = deque()
         self._last: LiveFrame | None = None
         self._refilling: asyncio.Future[None] | None = None
         self._note = ""
+        # Why there are no more frames; what is ready is still played.
+        self._failed: Exception | None = None
         self._fill()
 
     @property
@@ -53,14 +56,24 @@ class GraphPlayer:
     def wish(self, direction: float, label: str | None, speed: float | None) -> None:
         """Change what is wanted."""
         self._stream.request(direction=direction, label=label, speed=speed)
+        self._label = label
 
     def frame(self) -> LiveFrame:
         """The next frame; where none is ready in time, the last one again."""
-        if len(self._ready) < self._ahead and (self._refilling is None or self._refilling.done()):
-            self._refilling = asyncio.get_running_loop().run_in_executor(None, self._fill)
+        due = len(self._ready) < self._ahead and self._failed is None
+        if due and (self._refilling is None or self._refilling.done()):
+            self._refilling = asyncio.get_running_loop().run_in_executor(None, self._refill)
         if self._ready or self._last is None:
             self._last = self._ready.popleft()
+        elif self._failed is not None:
+            raise self._failed
         return self._last
+
+    def _refill(self) -> None:
+        try:
+            self._fill()
+        except Exception as error:
+            self._failed = error
 
     def _fill(self) -> None:
         while len(self._ready) < self._ahead:
@@ -68,8 +81,11 @@ class GraphPlayer:
             try:
                 motion = self._stream.frame()
             except MareyError as error:
+                if self._label is None:
+                    raise
                 # A label that cannot be got to from here is wished for no longer.
                 self._note = str(error)
+                self._label = None
                 self._stream.request(label=None)
                 continue
             positions, rotations = world_of(motion, 0, 1)

@@ -88,6 +88,30 @@ class GraphBuilt:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowGraph(Message):
+    """What was compared last, for a page that has been loaded again."""
+
+    do: ClassVar[str] = "graph_show"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphShown:
+    """The graph as it stands; `built` is null where there is none yet.
+
+    `motions` and `files` are those that it was asked to be built of, `threshold` and `pairs` the last that were asked
+    for, and `links` of `built` what those leave.
+    """
+
+    built: GraphBuilt | None
+    motions: tuple[str, ...]
+    files: tuple[str, ...]
+    window: float
+    rate: float | None
+    threshold: float
+    pairs: tuple[PairLimit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LinkGraph(Message):
     """What these thresholds would leave, without building anything."""
 
@@ -139,7 +163,10 @@ class FollowGraph(Message):
 
 @dataclass(frozen=True, slots=True)
 class PathFollowed:
-    """The motion, the smoothed path that it was to follow, and the way it went, both x, z; distances in metres."""
+    """The motion, the smoothed path that it was to follow, and the way it went, both x, z; distances in metres.
+
+    `why` says why the way is far off somewhere; "" where it is not.
+    """
 
     motion: MotionInfo
     path: tuple[tuple[float, float], ...]
@@ -148,6 +175,7 @@ class PathFollowed:
     mean_distance: float
     largest_distance: float
     end_distance: float
+    why: str
 
 
 @dataclass(frozen=True, slots=True)

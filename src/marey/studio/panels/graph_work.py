@@ -21,6 +21,9 @@ _LEAST_SECONDS = 2.0
 # Metres: points of a path that is drawn by hand are put this far apart, and smoothed as far as hands tremble.
 _SPACING, _TREMBLE = 0.05, 0.2
 _SHORTEST = 0.5
+# Metres in the mean and at the end within which a way is near enough; else wider beams look for a nearer one.
+_NEAR, _NEAR_END = 0.05, 0.1
+_WIDER = (400, 1600)
 
 
 def compared(
@@ -107,16 +110,25 @@ def walked(
     progress(0.5, "walking")
     graph = _graph(folder)
     walk = graph.random_walk(seconds, seed, label=label).begun_at()
-    return {"motion": walk.motion(clean=clean, name=f"walk {seed}" if label is None else f"{label} {seed}")}
+    return {"motion": walk.motion(clean=clean, name=f"{label or ''} by chance {seed}".strip())}
 
 
 def followed(progress: Progress, folder: str, stretches: list[dict[str, Any]], clean: bool) -> dict[str, Any]:
     """A walk along a path that was drawn."""
+    from marey.studio.panels.graph_turns import why_off
+
     progress(0.3, "looking for a way")
     graph = _graph(folder)
     path, ends = smoothed_path([each["points"] for each in stretches])
     styles = _styles([each["label"] for each in stretches], ends, graph.label_names)
     found = graph.follow(path, styles=styles)
+    for k, width in enumerate(_WIDER):
+        if found.mean_distance <= _NEAR and found.end_distance <= _NEAR_END:
+            break
+        progress(0.4 + 0.2 * k, "looking for a nearer way")
+        other = graph.follow(path, styles=styles, width=width)
+        # A search makes its cost small, in which transitions count too; a person sees how far off it is.
+        found = min(found, other, key=lambda each: each.mean_distance + 0.5 * each.end_distance)
     progress(0.9, "planting the feet")
     return {
         "motion": found.walk.motion(clean=clean, name="path"),
@@ -126,6 +138,7 @@ def followed(progress: Progress, folder: str, stretches: list[dict[str, Any]], c
         "mean_distance": found.mean_distance,
         "largest_distance": found.largest_distance,
         "end_distance": found.end_distance,
+        "why": why_off(graph, found, styles),
     }
 
 
@@ -154,7 +167,7 @@ def _gone(points: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
 
 
-def _styles(labels: list[str | None], ends: Floats, names: tuple[str, ...]) -> list[tuple[float, str]] | str | None:
+def _styles(labels: list[str | None], ends: Floats, names: tuple[str, ...]) -> list[tuple[float, str]] | None:
     """The labels along a path as `follow` takes them; neighbours of one label are one stretch."""
     if all(label is None for label in labels):
         return None

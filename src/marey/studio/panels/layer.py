@@ -18,6 +18,7 @@ from marey.studio.panels.layer_messages import (
     TransplantDone,
     TransplantLimb,
 )
+from marey.studio.panels.page_words import page_words
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -32,9 +33,10 @@ _MOST_GOALS = 100
 async def splice_motions(session: Session, message: SpliceMotions) -> SpliceDone:
     """An upper body on other legs, as a new motion."""
     lower, upper = (session.motions.motion(each) for each in (message.lower, message.upper))
-    done = await session.jobs.run(
-        f"{_WORK}:splice", lower=lower, upper=upper, align=message.align, posture=message.posture
-    )
+    with page_words():
+        done = await session.jobs.run(
+            f"{_WORK}:splice", lower=lower, upper=upper, align=message.align, posture=message.posture
+        )
     made = session.motions.add_made(done.pop("motion"), message.lower, message.upper)
     return SpliceDone(session.info(made), notes=tuple(done.pop("notes")), **done)
 
@@ -43,9 +45,10 @@ async def splice_motions(session: Session, message: SpliceMotions) -> SpliceDone
 async def transplant_limb(session: Session, message: TransplantLimb) -> TransplantDone:
     """A part of another motion, as a new motion."""
     base, donor = (session.motions.motion(each) for each in (message.base, message.donor))
-    done = await session.jobs.run(
-        f"{_WORK}:transplant", base=base, donor=donor, part=message.part, at=message.at, ease=message.ease
-    )
+    with page_words():
+        done = await session.jobs.run(
+            f"{_WORK}:transplant", base=base, donor=donor, part=message.part, at=message.at, ease=message.ease
+        )
     made = replace(done["motion"], name=f"{base.name} + {message.part.replace('_', ' ')} of {donor.name}")
     return TransplantDone(
         session.info(session.motions.add_made(made, message.base, message.donor)), tuple(done["notes"])

@@ -26,14 +26,18 @@ from marey.studio.panels.look_messages import (
     DetectContacts,
     Export,
     Exported,
+    FreeName,
     GetCloud,
     GetCurves,
     GetFrames,
     GetMotion,
     ListFolder,
+    NameFound,
     OpenFile,
     Redo,
     Saved,
+    SavedInFolder,
+    SaveInFolder,
     SaveSidecar,
     SetContacts,
     SetLabels,
@@ -167,8 +171,29 @@ def export(session: Session, message: Export) -> Exported:
     from marey.studio.exporting import export_motions
 
     motions = [session.motions.motion(each) for each in message.motions]
-    path = export_motions(session.places, motions, message.format, message.name)
-    return Exported(session.places.offer(path), path.name, path.stat().st_size)
+    path, beside = export_motions(session.places, motions, message.format, message.name)
+    side = None if beside is None else session.places.offer(beside)
+    return Exported(
+        session.places.offer(path), path.name, path.stat().st_size, side, "" if beside is None else beside.name
+    )
+
+
+@command(SaveInFolder)
+def save_in_folder(session: Session, message: SaveInFolder) -> SavedInFolder:
+    """A file in the opened folder."""
+    from marey.studio.exporting import free_name
+    from marey.studio.exporting import save_in_folder as save
+
+    path = save(session.places, session.motions.motion(message.motion), message.format, message.name)
+    return SavedInFolder(path, free_name(session.places, message.name))
+
+
+@command(FreeName, reads=True)
+def offer_name(session: Session, message: FreeName) -> NameFound:
+    """A name for a file."""
+    from marey.studio.exporting import free_name
+
+    return NameFound(free_name(session.places, message.name))
 
 
 @command(StartLive)
@@ -177,14 +202,15 @@ async def start_live(session: Session, message: StartLive) -> LiveStarted:
     from marey.studio.live import MotionPlayer
 
     figure = session.motions.figure(message.motion)
+    turn = session.live.turn()
     player = await asyncio.to_thread(MotionPlayer, figure, message.rate)
-    return session.live.start(player, message.rate)
+    return session.live.start(player, message.rate, turn)
 
 
 @command(StopLive)
 async def stop_live(session: Session, message: StopLive) -> Nothing:
     """End the stream."""
-    session.live.stop()
+    session.live.stop(message.stream)
     return Nothing()
 
 

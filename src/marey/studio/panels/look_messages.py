@@ -155,8 +155,46 @@ class Export(Message):
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """Where the file can be fetched, with the page's cookie."""
+    """Where the file can be fetched, with the page's cookie.
+
+    `sidecar` is where its contacts, labels and floor can be, which no format holds; null where it has none.
+    """
 
     url: str
     name: str
     size: int
+    sidecar: str | None
+    sidecar_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaveInFolder(Message):
+    """Write a motion with its sidecar into the opened folder; `name` is without suffix. Nothing is ever replaced."""
+
+    do: ClassVar[str] = "save_in_folder"
+    motion: str
+    format: ExportFormat
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedInFolder:
+    """The file's path in the folder, or null where the name is taken; `free` is one that is not."""
+
+    path: str | None
+    free: str
+
+
+@dataclass(frozen=True, slots=True)
+class FreeName(Message):
+    """A name like this one that no motion of the opened folder has."""
+
+    do: ClassVar[str] = "free_name"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NameFound:
+    """The name, without suffix."""
+
+    name: str

@@ -1,0 +1,84 @@
+"""What is driven, kept for when a person goes back to it: as many models as are worth their memory."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+# Models that are kept, and bytes of them; the last one is kept whatever its size.
+MOST_MODELS, MOST_BYTES = 8, 512 * 2**20
+
+
+class Models:
+    """Models by what they are made of; those that were not used for longest go first.
+
+    Parameters
+    ----------
+    hold : is told the bytes of all models before one is taken in, and may refuse them.
+    """
+
+    def __init__(self, hold: Callable[[int], None]) -> None:
+        self._hold = hold
+        self._known: dict[Hashable, tuple[Any, int]] = {}
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._known
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all."""
+        return sum(size for _, size in self._known.values())
+
+    def get(self, key: Hashable) -> Any:
+        """A model that is there."""
+        self._known[key] = self._known.pop(key)
+        return self._known[key][0]
+
+    def put(self, key: Hashable, model: Any) -> None:
+        """Take a model in."""
+        size = size_of(model)
+        while self._known and (len(self._known) >= MOST_MODELS or self.size + size > MOST_BYTES):
+            del self._known[next(iter(self._known))]
+        self._hold(self.size + size)
+        self._known[key] = model, size
+
+
+def size_of(value: Any) -> int:
+    """Bytes of all arrays in a value, each once."""
+    seen: dict[int, Any] = {}
+    arrays: dict[int, int] = {}
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen or one is None or isinstance(one, str | bytes | int | float | type):
+            continue
+        seen[id(one)] = one  # held, so that no other gets its id meanwhile
+        if isinstance(one, np.ndarray):
+            arrays[id(one)] = one.nbytes
+            if one.dtype.hasobject:
+                waiting.extend(one.ravel().tolist())
+        elif isinstance(one, Mapping):
+            waiting.extend(one.values())
+        elif isinstance(one, list | tuple | set | frozenset):
+            waiting.extend(one)
+        elif type(one).__module__.startswith("marey."):
+            waiting.extend(_parts(one))
+    return sum(arrays.values())
+
+
+def _parts(one: Any) -> list[Any]:
+    """What an object of ours holds."""
+    names = [field.name for field in dataclasses.fields(one)] if dataclasses.is_dataclass(one) else []
+    names += [name for kind in type(one).__mro__ for name in _slots(kind)]
+    return [getattr(one, name, None) for name in names] + list(getattr(one, "__dict__", {}).values())
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = kind.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)

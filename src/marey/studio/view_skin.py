@@ -1,0 +1,96 @@
+"""The body of a GLB file without its animations, for pages that bring their own frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from marey.errors import ParseError
+from marey.io.gltf_chunks import Gltf, pack_glb
+
+# What refers to accessors and to views of the buffer, besides the accessors and pictures themselves.
+_KEPT = (
+    "asset", "extensionsRequired", "extensionsUsed", "images", "materials", "meshes", "nodes", "samplers", "scene",
+    "scenes", "skins", "textures",
+)  # fmt: skip
+_OURS = "marey"
+
+
+def skin_of(data: bytes, path: str = "") -> bytes | None:
+    """A GLB file (the bytes of one, from `path`) with its body alone; None where it has none.
+
+    So it is for files that marey has written, whose body is a stand-in for limbs; for bodies in files of their own,
+    which a page cannot load; and for those that are packed in a way that cannot be taken apart here.
+    """
+    try:
+        gltf = Gltf(data, path)
+        document = gltf.document
+        if document["asset"].get("generator") == _OURS or not document.get("skins") or not document.get("meshes"):
+            return None
+        if any("uri" in each for key in ("buffers", "images") for each in gltf.objects(key)):
+            return None
+        return _packed(document, bytes(gltf.binary))
+    except (ParseError, LookupError, TypeError, AttributeError, ValueError):
+        return None  # a motion was read from it all the same, and limbs will do
+
+
+def _packed(document: Any, binary: bytes) -> bytes:
+    kept: dict[str, Any] = {key: _copied(document[key]) for key in _KEPT if key in document}
+    accessors = _Numbers()
+    for holder, key in _references(kept):
+        holder[key] = accessors.of(holder[key])
+    views = _Numbers()
+    kept["accessors"] = [_copied(document["accessors"][old]) for old in accessors.olds]
+    places = [*kept["accessors"], *kept.get("images", [])]
+    places += [each["sparse"][part] for each in kept["accessors"] if "sparse" in each for part in ("indices", "values")]
+    for each in places:
+        if "bufferView" in each:
+            each["bufferView"] = views.of(each["bufferView"])
+    body, kept["bufferViews"] = bytearray(), []
+    for old in views.olds:
+        view = dict(document["bufferViews"][old])
+        if view.get("extensions"):
+            raise ParseError("its buffer is compressed", path="")
+        start, length = view.get("byteOffset", 0), view["byteLength"]
+        body += b"\0" * (-len(body) % 4)
+        kept["bufferViews"].append({**view, "buffer": 0, "byteOffset": len(body)})
+        body += binary[start : start + length]
+    kept["buffers"] = [{"byteLength": len(body)}]
+    return pack_glb(kept, bytes(body))
+
+
+def _references(kept: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Whoever names an accessor, and under which key."""
+    for mesh in kept["meshes"]:
+        for part in mesh["primitives"]:
+            if part.get("extensions", {}).keys() & {"KHR_draco_mesh_compression"}:
+                raise ParseError("its meshes are compressed", path="")
+            yield from ((part["attributes"], name) for name in part["attributes"])
+            if "indices" in part:
+                yield part, "indices"
+            for target in part.get("targets", ()):
+                yield from ((target, name) for name in target)
+    for skin in kept["skins"]:
+        if "inverseBindMatrices" in skin:
+            yield skin, "inverseBindMatrices"
+
+
+class _Numbers:
+    """Gives things new numbers in the order in which they are first asked for."""
+
+    def __init__(self) -> None:
+        self.olds: list[int] = []
+        self._news: dict[int, int] = {}
+
+    def of(self, old: int) -> int:
+        if old not in self._news:
+            self._news[old] = len(self.olds)
+            self.olds.append(old)
+        return self._news[old]
+
+
+def _copied(value: Any) -> Any:
+    """Plain data that can be changed without the original."""
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value

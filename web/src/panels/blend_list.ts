@@ -1,0 +1,47 @@
+/** The motions that can be blended, with the letters of those that are. Rows stay as long as their motions do, and so does the focus. */
+import type { App, Shot } from "../app";
+import { check, el } from "../dom";
+
+export const LETTERS = "ABCDEFGHIJKLMNOP";
+
+interface Row {
+  item: HTMLElement;
+  letter: HTMLElement;
+  label: HTMLLabelElement;
+}
+
+export class MotionList {
+  readonly element = el("ul", { class: "blend-list", aria: { label: "Motions to blend" } });
+  private readonly rows = new Map<string, Row>();
+  private readonly empty = el("li", { class: "dim", text: "Open two motions or more on the left." });
+
+  constructor(private readonly app: App, private readonly choose: (id: string, on: boolean) => void) {}
+
+  draw(chosen: string[]): void {
+    const usable = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion");
+    for (const [id, { item }] of this.rows) {
+      if (usable.some(({ info }) => info.motion === id)) continue;
+      item.remove();
+      this.rows.delete(id);
+    }
+    if (usable.length) this.empty.remove();
+    else this.element.append(this.empty);
+    // New motions come last, here as on the stage.
+    for (const shot of usable) this.drawRow(shot, chosen.indexOf(shot.info.motion));
+  }
+
+  private drawRow({ info, figure }: Shot, at: number): void {
+    let row = this.rows.get(info.motion);
+    if (!row) {
+      const letter = el("span", { class: "letter" });
+      const label = check("", false, (on) => this.choose(info.motion, on));
+      row = { letter, label, item: el("li", {}, letter, label) };
+      this.rows.set(info.motion, row);
+      this.element.append(row.item);
+    }
+    row.letter.textContent = at < 0 ? "" : LETTERS[at]!;
+    row.letter.style.setProperty("--dot", figure.color);
+    row.label.querySelector("input")!.checked = at >= 0;
+    row.label.querySelector("span")!.textContent = row.label.title = info.name;
+  }
+}

@@ -1,0 +1,96 @@
+/** What a blend is made with: weights, weights drawn over time, or the place of a transition. */
+import { button, el } from "../dom";
+import { curveEditor, type Point } from "../widgets/curve_editor";
+import { countMoves } from "../widgets/moves";
+import { slider, type Slider } from "../widgets/slider";
+import { LETTERS } from "./blend_list";
+
+export type Mode = "weights" | "curves" | "transition";
+
+export const MODES: [Mode, string][] = [["weights", "constant weights"], ["curves", "weights over time"], ["transition", "a transition"]];
+
+export class BlendModes {
+  readonly element = el("div", { class: "stack" });
+  mode: Mode = "weights";
+  weights = new Map<string, number>();
+  curves = new Map<string, Point[]>();
+  /** Seconds in A and B where a transition goes over; null for where they are most alike. */
+  at: [number, number] | null = null;
+  readonly length: Slider;
+  /** What one move of the hand changes is undone as one. */
+  readonly moves = countMoves(this.element);
+  private made = "";
+  private readonly where = el("span", {});
+
+  constructor(private readonly changed: () => void, private readonly best: () => void) {
+    this.length = slider({ label: "Length", unit: "s", min: 0.1, max: 3, step: 0.05, value: 1, change: changed });
+  }
+
+  /** Controls are made anew only where they are for something else: they may be in a person's hand. */
+  draw(ids: string[], names: string[]): void {
+    const wanted = JSON.stringify([this.mode, ids, names]);
+    if (wanted !== this.made) this.element.replaceChildren(...this.controls(ids, names));
+    this.made = wanted;
+    this.where.textContent = this.at ? `A at ${this.at[0].toFixed(2)} s, B at ${this.at[1].toFixed(2)} s` : "where they are most alike";
+  }
+
+  weight(id: string): number {
+    return this.weights.get(id) ?? 0.5;
+  }
+
+  /** The curve of each motion. */
+  drawn(ids: string[]): Point[][] {
+    const of = (id: string) => this.curves.get(id) ?? [[0, 0.5], [1, 0.5]];
+    if (ids.length !== 2) return ids.map(of);
+    const b = of(ids[1]!);
+    return [b.map(([t, v]): Point => [t, 1 - v]), b];
+  }
+
+  /** Weights that do not change, as near as can be to what is asked for, and how they were chosen. */
+  constant(ids: string[]): { weights: number[]; how: string } {
+    const even = this.mode === "transition";
+    const weights = ids.map((id, i) => (even ? 0.5 : this.mode === "weights" ? this.weight(id) : mean(this.drawn(ids)[i]!)));
+    const sum = weights.reduce((all, each) => all + each, 0) || 1;
+    const told = weights.map((weight, i) => `${(weight / sum).toFixed(2)} of ${LETTERS[i]}`).join(" and ");
+    const why = { weights: "", curves: ", the means of the curves", transition: ", as a transition has no weights of its own" }[this.mode];
+    return { weights, how: `With ${told} throughout${why}.` };
+  }
+
+  private controls(ids: string[], names: string[]): HTMLElement[] {
+    if (ids.length < 2) return [el("p", { class: "dim", text: "Choose two motions or more." })];
+    if (this.mode === "weights") return ids.map((id, i) => this.weightSlider(id, `${LETTERS[i]}  ${names[i]}`));
+    if (this.mode === "curves") return this.curveEditors(ids, names);
+    const best = button("Best place", this.best, "Where the two are most alike");
+    return [this.length.element, el("div", { class: "row" }, this.where, best),
+      el("p", { class: "dim", text: "A click on the grid below chooses the place." })];
+  }
+
+  private weightSlider(id: string, label: string): HTMLElement {
+    return slider({
+      label, min: 0, max: 1, step: 0.01, value: this.weight(id),
+      input: (value) => {
+        this.weights.set(id, value);
+        this.changed();
+      },
+    }).element;
+  }
+
+  /** Of two motions one curve says all: how much of B. Of more, each has its own. */
+  private curveEditors(ids: string[], names: string[]): HTMLElement[] {
+    const two = ids.length === 2;
+    return (two ? [1] : ids.map((_, i) => i)).map((i) => {
+      const id = ids[i]!;
+      const start = this.curves.get(id) ?? (two ? [[0, 0], [1, 1]] : [[0, 0.5], [1, 0.5]]);
+      this.curves.set(id, start);
+      return curveEditor(two ? "How much of B" : `${LETTERS[i]}  ${names[i]}`, start, (points) => {
+        this.curves.set(id, points);
+        this.changed();
+      }).element;
+    });
+  }
+}
+
+/** The mean of a curve over time. */
+function mean(points: Point[]): number {
+  return points.slice(1).reduce((sum, [t, v], k) => sum + (t - points[k]![0]) * 0.5 * (v + points[k]![1]), 0);
+}

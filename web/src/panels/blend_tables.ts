@@ -1,0 +1,48 @@
+/** What Blend says: how motions go together, what was made of them, and how the methods compare. */
+import { choice, el } from "../dom";
+import type { Blended, BlendStudy, BlendTable } from "../messages";
+import { figureText } from "../widgets/measures";
+
+export function studyText(study: BlendStudy, n: number, transition: boolean): string {
+  const grid = study.grid ? `Strong colour is near, none is ${figureText(study.grid.largest)} m apart.` : "";
+  if (transition) return `${grid} Click to go over there, and to see the two frames.`;
+  if (study.refused) return `${grid} Not in step: ${study.refused}.`;
+  const apart = n > 2 ? "The motion furthest from the others is" : "Along the path they are";
+  return `${grid} ${apart} ${figureText(study.distance)} m apart; ${study.matches} contacts belong together. Click to see two frames.`;
+}
+
+export function resultText(done: Blended, n: number): string {
+  const { info, at } = { info: done.motion, at: done.at };
+  const what = at ? `Goes over where A is at ${at[0].toFixed(2)} s and B at ${at[1].toFixed(2)} s.` : `Made of ${n} motions.`;
+  return `${info.n_frames} frames, ${info.seconds.toFixed(2)} s. ${what}`;
+}
+
+/** `how` says with which weights. */
+export function statistics(table: BlendTable, how: string): HTMLElement[] {
+  const paths = table.paths.map((row) => cells(row.method, [row.distance, row.accuracy, row.milliseconds], row.note));
+  const blends = el("div", {});
+  const names = table.names.map((name, i): [string, string] => [String(i), `${name.replaceAll("_", " ")} (${table.units[i]})`]);
+  const show = (which: number) => {
+    const rows = table.blends.map((row) => cells(row.method, [row.figures[which] ?? null, row.milliseconds], row.note));
+    blends.replaceChildren(sheet(["", table.units[which] ?? "", "ms"], rows));
+  };
+  show(0);
+  return [
+    el("h4", { text: table.proven ? "Paths (the best is proven)" : "Paths (the best found)" }),
+    sheet(["", "m", "% of best", "ms"], paths),
+    el("h4", { text: "Blends" }),
+    el("p", { class: "dim", text: how }),
+    choice("Figure", names, "0", (value) => show(Number(value))),
+    blends,
+    ...table.notes.map((text) => el("p", { class: "dim", text })),
+  ];
+}
+
+function cells(name: string, values: (number | null)[], note: string): HTMLElement {
+  return el("tr", { title: note || name }, el("th", { text: name }), ...values.map((value) => el("td", { text: figureText(value) })));
+}
+
+function sheet(head: string[], rows: HTMLElement[]): HTMLElement {
+  const top = el("tr", {}, ...head.map((text) => el("th", { text })));
+  return el("div", { class: "table-box" }, el("table", { class: "measures" }, el("thead", {}, top), el("tbody", {}, ...rows)));
+}

@@ -1,0 +1,27 @@
+/** Which keys steer, and which are for the element in focus. */
+
+/** Whether an element takes all keys itself: text and number fields, and choices, which find by letters. */
+export function typesInto(node: EventTarget | null): boolean {
+  if (node instanceof HTMLTextAreaElement || node instanceof HTMLSelectElement) return true;
+  if (node instanceof HTMLInputElement) return !["range", "checkbox", "radio", "button"].includes(node.type);
+  return node instanceof HTMLElement && node.isContentEditable;
+}
+
+/** Whether a key press may steer: a field that is typed into takes all keys, a slider and a tab theirs. */
+export function meant(event: KeyboardEvent): boolean {
+  const node = event.target;
+  if (event.ctrlKey || event.metaKey || event.altKey || typesInto(node)) return false;
+  const moves = (node instanceof HTMLInputElement && node.type === "range") || (node instanceof HTMLElement && node.role === "tab");
+  return !(moves && event.code.startsWith("Arrow"));
+}
+
+/** Choices and sliders that were used with the pointer give the focus back, so that keys steer; the keyboard keeps it. */
+export function handsFree(box: HTMLElement): void {
+  let pointed = false;
+  box.addEventListener("pointerdown", () => (pointed = true), true);
+  box.addEventListener("keydown", () => (pointed = false), true);
+  box.addEventListener("change", ({ target }) => {
+    const slides = target instanceof HTMLInputElement && target.type === "range";
+    if (pointed && (slides || target instanceof HTMLSelectElement)) target.blur();
+  });
+}

@@ -1,0 +1,81 @@
+/** Gamepads: the left stick or the cross for where to go, the four buttons at the right for what to do. */
+import { Signal } from "../signal";
+
+/** Of a stick's way: less is none. */
+const DEAD = 0.25;
+/** Buttons of the standard layout: those that choose what to do, those that end it, and the cross. */
+const NUMBERS = 4;
+const STOPS = [8, 9];
+const CROSS: [button: number, ahead: number, right: number][] = [[12, 1, 0], [13, -1, 0], [14, 0, -1], [15, 0, 1]];
+
+/** What is wanted now: ahead, to the right, how far (null where only a button says so), and buttons pressed since the last time. */
+export interface PadWish {
+  ahead: number;
+  right: number;
+  share: number | null;
+  numbers: number[];
+  stop: boolean;
+}
+
+export class DrivePads {
+  /** The name of the gamepad that is there, or "". */
+  readonly changed = new Signal<string>();
+  name = "";
+  /** Buttons that were down at the last look, by the gamepad's index; null before the first. */
+  private down: Map<number, Set<number>> | null = null;
+
+  constructor() {
+    for (const name of ["gamepadconnected", "gamepaddisconnected"]) window.addEventListener(name, () => this.tell(pads()));
+  }
+
+  /** Buttons that are down already are not pressed anew. */
+  forget(): void {
+    this.down = null;
+  }
+
+  poll(): PadWish {
+    const found = pads();
+    this.tell(found);
+    const wish: PadWish = { ahead: 0, right: 0, share: null, numbers: [], stop: false };
+    const before = this.down;
+    this.down = new Map(found.map((pad) => [pad.index, new Set(pad.buttons.flatMap(({ pressed }, k) => (pressed ? [k] : [])))]));
+    for (const pad of found) {
+      if (!wish.ahead && !wish.right) push(pad, wish);
+      const was = before?.get(pad.index);
+      // One that was not there at the last look may have been plugged in with a thumb on it.
+      if (!was) continue;
+      for (const k of this.down.get(pad.index)!) {
+        if (was.has(k)) continue;
+        if (k < NUMBERS) wish.numbers.push(k + 1);
+        else if (STOPS.includes(k) && pad.mapping === "standard") wish.stop = true;
+      }
+    }
+    return wish;
+  }
+
+  private tell(found: Gamepad[]): void {
+    const name = found[0] ? found[0].id.replace(/\s*\(.*$/, "") || "gamepad" : "";
+    if (name === this.name) return;
+    this.name = name;
+    this.changed.emit(name);
+  }
+}
+
+function pads(): Gamepad[] {
+  return [...(navigator.getGamepads?.() ?? [])].filter((pad): pad is Gamepad => !!pad?.connected);
+}
+
+function push(pad: Gamepad, wish: PadWish): void {
+  const [x, y] = [pad.axes[0] ?? 0, pad.axes[1] ?? 0];
+  const size = Math.hypot(x, y);
+  if (size > DEAD) {
+    [wish.ahead, wish.right, wish.share] = [-y, x, Math.min(1, (size - DEAD) / (1 - DEAD))];
+    return;
+  }
+  if (pad.mapping !== "standard") return;
+  for (const [k, ahead, right] of CROSS) {
+    if (!pad.buttons[k]?.pressed) continue;
+    wish.ahead += ahead;
+    wish.right += right;
+  }
+}

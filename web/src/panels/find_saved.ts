@@ -1,0 +1,69 @@
+/** What was compared or made aimable, as a file of the opened folder: one row to open one, and one to save what there is. */
+import type { App } from "../app";
+import { button, choice, el, setOptions } from "../dom";
+import type { SavedFile, SaveFound } from "../messages";
+
+type Kind = SaveFound["kind"];
+
+const CHOOSE = "choose…";
+
+export interface Saved {
+  /** The list of files to open; hidden while there is none. */
+  readonly opening: HTMLElement;
+  /** The name, and the button that saves. */
+  readonly saving: HTMLElement;
+  /** The folder's files, and whether there is something to save. */
+  show(files: SavedFile[], mayBeSaved: boolean): void;
+}
+
+export interface SavedOptions {
+  kind: Kind;
+  /** What the file is called unless a person says otherwise. */
+  name: string;
+  open: (path: string) => void;
+  /** A file was written. */
+  saved: () => void;
+}
+
+export function savedFiles(app: App, options: SavedOptions): Saved {
+  const list = choice("Saved", [], "", (path) => {
+    list.select.value = "";
+    if (!path) return;
+    name.value = path.slice(path.lastIndexOf("/") + 1).replace(/\.npz$/i, "");
+    options.open(path);
+  });
+  const called = options.kind === "web" ? "the compared clips" : "the aimable motion";
+  const name = el("input", { type: "text", value: options.name, aria: { label: `Name for ${called}` } });
+  const told = el("p", { class: "hint", hidden: true, aria: { live: "polite" } });
+  const instead = button("Replace it", () => void save(true), "Write over the file of that name");
+  const write = button("Save", () => void save(false), `Save ${called} into the folder as NAME.npz`);
+  const again = el("div", { class: "row", hidden: true }, instead);
+  const saving = el("div", { class: "stack", hidden: true }, el("div", { class: "save-row" }, name, write), told, again);
+
+  const ask = (text: string) => {
+    told.textContent = text;
+    told.hidden = again.hidden = !text;
+  };
+  async function save(replace: boolean): Promise<void> {
+    const done = await app.ask("find_save", { kind: options.kind, name: name.value.trim(), replace }).catch(() => null);
+    if (!done) return;
+    ask(done.was_there ? `${done.path} is in the folder already: replace it, or choose another name.` : "");
+    if (done.was_there) return;
+    app.notices.info(`Saved ${done.path}`);
+    options.saved();
+  }
+  name.addEventListener("input", () => ask(""));
+  name.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") void save(false);
+  });
+  return {
+    opening: list,
+    saving,
+    show(files, mayBeSaved) {
+      const ours = files.filter(({ kind }) => kind === options.kind).map(({ path }): [string, string] => [path, path]);
+      list.hidden = !ours.length;
+      setOptions(list.select, [["", CHOOSE], ...ours], "");
+      saving.hidden = !mayBeSaved;
+    },
+  };
+}

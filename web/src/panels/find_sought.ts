@@ -1,0 +1,136 @@
+/** What is sought, and whether it can be: one sentence for whatever stands in the way, with the remedy. */
+import { messageOf, type App } from "../app";
+import { Failed } from "../connection";
+import type { Commands, WebBuilt, Whereabouts } from "../messages";
+
+/** A stretch of a motion, frames half-open. */
+export interface Stretch {
+  motion: string;
+  start: number;
+  stop: number;
+}
+
+const ABOUT: Record<Whereabouts["where"], string> = {
+  inside: "",
+  changed: "It has changed since it was compared and is sought as it is now. Compare all again to find it, too.",
+  outside: "It is not among the compared clips, but can be sought in them. Compare all again to find it, too.",
+  figure: "It has other joints or bone lengths than the compared clips. Compare all again while it is selected, or mark a stretch of one of theirs.",
+};
+
+/** What is marked on the timeline now. */
+export function marked(app: App): Stretch | null {
+  const [region, info] = [app.playback.region, app.selected?.info];
+  return region && info?.kind === "motion" ? { motion: info.motion, start: region[0], stop: region[1] } : null;
+}
+
+export function same(a: Stretch | null, b: Stretch | null): boolean {
+  return a?.motion === b?.motion && a?.start === b?.start && a?.stop === b?.stop;
+}
+
+export function told(app: App, { motion, start, stop }: Stretch): string {
+  const info = app.motions.get(motion)?.info;
+  return info ? `${info.name}, ${(start / info.fps).toFixed(2)} to ${(stop / info.fps).toFixed(2)} s` : "";
+}
+
+/** Why there is nothing to compare; "" where there is. */
+export function cannotCompare(app: App): string {
+  const info = app.selected?.info;
+  if (!info) return "Open a motion first: clips of its figure are compared.";
+  return info.kind === "motion" ? "" : "Markers cannot be compared: select a motion with a skeleton.";
+}
+
+/** Why nothing can be sought; "" where it can. */
+export function cannotSeek(app: App, web: WebBuilt | null, sought: Stretch | null, before: Stretch | null): string {
+  if (!web) return cannotCompare(app) || "Press Compare all first: then anything that is marked can be searched for.";
+  if (!sought) {
+    if (before && !app.motions.has(before.motion)) return "What was sought is closed: open it again, or mark a stretch of another motion.";
+    return cannotCompare(app) || "Mark a stretch on the timeline: drag along its ruler with Shift, or set its ends with [ and ].";
+  }
+  const fps = app.motions.get(sought.motion)!.info.fps;
+  const seconds = (sought.stop - sought.start) / fps;
+  if (seconds > web.least - 0.5 / fps) return "";
+  return `The stretch is ${seconds.toFixed(2)} s long: mark ${web.least.toFixed(2)} s or more.`;
+}
+
+/** Keeps track of whether a motion is among the compared clips, as it stands. */
+export class About {
+  text = "";
+  /** Why a motion cannot be sought at all; "" where it can. */
+  refuses = "";
+  private asked = "";
+
+  constructor(private readonly app: App, private readonly changed: () => void) {}
+
+  look(web: WebBuilt | null, sought: Stretch | null, number: number): void {
+    const info = sought && this.app.motions.get(sought.motion)?.info;
+    const wanted = web && info ? `${info.motion} ${info.revision} ${number}` : "";
+    if (wanted === this.asked) return;
+    this.asked = wanted;
+    this.text = this.refuses = "";
+    if (!wanted) return;
+    this.app.connection.ask("find_where", { motion: info!.motion }).then(({ where }) => {
+      if (wanted !== this.asked) return;
+      if (where === "figure") this.refuses = ABOUT[where];
+      else this.text = ABOUT[where];
+      this.changed();
+    }, () => undefined);
+  }
+}
+
+/**
+ * Ask for long work whose failure the panel tells, and nobody else: `tell` gets a sentence, and whether the person has
+ * ended it. Null where it came to nothing.
+ */
+export async function outcome<K extends "find_build" | "find_suggest" | "find_search">(
+  app: App,
+  title: string,
+  name: K,
+  fields: Commands[K]["fields"],
+  tell: (text: string, ended: boolean) => void,
+): Promise<Commands[K]["reply"] | null> {
+  const stop = new AbortController();
+  const notice = app.notices.job(title, () => stop.abort());
+  try {
+    return await app.connection.ask(name, fields, { signal: stop.signal, progress: (share, text) => notice.progress(share, text) });
+  } catch (error) {
+    const ended = error instanceof Failed && error.type === "Cancelled";
+    tell(ended ? "Cancelled." : `${sentence(messageOf(error))}.`, ended);
+    return null;
+  } finally {
+    notice.close();
+  }
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const BUSY = "marey.find.busy";
+
+/** What was under way when the page was loaded again, and so was stopped; "" for nothing. */
+export function leftHalfWay(): string {
+  try {
+    const text = sessionStorage.getItem(BUSY) ?? "";
+    sessionStorage.removeItem(BUSY);
+    return text;
+  } catch {
+    return "";
+  }
+}
+
+/** Remember, over a reload of the page, what is under way. */
+export async function remembered<T>(what: string, work: Promise<T>): Promise<T> {
+  const put = (text: string) => {
+    try {
+      sessionStorage.setItem(BUSY, text);
+    } catch {
+      // A browser that stores nothing does not tell what a reload has stopped.
+    }
+  };
+  put(what);
+  try {
+    return await work;
+  } finally {
+    put("");
+  }
+}

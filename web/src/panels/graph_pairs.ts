@@ -1,0 +1,120 @@
+/** Transitions between labels, and thresholds for pairs of them: a table of few labels, a list of many. */
+import { button, choice, el, setOptions } from "../dom";
+import type { GraphLinks, PairCount, PairLimit } from "../messages";
+import { slider } from "../widgets/slider";
+
+/** Labels up to which a table of all pairs can be read at the panel's width, and pairs that a list shows unasked. */
+const TABLE = 4;
+const LISTED = 8;
+
+export class PairSection {
+  readonly element: HTMLDetailsElement;
+  private limits: PairLimit[] = [];
+  private labels: string[] = [];
+  private readonly first = el("div", { class: "table-box" });
+  private readonly rest = el("div", { class: "pair-list" });
+  private readonly restTitle = el("summary", {});
+  private readonly more = el("details", { hidden: true }, this.restTitle, this.rest);
+  private readonly before = choice("Out of", [], "", () => undefined);
+  private readonly after = choice("Into", [], "", () => undefined);
+  private readonly other: HTMLElement;
+  private readonly sliders = el("div", { class: "stack" });
+
+  /** `usual` is the threshold for all, with which a pair's own begins; `changed` follows each change of one. */
+  constructor(private readonly usual: () => number, private readonly changed: () => void) {
+    const add = button("Own threshold", () => this.choose(this.before.select.value, this.after.select.value), "Give this pair a threshold of its own");
+    this.other = el("details", {}, el("summary", { text: "Any other pair" }),
+      el("div", { class: "stack" }, this.before, this.after, el("div", { class: "row" }, add)));
+    this.element = el("details", {}, el("summary", { text: "For pairs of labels" }),
+      el("div", { class: "stack pairs" }, this.first, this.more, this.other, this.sliders));
+  }
+
+  get pairs(): PairLimit[] {
+    return this.limits;
+  }
+
+  /** Another graph. */
+  take(labels: string[], pairs: PairLimit[]): void {
+    this.labels = labels;
+    this.limits = pairs;
+    this.element.hidden = labels.length < 2;
+    this.element.open = pairs.length > 0;
+    this.other.hidden = labels.length <= TABLE;
+    for (const { select } of [this.before, this.after]) setOptions(select, labels.map((label): [string, string] => [label, label]), labels[0] ?? "");
+    this.drawSliders();
+  }
+
+  /** What the thresholds leave. */
+  show(links: GraphLinks): void {
+    const focused = document.activeElement?.getAttribute("aria-label");
+    const most = Math.max(1, ...links.pairs.map(({ transitions }) => transitions));
+    if (this.labels.length <= TABLE) this.showTable(links.pairs, most);
+    else this.showList(links.pairs, most);
+    // What was pressed has been drawn anew.
+    if (focused && !this.element.contains(document.activeElement)) {
+      [...this.element.querySelectorAll<HTMLElement>(".cell")].find((cell) => cell.dataset["pair"] === focused.split(":")[0])?.focus();
+    }
+  }
+
+  private showTable(counts: PairCount[], most: number): void {
+    const { labels } = this;
+    const head = el("tr", {}, el("th", { text: "from, to" }), ...labels.map((text) => el("th", { class: "short", text, title: text })));
+    const rows = labels.map((before) => el("tr", {}, el("th", { class: "short", text: before, title: before }), ...labels.map((after) => {
+      const count = counts.find((each) => each.before === before && each.after === after);
+      return el("td", {}, this.cell(count ?? { before, after, transitions: 0 }, most, false));
+    })));
+    this.more.hidden = true;
+    this.first.className = "table-box";
+    this.first.replaceChildren(el("table", { class: "matrix" }, el("thead", {}, head), el("tbody", {}, ...rows)));
+  }
+
+  /** Pairs with transitions, most first. */
+  private showList(counts: PairCount[], most: number): void {
+    const some = counts.filter(({ transitions }) => transitions > 0).sort((a, b) => b.transitions - a.transitions);
+    const cells = some.map((count) => this.cell(count, most, true));
+    this.first.className = "pair-list";
+    this.first.replaceChildren(...(cells.length ? cells.slice(0, LISTED) : [el("p", { class: "dim", text: "No pair has transitions: raise the threshold." })]));
+    this.rest.replaceChildren(...cells.slice(LISTED));
+    this.more.hidden = cells.length <= LISTED;
+    this.restTitle.textContent = `${cells.length - LISTED} more with transitions`;
+  }
+
+  private cell({ before, after, transitions }: PairCount, most: number, named: boolean): HTMLButtonElement {
+    const own = this.limits.some((pair) => pair.before === before && pair.after === after);
+    const node = button(named ? "" : String(transitions), () => this.choose(before, after), `From ${before} to ${after}: a threshold of their own`, "cell");
+    if (named) node.append(el("span", { text: `${before} to ${after}` }), el("span", { text: String(transitions) }));
+    node.dataset["pair"] = `${before} to ${after}`;
+    node.setAttribute("aria-label", `${before} to ${after}: ${transitions} transitions`);
+    node.setAttribute("aria-pressed", String(own));
+    node.style.setProperty("--share", String(Math.sqrt(transitions / most)));
+    return node;
+  }
+
+  private choose(before: string, after: string): void {
+    if (!this.limits.some((pair) => pair.before === before && pair.after === after)) {
+      this.limits = [...this.limits, { before, after, metres: this.usual() }];
+    }
+    this.drawSliders();
+    this.changed();
+  }
+
+  private drawSliders(): void {
+    this.sliders.replaceChildren(...this.limits.map(({ before, after, metres }) => {
+      const same = (pair: PairLimit) => pair.before === before && pair.after === after;
+      const own = slider({
+        label: `${before} to ${after}`, unit: "m", min: 0, max: 0.25, step: 0.001, value: metres,
+        input: (value) => {
+          this.limits = this.limits.map((pair) => (same(pair) ? { ...pair, metres: value } : pair));
+          this.changed();
+        },
+      });
+      const drop = button("×", () => {
+        this.limits = this.limits.filter((pair) => !same(pair));
+        this.drawSliders();
+        this.changed();
+      }, "Back to the threshold for all", "quiet");
+      drop.setAttribute("aria-label", `Forget the threshold from ${before} to ${after}`);
+      return el("div", { class: "pair" }, own.element, drop);
+    }));
+  }
+}
