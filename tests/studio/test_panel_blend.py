@@ -192,7 +192,7 @@ def test_remedies_are_those_of_the_page() -> None:
     told = in_page_words(
         "they are apart; take other motions, crop them by hand, or use force=True or --force all the same"
     )
-    assert told == "apart; take others, or tick “Even if unlike”"
+    assert told == "they are apart; take others, or tick “Even if unlike”"
     with pytest.raises(NoResult, match="mark on the timeline"), page_words():
         raise NoResult("no rest, or say with start and stop where the look lies")
 

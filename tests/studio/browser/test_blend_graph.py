@@ -30,6 +30,7 @@ def hold_on_while_blends_arrive(tab: Tab) -> None:
     """A slider stays in the hand, and in focus, however many results come meanwhile; it is undone as one."""
     page = tab.page
     slider = page.locator(".panel input[type=range]").first
+    slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)

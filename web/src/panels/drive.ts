@@ -46,6 +46,8 @@ class Driving {
   private timer = 0;
   private reach: [number, number][][] | null = null;
   private unlisten: () => void = () => undefined;
+  /** Whether the person has chosen a character. */
+  private picked = false;
   /** Whether something is to play: it is made ready or plays already. */
   private wanted = false;
   private starting: AbortController | null = null;
@@ -59,7 +61,10 @@ class Driving {
     this.showChoices();
     this.restart();
   });
-  private readonly character = choice("Character", [["recipe:walking", "walking"]], "recipe:walking", () => this.restart());
+  private readonly character = choice("Character", [["recipe:walking", "walking"]], "recipe:walking", () => {
+    this.picked = true;
+    this.restart();
+  });
   private readonly clips = choice("Clips", [], "walks", () => this.restart());
   private readonly feet = choice("Feet", FEET, "lock", () => this.restart());
   private readonly choices = [this.wayChoice, this.character, this.clips, this.feet];
@@ -116,7 +121,9 @@ class Driving {
     ];
     const { select } = this.character;
     const can = (value: string) => options.some(([each]) => each === value) && !(value === "draft:" && why);
-    setOptions(select, options, can(select.value) ? select.value : "recipe:walking");
+    // Whoever comes from Author wants to drive what was made there, unless something else was chosen here.
+    const first = can("draft:") ? "draft:" : "recipe:walking";
+    setOptions(select, options, this.picked && can(select.value) ? select.value : first);
     for (const option of select.options) option.disabled = !can(option.value);
   }
 
