@@ -311,6 +311,7 @@ def test_no_module_loads_numba_before_a_kernel_is_needed():
     assert "numba" not in loaded
 
 
+@cache
 def marked(path: Path, mark: str) -> set[str]:
     """The functions of a module with a decorator of that name."""
     functions = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
@@ -318,10 +319,14 @@ def marked(path: Path, mark: str) -> set[str]:
 
 
 KERNELS = {module_of(path): path for path in FILES if path.stem.endswith("_kernels")}
-TESTS = sorted(Path(__file__).parent.rglob("*.py"))
+CALLERS = [
+    path
+    for path in [*FILES, *sorted(Path(__file__).parent.rglob("*.py"))]
+    if path in KERNELS.values() or "_kernels" in path.read_text(encoding="utf-8")
+]
 
 
-@pytest.mark.parametrize("path", [*FILES, *TESTS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", CALLERS, ids=lambda path: path.name)
 def test_what_is_compiled_for_kernels_alone_is_called_by_no_python(path: Path) -> None:
     """It has no entry for Python, which would crash the process."""
     tree, inside = tree_of(path), path in KERNELS.values()

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import AsyncMock
 
 import numpy as np
 import pytest
@@ -24,13 +25,14 @@ from marey.maths import quat, rigid2d
 from marey.pmg import GaitSpace, ParametricMotionGraph
 from marey.pmg.walker import sample_walks
 from marey.studio.jobs import Cancelled
+from marey.studio.kept import Kept
 from marey.studio.live import Live
 from marey.studio.motions import Motions
 from marey.studio.outbox import Outbox
 from marey.studio.panels import author_work, drive
 from marey.studio.panels.author_state import Draft
 from marey.studio.panels.drive_fine import Fine
-from marey.studio.panels.drive_messages import DriveWish
+from marey.studio.panels.drive_messages import DriveWish, StartDrive
 from marey.studio.panels.drive_models import Models, size_of
 from marey.studio.panels.drive_response import Record, ResponseClock
 from marey.studio.panels.drive_source import DriveSource
@@ -44,6 +46,7 @@ from marey.studio.panels.drive_ways import (
     make_data,
     make_tree,
 )
+from marey.studio.session import Session
 from tests.studio.client import Failed, FakePage, Server, unpack
 
 
@@ -192,9 +195,9 @@ def test_answers_are_timed_as_they_are_defined() -> None:
     clock.ask(1.05, 1.0)
     assert clock.waiting is None, "hardly another wish"
     clock.ask(-1.0, 1.0)
-    for _ in range(10):
+    for _ in range(50):
         clock.step(1.0)
-    assert clock.waiting == pytest.approx(0.1)
+    assert clock.waiting == pytest.approx(0.5)
     clock.ask(2.5, 1.0)
     assert record.unanswered == 1, "given up for another"
     for _ in range(801):
@@ -202,6 +205,33 @@ def test_answers_are_timed_as_they_are_defined() -> None:
     assert (record.unanswered, clock.waiting) == (2, None)
     told = record.told("tree")
     assert (told.answered, told.unanswered, told.median, told.slowest) == (1, 2, *[pytest.approx(0.59)] * 2)
+
+
+def _sweep(clock: ResponseClock, *directions: float, frames: int) -> None:
+    """One wish after the other, each for some frames of a figure that faces 0."""
+    for direction in directions:
+        clock.ask(direction, 0.0)
+        for _ in range(frames):
+            clock.step(0.0)
+
+
+def test_a_sweep_of_wishes_is_one_turn() -> None:
+    record = Record()
+    clock = ResponseClock(100.0, record)
+    _sweep(clock, *np.arange(0.3, 2.1, 0.2), frames=49)
+    assert record.unanswered == 0
+    assert clock.waiting == pytest.approx(0.49), "since the last change"
+    _sweep(clock, *np.linspace(1.9, 1.0, 90), frames=10)  # slowly: 10 degrees take longer than 0.5 s
+    asked = clock.waiting
+    for _ in range(30):
+        clock.step(1.0)
+    assert record.answers == [pytest.approx(asked, abs=0.011)]
+    _sweep(clock, -1.0, frames=50)
+    _sweep(clock, *np.linspace(-1.2, -2.0, 9), frames=5)
+    assert record.unanswered == 1, "what had lasted was given up, what the hand passed was not"
+    clock.ask(0.1, 0.0)
+    assert record.unanswered == 1
+    assert clock.waiting is None, "it faces there already"
 
 
 def test_wishes_that_are_over_are_taken_back(character: ParametricMotionGraph) -> None:
@@ -327,6 +357,45 @@ def test_models_that_were_not_used_for_longest_go_first(monkeypatch: pytest.Monk
     assert [name in models for name in "abc"] == [True, False, True]
     models.put("large", np.zeros(1_000, dtype=np.int8))
     assert (len(models), models.size, held) == (1, 1_000, [100, 200, 200, 1_000])
+    models.put("large", np.zeros(100, dtype=np.int8))
+    assert held[-1] == 100, "in place of the one of that name"
+
+
+def test_models_that_are_refused_drive_no_other_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marey.studio.panels.drive_models.MOST_BYTES", 250)
+
+    def hold(size: int) -> None:
+        if size > 300:
+            raise InvalidValue("close some")
+
+    models = Models(hold)
+    models.put("a", np.zeros(100, dtype=np.int8))
+    with pytest.raises(InvalidValue, match="close some"):
+        models.put("large", np.zeros(1_000, dtype=np.int8))
+    assert ("a" in models, "large" in models, models.size) == (True, False, 100)
+
+
+def test_a_start_that_fails_leaves_the_account_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, drivers: dict[str, Callable[[], Driver]]
+) -> None:
+    async def scene() -> None:
+        monkeypatch.setattr(drive, "_driver", AsyncMock(return_value=drivers["tree"]()))
+        monkeypatch.setattr(drive, "rehearse", AsyncMock())
+        motions, live = Motions(), Live(Outbox(), lambda event: None)
+        session = SimpleNamespace(motions=motions, live=live, kept=Kept())
+        await drive.start_drive(cast("Session", session), StartDrive("tree"))
+        before = motions._beside["driven"]
+        source = session.kept["drive"].source
+        assert before == source.most_bytes
+        monkeypatch.setattr(source, "most_bytes", before - 1)  # another would be larger
+        motions.hold("driven", before - 1)
+        monkeypatch.setattr(live, "turn", lambda: -1)
+        with pytest.raises(Cancelled, match="something else"):
+            await drive.start_drive(cast("Session", session), StartDrive("tree"))
+        assert (motions._beside["driven"], session.kept["drive"].source) == (before - 1, source)
+        live.stop()
+
+    asyncio.run(scene())
 
 
 def test_a_start_that_comes_too_late_ends_nothing(drivers: dict[str, Callable[[], Driver]]) -> None:

@@ -92,10 +92,48 @@ def test_matches_come_in_pages_and_stand_facing_ahead(found: tuple[FakePage, dic
 
 def test_a_match_is_opened_as_a_motion(found: tuple[FakePage, dict[str, Any]]) -> None:
     page, made = found
-    info = page.do("find_open", search=made["done"]["search"], number=3)
-    assert info["n_frames"] == len(kicks().motions[3])
+    opened = page.do("find_open", search=made["done"]["search"], number=3)
+    info = opened["motion"]
+    assert (info["n_frames"], opened["note"]) == (len(kicks().motions[3]), "")
     assert info["name"].endswith(" s")
     page.do("close", motion=info["motion"])
+
+
+def test_what_was_compared_at_a_lower_rate_is_opened_and_aimed_at_its_own(
+    found: tuple[FakePage, dict[str, Any]],
+) -> None:
+    with FakePage(found[1]["server"]) as page:
+        motion = page.do("open", path="take0.npz")["motion"]
+        assert page.do("find_build", like=motion, motions=[motion], rate=15.0)["fps"] == 15.0
+        query = {"motion": motion, "start": KICK[0] + 1, "stop": KICK[1]}
+        search = page.do("find_search", **query, threshold=0.1)["search"]
+        tiles = page.do("find_matches", search=search, first=0, count=2)["tiles"]
+
+        def opened(number: int) -> tuple[dict[str, Any], str, Any]:
+            told = page.do("find_open", search=search, number=number)
+            info = told["motion"]
+            return info, told["note"], page.frames(info["motion"], 0, info["n_frames"])[1]
+
+        truth = takes()[0].world().positions
+        info, note, positions = opened(0)
+        assert (info["fps"], note) == (30.0, "")
+        np.testing.assert_allclose(positions, truth[KICK[0] + 1 : KICK[1]], atol=1e-5)
+        first = round(30.0 * tiles[1]["start"])
+        info, note, positions = opened(1)
+        assert (info["fps"], note) == (30.0, "")
+        np.testing.assert_allclose(positions, truth[first : round(30.0 * tiles[1]["stop"]) - 1], atol=1e-5)
+        space = page.do("aim_make", search=search, feature=FEATURE, samples=50)
+        assert space["first"]["motion"]["fps"] == 30.0
+        # What has changed is there as it was compared, and that is said.
+        page.do("clean", motion=motion)
+        info, note, _ = opened(1)
+        assert info["fps"] == 15.0
+        assert note == "take0 is gone or has changed since it was compared: this is as it was, at 15 Hz."
+        assert page.do("aim_make", search=search, feature=FEATURE, samples=50)["notes"][0] == note
+        # Another web leaves what is aimed alone.
+        page.do("find_build", like=motion, motions=[motion], rate=15.0)
+        stands = page.do("find_now")
+        assert (stands["found"], stands["space"]["names"]) == (None, space["names"])
 
 
 def test_a_space_is_aimed_by_numbers_and_by_places(found: tuple[FakePage, dict[str, Any]]) -> None:
@@ -134,6 +172,8 @@ def test_what_is_out_of_reach_is_said_and_what_is_kept_stays(found: tuple[FakePa
     assert far["projected"]
     assert far["errors"]["m"] > 5.0
     kept = page.do("aim_keep")
+    x, y, z = far["reached"]
+    assert kept["name"] == f"kick at {x:.2f} {y:.2f} {z:.2f}", "by where it gets, not by what was asked for"
     assert kept["motion"] != far["motion"]["motion"]
     moved = page.do("aim", target=far["aimed"])
     assert page.do("motion", motion=kept["motion"]) == kept
@@ -157,7 +197,7 @@ def test_a_space_of_whole_motions_has_no_place(found: tuple[FakePage, dict[str, 
 
 def test_a_changed_motion_is_sought_as_one_from_outside(found: tuple[FakePage, dict[str, Any]]) -> None:
     page, made = found
-    cut = page.do("find_open", search=made["done"]["search"], number=0)
+    cut = page.do("find_open", search=made["done"]["search"], number=0)["motion"]
     again = page.do("find_search", motion=cut["motion"], start=0, stop=cut["n_frames"], threshold=0.07)
     # The clip that it was cut from is a match like any other.
     assert again["count"] == made["done"]["count"] + 1
@@ -316,7 +356,7 @@ def test_a_motion_is_told_to_be_inside_changed_or_from_outside(found: tuple[Fake
     page, made = found
     motion = page.do("open", path="take0.npz")["motion"]
     assert page.do("find_where", motion=motion) == {"where": "inside"}
-    cut = page.do("find_open", search=made["done"]["search"], number=1)["motion"]
+    cut = page.do("find_open", search=made["done"]["search"], number=1)["motion"]["motion"]
     assert page.do("find_where", motion=cut) == {"where": "outside"}
     page.do("clean", motion=motion)
     assert page.do("find_where", motion=motion) == {"where": "changed"}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import socket as sockets
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from marey import Motion
 from marey.studio import outbox as boxes
+from marey.studio.kept import Kept
 from marey.studio.live import Live, MotionPlayer
 from marey.studio.messages import FolderList
 from marey.studio.outbox import BLOCKS, LIVE, Outbox, TooSlow
@@ -315,3 +318,21 @@ def test_there_is_an_end_to_sessions(clips: Path, built: Path, monkeypatch: pyte
         assert other.do("list")["files"]
         assert len(server.studio.sessions) == 1
     server.stop()
+
+
+def test_what_panels_keep_is_begun_once() -> None:
+    """Two commands that come at the same time must not each begin a draft of their own."""
+    kept, begun = Kept(), threading.Barrier(4)
+
+    def begin() -> object:
+        time.sleep(0.02)
+        return object()
+
+    def ask() -> object:
+        begun.wait()
+        return kept.once("draft", begin)
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [each.result() for each in [pool.submit(ask) for _ in range(4)]]
+    assert len(set(map(id, found))) == 1
+    assert kept["draft"] is found[0]

@@ -6,7 +6,9 @@ import asyncio
 import io
 import json
 import os
+import subprocess
 import sys
+import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from marey.studio import warm, warm_pieces, warm_process, warm_stamp
+from marey.studio import warm, warm_lock, warm_pieces, warm_process, warm_stamp
 from marey.studio.messages import GettingReady
 from marey.studio.registry import PANELS, find_commands
 from marey.studio.warm import WarmUp
@@ -74,6 +76,7 @@ def test_pieces_are_done_one_after_the_other_and_a_failure_ends_only_its_own(cli
     assert not asyncio.run(warm_process.run([wrong, measured], clips, told))
     lines = [json.loads(line) for line in told.getvalue().splitlines()]
     assert [line.get("done") for line in lines] == [0, 1, 0, None, 1, 2]
+    assert [line["piece"] for line in lines if "piece" in line] == ["measured", "", "wrong", "measured", ""]
     assert lines[3]["failed"].startswith("wrong: UnreadableFile: ")
 
 
@@ -178,6 +181,32 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path: Path, monkeypa
     assert warm_stamp.write_stamp([refused, other])
     (other / "marey-warm.json").write_text("[]")
     assert not warm_stamp.is_warm([other])
+
+
+HOLDS = (
+    "import sys; from pathlib import Path; from marey.studio.warm_lock import alone\n"
+    "with alone([Path(sys.argv[1])]): print('in', flush=True); sys.stdin.read()"
+)
+
+
+def test_one_waits_for_another_and_not_for_one_that_is_gone(tmp_path: Path) -> None:
+    places = [tmp_path / "caches"]
+    with warm_lock.alone(places) as waited:
+        assert not waited
+    command = [sys.executable, "-c", HOLDS, str(places[0])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"in\n"
+        threading.Timer(0.2, other.kill).start()
+        with warm_lock.alone(places, look=0.02) as waited:
+            assert waited
+            assert other.wait() != 0
+
+
+def test_where_no_lock_can_be_had_none_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with warm_lock.alone([tmp_path / "file" / "below"]) as waited:
+        assert not waited
 
 
 def test_a_kernel_that_was_changed_has_another_key(tmp_path: Path) -> None:

@@ -30,7 +30,9 @@ export type FigureInfo = Pick<
 >;
 
 export const TOUCHING = "#e8833a";
-const FREE = "#8d949d";
+// Of all figures' contacts, and never let go of: three.js would link their shader anew for the next figure.
+const DOWN = new THREE.MeshBasicMaterial({ color: TOUCHING });
+const FREE = new THREE.MeshBasicMaterial({ color: "#8d949d" });
 const TRAIL_ABOVE_FLOOR = 0.004;
 
 export class Figure {
@@ -90,7 +92,7 @@ export class Figure {
     this.wear();
     this.ghosts?.dispose();
     this.ghosts = null;
-    for (const marker of this.markers.splice(0)) this.remove(marker);
+    for (const marker of this.markers.splice(0)) this.remove(marker, false);
     if (this.trail) this.trail.visible = shown.trail;
     if (!shown.names) for (const label of this.labels.splice(0)) label.remove();
     if (!shown.cloud) this.setCloud(null);
@@ -195,7 +197,7 @@ export class Figure {
     this.body.dispose();
     this.skin?.dispose();
     this.ghosts?.dispose();
-    for (const marker of this.markers) this.remove(marker);
+    for (const marker of this.markers) this.remove(marker, false);
     for (const label of this.labels) label.remove();
     if (this.trail) this.remove(this.trail);
     this.setCloud(null);
@@ -225,7 +227,7 @@ export class Figure {
     lanes.forEach((lane, i) => {
       let marker = this.markers[i];
       if (!marker) {
-        marker = new THREE.Mesh(new THREE.SphereGeometry(1, 12, 8), new THREE.MeshBasicMaterial({ color: FREE }));
+        marker = new THREE.Mesh(new THREE.SphereGeometry(1, 12, 8), FREE);
         this.markers.push(marker);
         this.group.add(marker);
       }
@@ -235,7 +237,7 @@ export class Figure {
       marker.position.fromArray(pose.positions, at).add(this.point);
       const touching = lane.intervals.some(([start, stop]) => start <= frame && frame < stop);
       marker.scale.setScalar(touching ? 0.03 : 0.012);
-      (marker.material as THREE.MeshBasicMaterial).color.set(touching ? TOUCHING : FREE);
+      marker.material = touching ? DOWN : FREE;
     });
   }
 
@@ -269,9 +271,9 @@ export class Figure {
     return new THREE.Vector3().fromArray(pose.positions, pose.offset + 3 * joint).applyMatrix4(this.group.matrixWorld);
   }
 
-  private remove(thing: THREE.Mesh | THREE.Line | THREE.Points): void {
+  private remove(thing: THREE.Mesh | THREE.Line | THREE.Points, withMaterial = true): void {
     thing.removeFromParent();
     thing.geometry.dispose();
-    (thing.material as THREE.Material).dispose();
+    if (withMaterial) (thing.material as THREE.Material).dispose();
   }
 }

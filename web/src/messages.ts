@@ -879,7 +879,13 @@ export interface GetMatches {
   count: number;
 }
 
-/** Put a match among the motions, cut out of its clip. */
+/** The motion, and a `note` where it is at the rate that was compared at, as its source is gone; else "". */
+export interface OpenedMatch {
+  motion: MotionInfo;
+  note: string;
+}
+
+/** Put a match among the motions, cut out of the motion that was compared, at the rate of that. */
 export interface OpenMatch {
   search: number;
   number: number;
@@ -1435,7 +1441,8 @@ export interface DriveWish {
  * Of one way: seconds driven, changes of direction that were answered, and in how many seconds.
  *
  * Answered means that the figure faces the direction to within 15 degrees for 0.25 s; `unanswered` counts those that
- * were given up for another, or not answered within 8 s.
+ * were given up for another, or not answered within 8 s. A wish that another follows within 0.5 s, as in a drag, is
+ * no turn of its own: the time of a turn counts from the last change of the wish that lasted.
  */
 export interface WayFigures {
   way: "character" | "graph" | "matching" | "tree";
@@ -1478,11 +1485,16 @@ export interface MotionChanged {
   motion: MotionInfo;
 }
 
-/** What is compiled at its first use is compiled beforehand: `done` of `of` pieces. It is over where all are. */
+/**
+ * What is compiled at its first use is compiled beforehand: `done` of `of` pieces, and now `piece`.
+ *
+ * It is over where all are.
+ */
 export interface GettingReady {
   event: "getting_ready";
   done: number;
   of: number;
+  piece: string;
 }
 
 /** The answer to ``POST /upload?session=...&name=walk.bvh``: what `open` takes, with `where` "uploads". */
@@ -1573,7 +1585,7 @@ export interface Commands {
   "find_suggest": { fields: SuggestThreshold; reply: ThresholdCurve };
   "find_search": { fields: SearchWeb; reply: SearchDone };
   "find_matches": { fields: GetMatches; reply: MatchTiles };
-  "find_open": { fields: OpenMatch; reply: MotionInfo };
+  "find_open": { fields: OpenMatch; reply: OpenedMatch };
   "aim_make": { fields: MakeSpace; reply: SpaceMade };
   "aim_load": { fields: LoadSpace; reply: SpaceMade };
   "aim": { fields: AimMotion; reply: Aimed };

@@ -219,11 +219,15 @@ class Shown(Message):
 
 @dataclass(frozen=True, slots=True)
 class GettingReady(Event):
-    """What is compiled at its first use is compiled beforehand: `done` of `of` pieces. It is over where all are."""
+    """What is compiled at its first use is compiled beforehand: `done` of `of` pieces, and now `piece`.
+
+    It is over where all are.
+    """
 
     event: ClassVar[str] = "getting_ready"
     done: int
     of: int
+    piece: str = ""
 
 
 # --- Live

@@ -13,6 +13,7 @@ from marey.studio.describe import info_of
 from marey.studio.folder import Folder
 from marey.studio.frames import pack_frames
 from marey.studio.jobs import COMMAND, Jobs, WorkFailed
+from marey.studio.kept import Kept
 from marey.studio.live import Live
 from marey.studio.messages import Binary, Event, MotionInfo, UnderWay, Welcome
 from marey.studio.motions import BLOCK_FRAMES, Motions
@@ -39,7 +40,7 @@ class Session:
     jobs : ``await session.jobs.run("marey.studio.work:clean", motion=...)`` works in another process.
     live : ``session.live.start(source, rate)`` streams frames.
     tell : sends an event.
-    kept : what a panel keeps between commands, such as a graph, under the panel's name.
+    kept : what a panel keeps between commands, such as a graph, under the panel's name; ``kept.once`` begins it.
     """
 
     def __init__(self, folder: Folder | None, shared: Shared) -> None:
@@ -50,7 +51,7 @@ class Session:
         self.outbox = Outbox()
         self.jobs = Jobs(self.places.jobs, self._progress)
         self.live = Live(self.outbox, self.tell)
-        self.kept: dict[str, Any] = {}
+        self.kept = Kept()
         self._loop = asyncio.get_running_loop()
         self._received = 0
         self._resumed = False

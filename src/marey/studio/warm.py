@@ -102,7 +102,7 @@ class WarmUp:
                 if "failed" in told:
                     _log.info("a piece of the warm-up failed: %s", told["failed"])
                     continue
-                self._say(GettingReady(int(told["done"]), int(told["of"])))
+                self._say(GettingReady(int(told["done"]), int(told["of"]), str(told.get("piece", ""))))
         finally:
             with suppress(ProcessLookupError):
                 process.kill()

@@ -1,7 +1,7 @@
 """The process of the warm-up: ``python -m marey.studio.warm_process FOLDER``; see `marey.studio.warm`.
 
-It writes one JSON object per line: ``{"done": 3, "of": 9}`` when it begins and after each piece, ``{"failed": "..."}``
-where one fails. It ends with its input.
+It writes one JSON object per line: ``{"done": 3, "of": 9, "piece": "blend"}``, with the piece that comes next, when it
+begins and after each piece, ``{"failed": "..."}`` where one fails. It ends with its input.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ async def run(pieces: Sequence[Piece], folder: Path, told: TextIO) -> bool:
         told.write(json.dumps(line) + "\n")
         told.flush()
 
-    tell(done=0, of=len(pieces))
+    names = [piece.__name__.replace("_", " ") for piece in pieces] + [""]
+    tell(done=0, of=len(pieces), piece=names[0])
     commands, well = Commands(), True
     for k, piece in enumerate(pieces):
         sessions = Sessions(Folder(folder))
@@ -89,7 +90,7 @@ async def run(pieces: Sequence[Piece], folder: Path, told: TextIO) -> bool:
             tell(failed=f"{piece.__name__}: {type(error).__name__}: {error}")
         finally:
             await sessions.close()
-        tell(done=k + 1, of=len(pieces))
+        tell(done=k + 1, of=len(pieces), piece=names[k + 1])
     return well
 
 
@@ -104,6 +105,15 @@ def main() -> None:
     _end_with_input()
     folder = Path(sys.argv[1])
     tempfile.tempdir = str(folder)
+    from marey.studio.warm_lock import alone
+    from marey.studio.warm_stamp import is_warm
+
+    with alone() as waited:
+        if not (waited and is_warm()):
+            _fill(folder, told)
+
+
+def _fill(folder: Path, told: TextIO) -> None:
     # With it loaded, whatever has a compiled form takes it.
     import numba  # noqa: F401
 

@@ -28,7 +28,7 @@ def is_warm(places: Iterable[Path] | None = None) -> bool:
 
     places : the folders in which the file may be; the usual ones where they are not given.
     """
-    return any(_says_so(place / _NAME) for place in (_places() if places is None else places))
+    return any(_says_so(place / _NAME) for place in (places_of_stamp() if places is None else places))
 
 
 def can_cache() -> bool:
@@ -40,7 +40,7 @@ def write_stamp(places: Iterable[Path] | None = None) -> bool:
     """Remember that the caches are filled, in the first of the places that can be written to; whether one can."""
     folders = {str(folder): sorted(path.name for path in folder.glob(_INDEX)) for folder in _cache_folders()}
     told = json.dumps({"key": key(), "caches": folders})
-    for place in _places() if places is None else places:
+    for place in places_of_stamp() if places is None else places:
         part = place / f"{_NAME}.{os.getpid()}"
         try:
             place.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def _says_so(path: Path) -> bool:
         return False
 
 
-def _places() -> list[Path]:
+def places_of_stamp() -> list[Path]:
     """Where the file may be: with the caches where a folder is set for these, else in the package, else the user's."""
     if os.environ.get("NUMBA_CACHE_DIR"):
         return [Path(os.environ["NUMBA_CACHE_DIR"])]

@@ -12,6 +12,8 @@ from marey.pmg.walker import sample_walks
 from tests.studio.browser.conftest import Tab
 
 PLACE = "marey.stage.controls.target"
+# Each shader that is linked gets the next number.
+NEWEST_SHADER = "Math.max(...marey.stage.renderer.info.programs.map(({ id }) => id))"
 # Remembers how far what the camera follows moves from picture to picture, at the most.
 WATCH = f"""(() => {{
   let last = {PLACE}.clone();
@@ -67,10 +69,12 @@ def test_a_figure_is_driven_by_keys_and_mouse_and_the_way_is_changed(tab: Tab) -
     assert not tab.get("marey.selected.figure.visible"), "other figures are out of the way"
     tab.until(f"() => Math.hypot({PLACE}.x, {PLACE}.z) > 0.3")
 
+    shaders = tab.get(NEWEST_SHADER)
     page.keyboard.down("a")
     tab.until("() => /s …/.test(document.querySelector('.panel output').textContent)")
     tab.until("() => /^\\d+\\.\\d\\d s$/.test(document.querySelector('.panel output').textContent)")
     page.keyboard.up("a")
+    assert tab.get(NEWEST_SHADER) == shaders, "what is drawn anew is drawn with what is there"
     assert tab.get("marey.playback.frame") == 0, "keys that steer do not step"
 
     tab.get(WATCH)
@@ -103,6 +107,8 @@ def test_a_figure_is_driven_by_keys_and_mouse_and_the_way_is_changed(tab: Tab) -
 
     page.get_by_role("button", name="Keep").click()
     tab.until("() => marey.selected.info.name === 'driven' && !!marey.selected.figure.pose")
+    shown = tab.get("[...marey.motions.values()].filter(({ figure }) => figure.visible).map(({ info }) => info.name)")
+    assert shown == ["driven"], "alone"
     page.get_by_role("button", name="Start").wait_for()
 
 
@@ -145,6 +151,12 @@ def test_a_start_that_is_left_or_overtaken_does_not_take_the_page(tab: Tab) -> N
     tab.until("() => /turn -?\\d+°/.test(document.querySelector('.panel').textContent)")
     assert page.get_by_label("Way").input_value() == "tree"
     assert tab.get("window.held.length") == 0, "what was overtaken is not made"
-    page.get_by_role("button", name="Stop").click()
+
+    page.get_by_label("Way").select_option("character")
+    tab.until("() => window.held.length === 1")
+    page.get_by_role("button", name="Stop").click()  # what plays, and what is made ready
+    tab.get("window.held.shift()()")
+    tab.until("() => !document.querySelector('.notice.job')")
     page.get_by_role("button", name="Start").wait_for()
+    assert page.locator(".drive-answer").inner_text() == "–"
     tab.get("delete marey.connection.ask")

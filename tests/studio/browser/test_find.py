@@ -70,7 +70,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
         " return answer; }; }"
     )
     press(tab, "Make it aimable")
-    says(tab, "Made of 5 examples.")
+    says(tab, "Made of 5 examples, at 30 Hz.")
     tab.until("() => marey.selected.info.motion === told[0].motion.motion && !!marey.selected.figure.pose")
     start = in_picture(tab, "told[0].point")
     page.mouse.move(*start)
@@ -101,6 +101,9 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
 
     # It is saved, never over another unasked; a page that is loaded again goes on where it was.
     name = page.get_by_label("Name for the aimable motion")
+    name.fill("")
+    name.press("Enter")
+    says(tab, "Type a name first.")
     name.fill("kick")
     name.press("Enter")
     tab.until("() => [...document.querySelectorAll('.panel option')].some((each) => each.value === 'kick.npz')")
@@ -110,5 +113,5 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     page.reload()
     tab.until("() => !!window.marey?.selected?.figure.pose")
     says(tab, "5 matches beside what was sought, 1 thrown out.")
-    says(tab, "Made of 5 examples.")
+    says(tab, "Made of 5 examples, at 30 Hz.")
     page.locator(".tabs button", has_text="Look").click()

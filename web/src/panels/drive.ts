@@ -63,16 +63,23 @@ class Driving {
   });
   private readonly character = choice("Character", [["recipe:walking", "walking"]], "recipe:walking", () => {
     this.picked = true;
+    this.showChoices();
     this.restart();
   });
-  private readonly clips = choice("Clips", [], "walks", () => this.restart());
+  private readonly clips = choice("Clips", [], "walks", () => {
+    this.showChoices();
+    this.restart();
+  });
   private readonly feet = choice("Feet", FEET, "lock", () => this.restart());
   private readonly choices = [this.wayChoice, this.character, this.clips, this.feet];
   private readonly go = button("Start", () => (this.started ? this.stop() : this.play()), "Play, and take the controls", "primary");
   private readonly keep = button("Keep", () => void this.keepLast(), `The last ${KEPT_SECONDS} s as a motion of their own`);
   private readonly wishes = el("section", { hidden: true });
-  private readonly answer = el("output", { aria: { label: "Seconds that the last change of direction took" } });
-  private readonly doing = el("p", { class: "dim" });
+  private readonly answer = el("output", { class: "drive-answer", aria: { label: "Seconds that the last change of direction took" } });
+  private readonly doing = el("p", { class: "dim drive-doing" });
+  /** What the character or the clips are. */
+  private readonly about = el("p", { class: "dim drive-about", hidden: true });
+  private readonly abouts = new Map<string, string>();
   private readonly table = el("div");
   private readonly stream = el("p", { class: "dim" });
   private readonly pad = el("p", { class: "dim", hidden: true, aria: { live: "polite" } });
@@ -94,13 +101,12 @@ class Driving {
     });
     app.motionsChanged.on(() => this.listClips());
     this.keep.disabled = true;
-    Object.assign(this.answer.style, { fontSize: "26px", fontVariantNumeric: "tabular-nums" });
     this.answer.textContent = "–";
     this.element = el("div", { class: "panel" },
-      el("section", {}, el("h3", { text: "Figure" }), ...this.choices,
+      el("section", {}, el("h3", { text: "Figure" }), this.wayChoice, this.character, this.clips, this.about, this.feet,
         el("div", { class: "row" }, this.go, this.keep, check("Follow", this.follow, (on) => (this.follow = on)))),
       this.wishes,
-      el("section", {}, el("h3", { text: "Answer" }), this.answer, this.doing, this.table, this.stream,
+      el("section", {}, el("h3", { text: "Answer" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.stream,
         el("p", { class: "dim", text: "Held: W A S D or arrows, as you see it, or a gamepad's stick. Click on the ground: go there. Drag from the figure: go after the pointer. 1 to 9: what to do; Escape: stop. Changing the way goes on from where the figure stands." }),
         this.pad),
     );
@@ -116,7 +122,7 @@ class Driving {
     const why = found.stuck && `: cannot play yet, ${found.stuck}`;
     const options: [string, string][] = [
       ...(found.draft ? [["draft:", `${found.draft} (from Author)${why}`] as [string, string]] : []),
-      ...found.recipes.map(({ name, about }): [string, string] => [`recipe:${name}`, about ? `${name}: ${about}` : name]),
+      ...found.recipes.map(({ name }): [string, string] => [`recipe:${name}`, name]),
       ...found.files.map((path): [string, string] => [`file:${path}`, path]),
     ];
     const { select } = this.character;
@@ -125,6 +131,9 @@ class Driving {
     const first = can("draft:") ? "draft:" : "recipe:walking";
     setOptions(select, options, this.picked && can(select.value) ? select.value : first);
     for (const option of select.options) option.disabled = !can(option.value);
+    this.abouts.clear();
+    for (const { name, about } of found.recipes) this.abouts.set(`recipe:${name}`, about);
+    this.showChoices();
   }
 
   /** End what plays, and what is being made ready: nobody looks at it any more. */
@@ -137,7 +146,10 @@ class Driving {
   private end(): void {
     if (!this.started) return;
     this.clear();
+    this.scene?.dispose();
+    this.scene = null;
     clearInterval(this.timer);
+    document.body.classList.remove("driving");
     this.input.detach();
     this.input.figure = null;
     for (const figure of this.hiddenFigures.splice(0)) figure.visible = true;
@@ -149,7 +161,10 @@ class Driving {
     this.started = null;
     this.place = null;
     this.go.textContent = "Start";
+    this.go.disabled = this.starting !== null;
     this.wishes.hidden = true;
+    this.answer.textContent = "–";
+    this.doing.textContent = this.doing.title = this.stream.textContent = "";
     this.stopStream(stream);
   }
 
@@ -168,7 +183,8 @@ class Driving {
   private async start(): Promise<void> {
     if (!this.wanted) return;
     const stop = (this.starting = new AbortController());
-    this.go.disabled = true;
+    // What plays can be stopped, and what is made ready with it.
+    this.go.disabled = !this.started;
     const chosen = this.choices.map(({ select }) => select.value);
     const [source, ...name] = this.character.select.value.split(":");
     const own = this.clips.select.value === "open";
@@ -215,12 +231,13 @@ class Driving {
       }
       if (this.app.playback.playing) this.app.playback.toggle();
       stage.floor = 0;
+      this.scene = new DriveScene(stage);
+      document.body.classList.add("driving");
       this.input.attach();
       this.timer = window.setInterval(() => void this.showFigures(), FIGURES_MS);
     }
     if (!started.nodes.some(({ name }) => name === this.wish.node)) this.wish = { ...this.wish, node: null, values: null };
-    this.scene = new DriveScene(stage);
-    this.scene.showGoal(this.wish.point);
+    this.scene?.showGoal(this.wish.point);
     this.figure = new LiveFigure(stage, this.app.connection, started.started, COLORS[started.way], started.roles);
     this.figure.drawn.on(({ told }) => this.drawn(told));
     // Not every frame is drawn, but none that tells of a new reach may be missed.
@@ -228,6 +245,7 @@ class Driving {
       if (block.id === started.started.stream && told["reach"]) this.reach = told["reach"] as [number, number][][];
     });
     this.go.textContent = "Stop";
+    this.go.disabled = false;
     this.keep.disabled = false;
     this.showWishes();
     // The server may remember another wish, of before a reload.
@@ -238,12 +256,14 @@ class Driving {
     this.unlisten();
     this.reach = null;
     this.figure?.dispose();
-    this.scene?.dispose();
+    this.scene?.clearReach();
     this.target?.remove();
-    this.figure = this.scene = this.target = null;
+    this.figure = this.target = null;
   }
 
   private drawn(told: Record<string, unknown>): void {
+    // A gamepad ends it in the middle of a picture, for which this figure may still be asked.
+    if (!this.figure) return;
     const { stage } = this.app;
     const place = told["place"] as Place;
     if (!this.place) stage.focus(new THREE.Vector3(place[1], 0.9, place[2]), 1.6);
@@ -262,7 +282,7 @@ class Driving {
     this.scene?.showBox(this.node(), place);
     const [answer, waiting] = [told["answer"] as number | null, told["waiting"] as number | null];
     this.answer.textContent = waiting !== null ? `${waiting.toFixed(1)} s …` : answer !== null ? `${answer.toFixed(2)} s` : "–";
-    this.doing.textContent = reached === null ? String(told["doing"]) : `There after ${reached.toFixed(1)} s`;
+    this.doing.textContent = this.doing.title = reached === null ? String(told["doing"]) : `There after ${reached.toFixed(1)} s`;
   }
 
   private node(): DriveNode | null {
@@ -271,7 +291,7 @@ class Driving {
 
   private push(direction: number, share: number | null): void {
     const range = this.paces();
-    const speed = range && share !== null ? range[0] + share * (range[1] - range[0]) : this.wish.speed;
+    const speed = range && share !== null ? Math.round(100 * (range[0] + share * (range[1] - range[0]))) / 100 : this.wish.speed;
     if (this.speed && speed !== null && speed !== this.wish.speed) this.speed.value = speed;
     this.ask({ direction, point: null, speed, ...this.steerable() });
     this.scene?.showGoal(null);
@@ -376,15 +396,15 @@ class Driving {
     const kept = await this.app.ask("drive_keep", { seconds: KEPT_SECONDS }).catch(() => null);
     if (!kept) return;
     this.stop();
-    this.app.add(kept.motion);
-    this.app.focus();
+    this.app.present(kept.motion);
   }
 
   private listClips(): void {
     const { select } = this.clips;
     const n = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").length;
-    const options: [string, string][] = [["walks", "generated walks"], ...(n ? [["open", `the ${n} open motions, and mirrored`] as [string, string]] : [])];
+    const options: [string, string][] = [["walks", "generated walks"], ...(n ? [["open", n === 1 ? "the open motion" : `${n} open motions`] as [string, string]] : [])];
     setOptions(select, options, n && select.value === "open" ? "open" : "walks");
+    this.showChoices();
   }
 
   private get way(): Way {
@@ -394,6 +414,11 @@ class Driving {
   private showChoices(): void {
     this.character.hidden = this.way !== "character";
     this.clips.hidden = this.way === "character";
+    const { value } = this.clips.select;
+    const text = this.clips.hidden ? this.abouts.get(this.character.select.value) ?? "" : value === "open" ? "As they are, and mirrored." : "";
+    this.about.textContent = text && text[0]!.toUpperCase() + text.slice(1);
+    this.about.hidden = !text;
+    this.character.title = this.clips.title = text;
   }
 }
 

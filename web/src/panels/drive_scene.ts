@@ -12,13 +12,18 @@ export class DriveScene {
   private readonly ring: THREE.Mesh;
   private readonly region = new THREE.Group();
   private readonly box: THREE.LineSegments;
-  private readonly looks: THREE.MeshBasicMaterial[] = [];
+  /** All materials, made once: three.js forgets a shader with the last material that uses it, and would link it anew with every reach. */
+  private readonly looks: (THREE.MeshBasicMaterial | THREE.LineBasicMaterial)[] = [];
+  private readonly fill: THREE.MeshBasicMaterial;
+  private readonly rim: THREE.LineBasicMaterial;
 
   constructor(private readonly stage: Stage) {
-    const color = accent();
-    this.arrow = new THREE.Mesh(arrowShape(), this.look(color, 0.95));
-    this.ring = new THREE.Mesh(new THREE.RingGeometry(0.22, 0.3, 40).rotateX(-Math.PI / 2), this.look(color, 0.95));
-    this.box = new THREE.LineSegments(new THREE.EdgesGeometry(new THREE.BoxGeometry(1, 1, 1)), new THREE.LineBasicMaterial({ color }));
+    const solid = this.flat(0.95);
+    this.fill = this.flat(0.16);
+    this.rim = this.line(0.8);
+    this.arrow = new THREE.Mesh(arrowShape(), solid);
+    this.ring = new THREE.Mesh(new THREE.RingGeometry(0.22, 0.3, 40).rotateX(-Math.PI / 2), solid);
+    this.box = new THREE.LineSegments(new THREE.EdgesGeometry(new THREE.BoxGeometry(1, 1, 1)), this.line(1));
     for (const thing of [this.arrow, this.ring, this.box]) thing.visible = false;
     this.group.add(this.arrow, this.ring, this.region, this.box);
     this.group.position.y = stage.floor + ABOVE_FLOOR;
@@ -41,15 +46,13 @@ export class DriveScene {
   /** Lines [[x, z], ...] around where the figure could be next. */
   showReach(lines: [number, number][][]): void {
     this.clearReach();
-    const color = accent();
     for (const line of lines) {
       if (line.length < 3) continue;
       const flat = line.map(([x, z]) => new THREE.Vector3(x, 0, z));
-      const rim = new THREE.LineLoop(new THREE.BufferGeometry().setFromPoints(flat), new THREE.LineBasicMaterial({ color, transparent: true, opacity: 0.8 }));
+      const rim = new THREE.LineLoop(new THREE.BufferGeometry().setFromPoints(flat), this.rim);
       // A shape lies in x and y: turned down, its y points along -z.
       const shape = new THREE.Shape(line.map(([x, z]) => new THREE.Vector2(x, -z)));
-      const look = new THREE.MeshBasicMaterial({ color, transparent: true, opacity: 0.16, side: THREE.DoubleSide, depthWrite: false });
-      this.region.add(rim, new THREE.Mesh(new THREE.ShapeGeometry(shape).rotateX(-Math.PI / 2), look));
+      this.region.add(rim, new THREE.Mesh(new THREE.ShapeGeometry(shape).rotateX(-Math.PI / 2), this.fill));
     }
   }
 
@@ -68,8 +71,7 @@ export class DriveScene {
   /** In the colours of the current theme. */
   repaint(): void {
     const color = accent();
-    const lines = this.region.children.map((thing) => (thing as THREE.LineLoop).material as THREE.LineBasicMaterial);
-    for (const look of [...this.looks, ...lines, this.box.material as THREE.LineBasicMaterial]) look.color.set(color);
+    for (const look of this.looks) look.color.set(color);
     this.stage.invalidate();
   }
 
@@ -77,21 +79,25 @@ export class DriveScene {
     this.clearReach();
     for (const thing of [this.arrow, this.ring, this.box]) thing.geometry.dispose();
     for (const look of this.looks) look.dispose();
-    (this.box.material as THREE.Material).dispose();
     this.group.removeFromParent();
     this.stage.invalidate();
   }
 
-  private clearReach(): void {
+  clearReach(): void {
     for (const thing of [...this.region.children] as (THREE.Mesh | THREE.LineLoop)[]) {
       thing.removeFromParent();
       thing.geometry.dispose();
-      (thing.material as THREE.Material).dispose();
     }
   }
 
-  private look(color: string, opacity: number): THREE.MeshBasicMaterial {
-    const look = new THREE.MeshBasicMaterial({ color, transparent: true, opacity, side: THREE.DoubleSide, depthWrite: false });
+  private flat(opacity: number): THREE.MeshBasicMaterial {
+    const look = new THREE.MeshBasicMaterial({ color: accent(), transparent: true, opacity, side: THREE.DoubleSide, depthWrite: false });
+    this.looks.push(look);
+    return look;
+  }
+
+  private line(opacity: number): THREE.LineBasicMaterial {
+    const look = new THREE.LineBasicMaterial({ color: accent(), transparent: opacity < 1, opacity });
     this.looks.push(look);
     return look;
   }

@@ -124,10 +124,10 @@ class FindPanel {
   /** A page that was loaded again goes on with what the server still has. */
   private async restore(again = false): Promise<void> {
     const goesOn = this.app.connection.adopted.some(({ work }) => work.command.startsWith("find_"));
-    const before = leftHalfWay();
-    const stopped = goesOn ? "" : before;
+    const { what, before } = leftHalfWay();
     const now = await this.app.ask("find_now", {}).catch(() => null);
     if (!now || (this.web && !again)) return;
+    const stopped = goesOn || before !== standing(now.web, now.found) ? "" : what;
     if (now.web) this.takeWeb(now.web);
     if (now.found && now.sought) {
       const { motion, start, stop, threshold, further, repeats } = now.sought;
@@ -156,6 +156,10 @@ class FindPanel {
   private drawFiles(): void {
     this.saved.show(this.files.files, this.files.is_open && !!this.web);
     this.aim.files(this.files);
+  }
+
+  private get standing(): string {
+    return standing(this.web, this.found);
   }
 
   private get chosen(): number | null {
@@ -214,7 +218,7 @@ class FindPanel {
     const motions = this.where === "folder" ? [] : all;
     this.say("");
     const fields = { like, motions, folder: this.where !== "open", ...this.options };
-    const web = await remembered("Comparing", outcome(this.app, "Comparing all clips", "find_build", fields, (text) => this.say(text)));
+    const web = await remembered("Comparing", this.standing, outcome(this.app, "Comparing all clips", "find_build", fields, (text) => this.say(text)));
     if (web) this.takeWeb(web);
   }
 
@@ -237,7 +241,6 @@ class FindPanel {
     this.found = null;
     this.threshold.value = "";
     this.forgetCurve();
-    this.aim.clear();
     this.drawFiles();
     this.draw();
   }
@@ -252,7 +255,7 @@ class FindPanel {
     const query = this.stretch;
     if (!query) return;
     this.say("");
-    const curve = await remembered("Trying thresholds", outcome(this.app, "Trying thresholds", "find_suggest", { ...query, ...this.how }, (text) => this.say(text)));
+    const curve = await remembered("Trying thresholds", this.standing, outcome(this.app, "Trying thresholds", "find_suggest", { ...query, ...this.how }, (text) => this.say(text)));
     if (!curve) return;
     this.curve = curve;
     this.query = query;
@@ -276,7 +279,7 @@ class FindPanel {
     const [threshold, query] = [this.chosen, this.stretch];
     if (!query || threshold === null) return;
     this.say("");
-    const found = await remembered("The search", outcome(this.app, "Searching", "find_search", { ...query, threshold, ...this.how }, (text, ended) => {
+    const found = await remembered("The search", this.standing, outcome(this.app, "Searching", "find_search", { ...query, threshold, ...this.how }, (text, ended) => {
       // Matches of another search beside what was not found would be taken for its.
       if (!ended) this.found = null;
       this.say(text);
@@ -284,7 +287,6 @@ class FindPanel {
     if (!found) return;
     if (!same(query, this.query)) this.forgetCurve();
     this.query = query;
-    this.aim.clear();
     await this.takeFound(found);
     this.matchBox.scrollIntoView({ block: "start" });
   }
@@ -298,11 +300,16 @@ class FindPanel {
 
   private async openMatch(number: number): Promise<void> {
     const { search } = this.found!;
-    await this.app.ask("find_open", { search, number }).then((info) => {
-      this.app.add(info);
-      this.app.focus();
+    await this.app.ask("find_open", { search, number }).then(({ motion, note }) => {
+      this.app.present(motion);
+      if (note) this.app.notices.info(note);
     }, () => undefined);
   }
+}
+
+/** Tells apart what there is before a comparison or a search, and after. */
+function standing(web: WebBuilt | null, found: SearchDone | null): string {
+  return web ? `${web.frames} ${web.fps} ${found?.search ?? ""}` : "nothing";
 }
 
 /** The matches of a search that were thrown out before the page was loaded again. */

@@ -35,6 +35,8 @@ export class AimSection {
   private readonly at = choice("When", MOMENTS, this.moment, (value) => (this.moment = value));
   private readonly about = el("div", { class: "dim" });
   private readonly said = el("p", { aria: { live: "polite" } });
+  private readonly back = el("div", { class: "row", hidden: true }, button("Back within reach", () => this.comeBack(), "Put the target where the motion gets now"));
+  private reached: number[] = [];
   private readonly params = el("div", { class: "stack" });
   private readonly asked = el("div", { class: "stack", hidden: true });
   private readonly making: HTMLElement;
@@ -51,7 +53,7 @@ export class AimSection {
     this.marks = new AimMarks(app, (point, done) => this.drag(point, done));
     const make = button("Make it aimable", () => void this.make(), "A motion between the matches that goes where you drag", "primary");
     const keep = button("Keep this one", () => void this.keep(), "Put it among the motions; aiming goes on with another");
-    this.asked.append(this.about, this.params, this.said,
+    this.asked.append(this.about, this.params, this.said, this.back,
       check("Exactly, once let go", this.refine, (on) => (this.refine = on)), el("div", { class: "row" }, keep));
     this.saved = savedFiles(app, { kind: "space", name: "aimable", open: (path) => void this.load(path), saved: written });
     this.making = el("div", { class: "stack" }, choice("Ask by", FEATURES, this.feature, (value) => {
@@ -132,8 +134,9 @@ export class AimSection {
   restore(space: SpaceMade): void {
     this.clear();
     this.space = space;
-    const { used, given, notes } = space;
-    this.about.replaceChildren(el("p", { text: `Made of ${used === given ? used : `${used} of ${given}`} examples.` }));
+    const { used, given, notes, first } = space;
+    const rate = Number(first.motion.fps.toFixed(2));
+    this.about.replaceChildren(el("p", { text: `Made of ${used === given ? used : `${used} of ${given}`} examples, at ${rate} Hz.` }));
     if (notes.length) {
       const lines = notes.map((line) => el("li", { text: line }));
       this.about.append(el("details", {}, el("summary", { text: `${notes.length} ${notes.length === 1 ? "note" : "notes"}` }), el("ul", {}, ...lines)));
@@ -163,11 +166,25 @@ export class AimSection {
 
   private slide(done: boolean): void {
     const units = this.space!.units;
+    this.sliders.forEach(settle);
     this.want({ target: this.sliders.map(({ value }, k) => realValue(value, units[k]!)) }, done);
   }
 
   private drag(point: Place, done: boolean): void {
     this.want({ point }, done);
+  }
+
+  /** Ask for what is made now in place of what cannot be. */
+  private comeBack(): void {
+    this.setSliders(this.reached);
+    this.want({ target: this.reached }, true);
+  }
+
+  private setSliders(values: number[]): void {
+    this.sliders.forEach((each, k) => {
+      each.value = shownValue(values[k]!, this.space!.units[k]!);
+      settle(each);
+    });
   }
 
   /** While something is dragged the figure holds the moment that counts; then it plays. */
@@ -198,7 +215,9 @@ export class AimSection {
     this.motion = aimed.motion.motion;
     if (this.app.motions.has(this.motion)) this.app.update(aimed.motion);
     else this.app.add(aimed.motion);
-    if (!wish.target) this.sliders.forEach((each, k) => (each.value = shownValue(aimed.target[k]!, this.space!.units[k]!)));
+    this.reached = aimed.reached;
+    this.back.hidden = !aimed.projected;
+    if (!wish.target) this.setSliders(aimed.projected ? aimed.aimed : aimed.target);
     this.marks.place(aimed, !this.dragging || !wish.point);
     const errors = Object.entries(aimed.errors).map(([unit, value]) => errorText(value, unit)).join(", ");
     this.said.textContent = aimed.projected ? `Out of reach: the nearest that can be made is ${errors} off.` : `Misses by ${errors}.`;
@@ -213,6 +232,11 @@ export class AimSection {
       this.app.notices.info(`Kept: ${info.name}`);
     }, () => undefined);
   }
+}
+
+/** The number as the slider has it, which ends where its track does and goes in steps. */
+function settle(each: Slider): void {
+  each.value = Number(each.value);
 }
 
 /** As people read it: degrees for radians, and three places. */

@@ -15,32 +15,38 @@ export class AimMarks {
   private readonly group = new THREE.Group();
   private target: Target | null = null;
   private at: Place | null = null;
-  private points: THREE.Points | null = null;
-  private path: THREE.Line | null = null;
-  private miss: THREE.Line | null = null;
+  // Made once: with the last material of its kind three.js would let go of the shader, and link it anew with every answer.
+  private readonly points = new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial({ size: 3, sizeAttenuation: false, transparent: true, opacity: 0.75 }));
+  private readonly path = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial());
+  private readonly miss = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial());
   private visible = false;
 
   /** @param moved while the target is dragged, and when it is let go. */
   constructor(private readonly app: App, private readonly moved: (point: Place, done: boolean) => void) {
-    app.themes.changed.on(() => {
-      if (this.points) (this.points.material as THREE.PointsMaterial).color.set(cssVariable("--dim"));
-    });
+    for (const thing of [this.points, this.path, this.miss]) {
+      thing.frustumCulled = false;
+      put(thing, []);
+      this.group.add(thing);
+    }
+    this.paint();
+    app.themes.changed.on(() => this.paint());
+  }
+
+  private paint(): void {
+    this.points.material.color.set(cssVariable("--dim"));
+    this.path.material.color.set(cssVariable("--accent"));
+    this.miss.material.color.set(cssVariable("--bad"));
   }
 
   /** Places that can be reached, x y z after each other. */
   reach(points: number[]): void {
-    this.points = swap(this.group, this.points, points, (shape) => {
-      const look = new THREE.PointsMaterial({ color: cssVariable("--dim"), size: 3, sizeAttenuation: false, transparent: true, opacity: 0.75 });
-      return new THREE.Points(shape, look);
-    });
+    put(this.points, points);
   }
 
   /** @param move whether the target goes where the answer has it: not while the hand holds it. */
   place(aimed: Aimed, move: boolean): void {
-    const line = (color: string) => (shape: THREE.BufferGeometry) => new THREE.Line(shape, new THREE.LineBasicMaterial({ color }));
-    this.path = swap(this.group, this.path, aimed.path, line(cssVariable("--accent")));
-    const between = aimed.point && aimed.hit ? [...aimed.point, ...aimed.hit] : [];
-    this.miss = swap(this.group, this.miss, between, line(cssVariable("--bad")));
+    put(this.path, aimed.path);
+    put(this.miss, aimed.point && aimed.hit ? [...aimed.point, ...aimed.hit] : []);
     if (move || !this.at) this.at = aimed.point;
     if (move && this.at) this.target?.set(this.at);
     this.show();
@@ -70,11 +76,11 @@ export class AimMarks {
   private withinReach(at: Place): Place {
     const { camera } = this.app.stage;
     const ray = new THREE.Ray(camera.position.clone(), new THREE.Vector3(...at).sub(camera.position).normalize());
-    const places = this.points?.geometry.getAttribute("position");
+    const places = this.points.geometry.getAttribute("position");
     const [point, along] = [new THREE.Vector3(), new THREE.Vector3()];
     let [weights, away] = [0, 0];
-    for (let i = 0; i < (places?.count ?? 0); i++) {
-      point.fromBufferAttribute(places!, i);
+    for (let i = 0; i < places.count; i++) {
+      point.fromBufferAttribute(places, i);
       const weight = Math.exp(-ray.distanceSqToPoint(point) / (2 * SPREAD ** 2));
       weights += weight;
       away += weight * along.subVectors(point, ray.origin).dot(ray.direction);
@@ -96,27 +102,14 @@ export class AimMarks {
   clear(): void {
     this.hide();
     this.at = null;
-    for (const thing of [this.points, this.path, this.miss]) dispose(thing);
-    this.points = this.path = this.miss = null;
+    for (const thing of [this.points, this.path, this.miss]) put(thing, []);
   }
 }
 
-type Drawable = THREE.Points | THREE.Line;
-
-/** Take one thing away, and put another there; none for no points. */
-function swap<T extends Drawable>(group: THREE.Group, old: T | null, points: number[], make: (shape: THREE.BufferGeometry) => T): T | null {
-  dispose(old);
-  if (!points.length) return null;
-  const shape = new THREE.BufferGeometry();
-  shape.setAttribute("position", new THREE.BufferAttribute(new Float32Array(points), 3));
-  const made = make(shape);
-  made.frustumCulled = false;
-  group.add(made);
-  return made;
-}
-
-export function dispose(thing: Drawable | null): void {
-  thing?.removeFromParent();
-  thing?.geometry.dispose();
-  (thing?.material as THREE.Material | undefined)?.dispose();
+/** Other points in the place of those before; a thing without any is not drawn. */
+function put(thing: THREE.Points | THREE.Line, points: number[]): void {
+  thing.geometry.dispose();
+  thing.geometry = new THREE.BufferGeometry();
+  thing.geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(points), 3));
+  thing.visible = points.length > 0;
 }

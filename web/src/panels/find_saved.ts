@@ -1,7 +1,8 @@
 /** What was compared or made aimable, as a file of the opened folder: one row to open one, and one to save what there is. */
-import type { App } from "../app";
+import { messageOf, type App } from "../app";
 import { button, choice, el, setOptions } from "../dom";
 import type { SavedFile, SaveFound } from "../messages";
+import { sentence } from "./find_sought";
 
 type Kind = SaveFound["kind"];
 
@@ -40,19 +41,30 @@ export function savedFiles(app: App, options: SavedOptions): Saved {
   const again = el("div", { class: "row", hidden: true }, instead);
   const saving = el("div", { class: "stack", hidden: true }, el("div", { class: "save-row" }, name, write), told, again);
 
-  const ask = (text: string) => {
+  const say = (text: string, mayReplace = false) => {
     told.textContent = text;
-    told.hidden = again.hidden = !text;
+    told.hidden = !text;
+    again.hidden = !mayReplace;
   };
   async function save(replace: boolean): Promise<void> {
-    const done = await app.ask("find_save", { kind: options.kind, name: name.value.trim(), replace }).catch(() => null);
+    const called = name.value.trim();
+    if (!called) {
+      say("Type a name first.");
+      name.focus();
+      return;
+    }
+    // What is wrong with the name is told beside it, not in a notice for each try.
+    const done = await app.connection.ask("find_save", { kind: options.kind, name: called, replace }).catch((error: unknown) => {
+      say(sentence(messageOf(error)));
+      return null;
+    });
     if (!done) return;
-    ask(done.was_there ? `${done.path} is in the folder already: replace it, or choose another name.` : "");
+    say(done.was_there ? `${done.path} is in the folder already: replace it, or choose another name.` : "", done.was_there);
     if (done.was_there) return;
     app.notices.info(`Saved ${done.path}`);
     options.saved();
   }
-  name.addEventListener("input", () => ask(""));
+  name.addEventListener("input", () => say(""));
   name.addEventListener("keydown", (event) => {
     if (event.key === "Enter") void save(false);
   });

@@ -94,32 +94,33 @@ export async function outcome<K extends "find_build" | "find_suggest" | "find_se
     return await app.connection.ask(name, fields, { signal: stop.signal, progress: (share, text) => notice.progress(share, text) });
   } catch (error) {
     const ended = error instanceof Failed && error.type === "Cancelled";
-    tell(ended ? "Cancelled." : `${sentence(messageOf(error))}.`, ended);
+    tell(ended ? "Cancelled." : sentence(messageOf(error)), ended);
     return null;
   } finally {
     notice.close();
   }
 }
 
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** An error's text as a sentence of its own. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 const BUSY = "marey.find.busy";
 
-/** What was under way when the page was loaded again, and so was stopped; "" for nothing. */
-export function leftHalfWay(): string {
+/** What was under way when the page was loaded again, "" for nothing; and what there was before it, as `remembered` was told. */
+export function leftHalfWay(): { what: string; before: string } {
   try {
-    const text = sessionStorage.getItem(BUSY) ?? "";
+    const [what = "", before = ""] = (sessionStorage.getItem(BUSY) ?? "").split("\n");
     sessionStorage.removeItem(BUSY);
-    return text;
+    return { what, before };
   } catch {
-    return "";
+    return { what: "", before: "" };
   }
 }
 
-/** Remember, over a reload of the page, what is under way. */
-export async function remembered<T>(what: string, work: Promise<T>): Promise<T> {
+/** Remember, over a reload of the page, what is under way; work that is done leaves something else than there was `before`. */
+export async function remembered<T>(what: string, before: string, work: Promise<T>): Promise<T> {
   const put = (text: string) => {
     try {
       sessionStorage.setItem(BUSY, text);
@@ -127,7 +128,7 @@ export async function remembered<T>(what: string, work: Promise<T>): Promise<T> 
       // A browser that stores nothing does not tell what a reload has stopped.
     }
   };
-  put(what);
+  put(`${what}\n${before}`);
   try {
     return await work;
   } finally {

@@ -12,6 +12,6 @@ export function showReadiness(after: HTMLElement, events: Signal<StudioEvent>): 
   events.on((event) => {
     if (event.event !== "getting_ready") return;
     word.hidden = event.done >= event.of;
-    word.textContent = `Getting ready in the background: ${event.done} of ${event.of}`;
+    word.textContent = `Getting ready in the background: ${event.piece}, ${event.done + 1} of ${event.of}`;
   });
 }

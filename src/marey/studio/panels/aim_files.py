@@ -41,5 +41,4 @@ class MotionFiles:
 
 def motion_files(session: Session) -> MotionFiles:
     """Those of a session."""
-    files: MotionFiles = session.kept.setdefault("motion_files", MotionFiles(session.places.own / "motions"))
-    return files
+    return session.kept.once("motion_files", lambda: MotionFiles(session.places.own / "motions"))

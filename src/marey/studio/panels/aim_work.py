@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +14,19 @@ import numpy as np
 from marey.core._arrays import Floats
 from marey.errors import InvalidValue
 from marey.studio.panels.aim_made import parts_of
+from marey.studio.panels.find_sources import cut
 from marey.studio.panels.find_work import found_by
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
     from marey.parametric import ParametricMotion
+    from marey.studio.panels.find_sources import Source
 
 # Reachable places that are drawn at the most.
 _MOST_POINTS = 4_000
+# What follows the name proper in that of an example: its file's suffix, and which part of it that is.
+_REST = re.compile(r"(\.[A-Za-z]\w{1,3})?( \(outside\))?( [\d.]+-[\d.]+( s)?)*$")
 
 
 def make(
@@ -29,17 +37,26 @@ def make(
     feature: str,
     samples: int,
     into: str,
+    sources: dict[str, Source],
 ) -> dict[str, Any]:
-    """A space of matches, written to `into`; what it can be asked for, and the motion of its first example."""
+    """A space of matches, written to `into`; what it can be asked for, and the motion of its first example.
+
+    sources : where the clips of the matches are from, as `marey.studio.panels.find_sources.cut` takes them: the space
+        is at the rate of these, not at that of the web.
+    """
     from marey.edit._figure import place
     from marey.parametric import ParametricMotion
 
     progress(0.0, "searching")
     found = found_by(**how, **query)
     kept = found.without(*drop) if drop else found
+    progress(0.0, "reading")
+    motions, notes = cut(kept, list(range(len(kept))), query, sources)
+    kept = replace(kept, motions=tuple(motions))
     space = ParametricMotion.build(
         kept, feature, samples=samples, progress=lambda share: progress(share, "trying blends")
     )
+    space = replace(space, notes=(*notes, *space.notes))
     space.save(into)
     stands = place(kept.motions[0].skeleton, kept.motions[0][:1].world(), 0)
     return _told(space, stands.tolist()) | {"given": len(kept)}
@@ -104,6 +121,7 @@ def _aimed(space: ParametricMotion, wanted: Floats, refine: bool, stands: list[f
     from marey.parametric.points import path_of
 
     motion, told = _made(space, wanted, refine, stands)
+    motion = replace(motion, name=called(space, told["reached"]))
     told |= {"motion": parts_of(motion), "point": None, "hit": None, "moment": None, "path": np.empty(0)}
     if is_place(space):
         path = path_of(motion.skeleton, motion.world(), space.features[0].joint)
@@ -136,6 +154,19 @@ def _made(space: ParametricMotion, wanted: Floats, refine: bool, stands: list[fl
         "errors": got.distances(),
         "projected": got.projected,
     }
+
+
+def called(space: ParametricMotion, reached: Sequence[float]) -> str:
+    """A short name for a motion of a space: what its first example is called, and what it reaches."""
+    example = space.registration.motions[0]
+    name = next((label.name for label in example.labels), _REST.sub("", example.name.rpartition("/")[2]))
+    if is_place(space):
+        return f"{name} at {' '.join(f'{value + 0.0:.2f}' for value in np.round(reached, 2))}"
+    parts = []
+    for quantity, unit, value in zip(space.names, space.units, reached, strict=True):
+        shown, sign = (math.degrees(value), unit.replace("rad", "°")) if unit.startswith("rad") else (value, f" {unit}")
+        parts.append(f"{quantity.replace('_', ' ')} {round(shown, 2) + 0.0:.2f}{sign}".rstrip())
+    return f"{name}, {', '.join(parts)}"
 
 
 def is_place(space: ParametricMotion) -> bool:

@@ -131,15 +131,13 @@ def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
 
 def draft_of(session: Session) -> Draft:
     """The session's draft, an empty character at first."""
-    known = session.kept.get("author")
-    if known is None:
+
+    def begin() -> Draft:
         from marey.pmg import ParametricMotionGraph
 
-        known = session.kept["author"] = Draft(
-            ParametricMotionGraph("character"), session.places.own / "author", session.places.kept
-        )
-    draft: Draft = known
-    return draft
+        return Draft(ParametricMotionGraph("character"), session.places.own / "author", session.places.kept)
+
+    return session.kept.once("author", begin)
 
 
 async def recipe_file(session: Session, recipe: str) -> Path:

@@ -186,7 +186,7 @@ def _kept(session: Session, names: tuple[str, ...], whole: bool, force: bool) ->
     key = digest.hexdigest()[:16]
     folder = session.places.own / "blend"
     folder.mkdir(exist_ok=True)
-    kept: dict[str, None] = session.kept.setdefault("blend", {})
+    kept: dict[str, None] = session.kept.once("blend", dict)
     kept.pop(key, None)
     kept[key] = None
     while len(kept) > _MOST_KEPT:

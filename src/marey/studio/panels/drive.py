@@ -76,9 +76,14 @@ async def start_drive(session: Session, message: StartDrive) -> DriveStarted:
     if message.stay and state.source is not None:
         source.go_on_from(state.source.stood)
     source.wish(state.wish)
-    session.motions.hold("driven", source.most_bytes)
-    started = session.live.start(source, source.fps, turn)
-    state.source = source
+    held = 0 if state.source is None else state.source.most_bytes
+    session.motions.hold("driven", max(held, source.most_bytes))
+    try:
+        started = session.live.start(source, source.fps, turn)
+        state.source, held = source, source.most_bytes
+    finally:
+        # Never more than what is counted already, so that it cannot be refused.
+        session.motions.hold("driven", held)
     roles = dict(source.skeleton.roles.items())
     return DriveStarted(started, roles, message.way, driver.nodes, driver.speed, driver.usual, source.delay)
 
@@ -122,10 +127,7 @@ def _draft(draft: Draft) -> tuple[str, str]:
 
 
 def _driving(session: Session) -> Driving:
-    known: Driving | None = session.kept.get("drive")
-    if known is None:
-        known = session.kept["drive"] = Driving(Models(lambda size: session.motions.hold("drive models", size)))
-    return known
+    return session.kept.once("drive", lambda: Driving(Models(lambda size: session.motions.hold("drive models", size))))
 
 
 async def _driver(session: Session, state: Driving, message: StartDrive) -> Driver:

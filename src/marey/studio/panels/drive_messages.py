@@ -117,7 +117,8 @@ class WayFigures:
     """Of one way: seconds driven, changes of direction that were answered, and in how many seconds.
 
     Answered means that the figure faces the direction to within 15 degrees for 0.25 s; `unanswered` counts those that
-    were given up for another, or not answered within 8 s.
+    were given up for another, or not answered within 8 s. A wish that another follows within 0.5 s, as in a drag, is
+    no turn of its own: the time of a turn counts from the last change of the wish that lasted.
     """
 
     way: Way

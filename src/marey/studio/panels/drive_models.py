@@ -33,7 +33,7 @@ class Models:
     @property
     def size(self) -> int:
         """Bytes of all."""
-        return sum(size for _, size in self._known.values())
+        return _bytes(self._known)
 
     def get(self, key: Hashable) -> Any:
         """A model that is there."""
@@ -41,12 +41,17 @@ class Models:
         return self._known[key][0]
 
     def put(self, key: Hashable, model: Any) -> None:
-        """Take a model in."""
+        """Take a model in; where it is refused, all others stay."""
         size = size_of(model)
-        while self._known and (len(self._known) >= MOST_MODELS or self.size + size > MOST_BYTES):
-            del self._known[next(iter(self._known))]
-        self._hold(self.size + size)
-        self._known[key] = model, size
+        kept = {name: known for name, known in self._known.items() if name != key}
+        while kept and (len(kept) >= MOST_MODELS or _bytes(kept) + size > MOST_BYTES):
+            del kept[next(iter(kept))]
+        self._hold(_bytes(kept) + size)
+        self._known = {**kept, key: (model, size)}
+
+
+def _bytes(known: Mapping[Hashable, tuple[Any, int]]) -> int:
+    return sum(size for _, size in known.values())
 
 
 def size_of(value: Any) -> int:

@@ -12,6 +12,8 @@ from marey.studio.panels.drive_messages import Way, WayFigures
 WITHIN, LONG = math.radians(15.0), 0.25
 # A wish that differs by less is the same; radians. After so many seconds it counts as not answered.
 SAME, LONGEST = math.radians(10.0), 8.0
+# Seconds for which a wish has to last to be one: until then a hand, a stick or the camera is still on its way there.
+SETTLED = 0.5
 _REMEMBERED = 1_000
 
 
@@ -36,7 +38,12 @@ class Record:
 
 
 class ResponseClock:
-    """Takes the time of changes of direction, frame by frame."""
+    """Takes the time of changes of direction, frame by frame.
+
+    A drag or the sweep of a stick gives many wishes, of which the last is meant: one that follows within `SETTLED`
+    seconds of the one before, however little they differ, takes its place, and nothing was given up. So the time of
+    a turn counts from the last change of the wish, by more than `SAME`, before it lasted.
+    """
 
     def __init__(self, fps: float, record: Record) -> None:
         self._step = 1.0 / fps
@@ -44,6 +51,8 @@ class ResponseClock:
         self._wish: float | None = None
         self._waited: float | None = None
         self._facing = 0.0
+        self._last: float | None = None
+        self._lasted = 0.0
         self.answer: float | None = None
 
     @property
@@ -54,11 +63,14 @@ class ResponseClock:
     def ask(self, direction: float | None, heading: float) -> None:
         """A wish, in radians, of a figure that faces `heading`."""
         if direction is None:
-            self._wish, self._waited = None, None
+            self._wish = self._waited = self._last = None
             return
+        settled = self._lasted >= SETTLED - 1e-9
+        if direction != self._last:
+            self._last, self._lasted = direction, 0.0
         if self._wish is not None and abs(_turn(direction - self._wish)) < SAME:
             return
-        if self._waited is not None:
+        if self._waited is not None and settled:
             self._record.unanswered += 1
         self._wish, self._facing = direction, 0.0
         # Whoever faces there already has nothing to answer.
@@ -67,6 +79,7 @@ class ResponseClock:
     def step(self, heading: float) -> None:
         """One frame on."""
         self._record.seconds += self._step
+        self._lasted += self._step
         if self._waited is None or self._wish is None:
             return
         self._waited += self._step

@@ -26,6 +26,7 @@ from marey.studio.panels.find_messages import (
     MakeSpace,
     MatchTile,
     MatchTiles,
+    OpenedMatch,
     OpenMatch,
     SavedFiles,
     SavedFound,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 _WORK = "marey.studio.panels.find_work"
 _AIM = "marey.studio.panels.aim_work"
 _BELONGS = "marey.studio.panels.find_belongs"
+_SOURCES = "marey.studio.panels.find_sources"
 # Matches that are told of at once, and blends that may be tried.
 _MOST_TILES = 60
 _MOST_SAMPLES = 20_000
@@ -158,15 +160,22 @@ def get_matches(session: Session, message: GetMatches) -> MatchTiles:
 
 
 @command(OpenMatch)
-async def open_match(session: Session, message: OpenMatch) -> MotionInfo:
-    """A match as a motion of its own."""
-    search = finding_of(session).searched(message.search)
+async def open_match(session: Session, message: OpenMatch) -> OpenedMatch:
+    """A match as a motion of its own, at the rate of the motion that it is from."""
+    state = finding_of(session)
+    search = state.searched(message.search)
     if not 0 <= message.number < len(search.matches):
         raise InvalidValue(f"expected a match from 0 to {len(search.matches) - 1}, got {message.number}")
-    done = await session.jobs.run(f"{_WORK}:match", query=search.query, how=search.how, number=message.number)
     match = search.matches[message.number]
-    name = f"{match['clip']} {match['start']:.2f}-{match['stop']:.2f} s"
-    return session.info(session.motions.add_made(replace(done["motion"], name=name), search.asked.motion))
+    done = await session.jobs.run(
+        f"{_SOURCES}:match",
+        query=search.query,
+        how=search.how,
+        number=message.number,
+        sources=_sources(session, [match]),
+    )
+    motion = session.motions.add_made(done["motion"], search.asked.motion)
+    return OpenedMatch(session.info(motion), done["note"])
 
 
 @command(MakeSpace)
@@ -185,6 +194,7 @@ async def make_space(session: Session, message: MakeSpace) -> SpaceMade:
         feature=message.feature,
         samples=message.samples,
         into=into,
+        sources=_sources(session, search.matches),
     )
     return _take_space(session, into, done, search.asked.motion)
 
@@ -268,6 +278,11 @@ def _aimed(session: Session, aim: Aim, done: dict[str, Any]) -> Aimed:
     if aim.told is not None:
         aim.told = replace(aim.told, first=told)
     return told
+
+
+def _sources(session: Session, matches: list[dict[str, Any]]) -> dict[str, Any]:
+    """Where the clips of matches are from; what was sought is known anyway."""
+    return finding_of(session).sources(session, [match["clip"] for match in matches if match["tier"] > 0])
 
 
 def _tuples(done: dict[str, Any]) -> dict[str, Any]:

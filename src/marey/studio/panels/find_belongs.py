@@ -88,6 +88,20 @@ def _owners(clips: Sequence[str], files: Iterable[str]) -> list[str | None]:
 
 def _place(web: MatchWeb, motion: Motion, among: Iterable[int], taken: list[tuple[int, str] | None]) -> int | None:
     """Which clip of the web a motion is, frame by frame; of several that are the same the first that is free."""
+    at_rate = _compared(web, motion)
+    if at_rate is None:
+        return None
+    return next((c for c in among if taken[c] is None and _same(web.clips[c], at_rate)), None)
+
+
+def is_clip(web: MatchWeb, clip: int, motion: Motion) -> bool:
+    """Whether a clip of the web is this motion, frame by frame."""
+    at_rate = _compared(web, motion)
+    return at_rate is not None and _same(web.clips[clip], at_rate)
+
+
+def _compared(web: MatchWeb, motion: Motion) -> Motion | None:
+    """A motion as a web would have it; None for another figure."""
     from marey.edit._figure import check_same_body, rooted
     from marey.edit.resample import resample
 
@@ -95,15 +109,12 @@ def _place(web: MatchWeb, motion: Motion, among: Iterable[int], taken: list[tupl
         check_same_body(web.skeleton, motion.skeleton, "a web")
     except MareyError:
         return None
-    at_rate = rooted(motion if motion.fps == web.fps else resample(motion, web.fps), web.skeleton)
-    for c in among:
-        clip = web.clips[c]
-        if taken[c] is None and len(clip) == len(at_rate) and _same(clip, at_rate):
-            return c
-    return None
+    return rooted(motion if motion.fps == web.fps else resample(motion, web.fps), web.skeleton)
 
 
 def _same(a: Motion, b: Motion) -> bool:
+    if len(a) != len(b):
+        return False
     pairs = ((a.root_positions, b.root_positions), (a.rotations, b.rotations))
     return all(bool(np.allclose(x, y, rtol=0.0, atol=_SAME)) for x, y in pairs)
 

@@ -173,11 +173,19 @@ class MatchTiles:
 
 @dataclass(frozen=True, slots=True)
 class OpenMatch(Message):
-    """Put a match among the motions, cut out of its clip."""
+    """Put a match among the motions, cut out of the motion that was compared, at the rate of that."""
 
     do: ClassVar[str] = "find_open"
     search: int
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedMatch:
+    """The motion, and a `note` where it is at the rate that was compared at, as its source is gone; else ""."""
+
+    motion: MotionInfo
+    note: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from marey.core.skeleton import Skeleton
     from marey.studio.motions import Opened
     from marey.studio.panels.find_messages import SearchDone, SearchWeb, SpaceMade, WebBuilt, Whereabouts
+    from marey.studio.panels.find_sources import Source
     from marey.studio.session import Session
 
 # Files of a kind that are kept: the newest.
@@ -94,9 +97,9 @@ class Finding:
         return str(self.folder / f"{kind}-{self.next_number():06d}.npz")
 
     def take_web(self, file: str, clips: list[tuple[Key, str] | None], figure: Skeleton, told: WebBuilt) -> WebBuilt:
-        """Search this web from now on; what was found in the one before, and aimed at, is no more."""
+        """Search this web from now on; what was found in the one before is no more, what is aimed stays."""
         self.web, self.clips, self.figure, self.told = file, clips, figure, told
-        self.search = self.aim = None
+        self.search = None
         return told
 
     def searched(self, number: int) -> Search:
@@ -140,6 +143,25 @@ class Finding:
             wanted += self._of_file(opened)
         return next((self.clips.index(each) for each in wanted if each in self.clips), None)
 
+    def sources(self, session: Session, names: Iterable[str]) -> dict[str, Source]:
+        """Where clips of the web are from, by their names: motions that are open as they were, and files."""
+        assert self.told is not None
+        return {name: self._source(session, self.clips[self.told.clips.index(name)]) for name in set(names)}
+
+    @staticmethod
+    def _source(session: Session, clip: tuple[Key, str] | None) -> Source:
+        if clip is None:
+            return None
+        key, part = clip
+        if isinstance(key, str):
+            with suppress(FileError):
+                return [str(session.places.find(key, "folder")), part]
+            return None
+        motion, revision = key
+        if motion not in session.motions.ids() or session.motions.opened(motion).now.revision != revision:
+            return None
+        return session.motions.motion(motion)
+
     def where(self, session: Session, motion: str) -> Whereabouts:
         """Whether a motion is in the web as it stands."""
         from marey.studio.panels.find_messages import Whereabouts
@@ -173,9 +195,10 @@ class Finding:
 
 def finding_of(session: Session) -> Finding:
     """What the panel has kept for a session."""
-    if "find" not in session.kept:
+
+    def begin() -> Finding:
         folder = session.places.own / "find"
         folder.mkdir(exist_ok=True)
-        session.kept["find"] = Finding(folder)
-    found: Finding = session.kept["find"]
-    return found
+        return Finding(folder)
+
+    return session.kept.once("find", begin)

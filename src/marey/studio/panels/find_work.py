@@ -160,12 +160,6 @@ def search(progress: Progress, query: dict[str, Any], how: dict[str, Any]) -> di
     }
 
 
-def match(progress: Progress, query: dict[str, Any], how: dict[str, Any], number: int) -> dict[str, Any]:
-    """One match as a motion of its own."""
-    found = found_by(**how, **query)
-    return {"motion": found.motions[number], "clip": found.matches[number].clip}
-
-
 def _busiest(motion: Motion) -> str:
     """The role of the hand, foot or head that gets farthest from where it began, beside the hips."""
     roles, positions = motion.skeleton.roles, motion.world().positions

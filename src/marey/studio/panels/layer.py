@@ -94,7 +94,7 @@ def _turned(base: Motion, done: dict[str, Any]) -> Motion:
 
 def _made(session: Session) -> set[str]:
     """The motions that this panel has made, which it may make again."""
-    made: set[str] = session.kept.setdefault("layer", set())
+    made: set[str] = session.kept.once("layer", set)
     return made
 
 
