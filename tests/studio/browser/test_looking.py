@@ -391,11 +391,11 @@ def test_a_finger_scrubs_and_marks_contacts(touched: Tab) -> None:
     x = [box["x"] + touched.get(f"marey.scale.x({at} + 0.5)") for at in (free, free + 3)]
     Fingers(touched).drag(((x[0], y), (x[1], y)))
     touched.until(f"() => marey.selected.info.contacts[0].intervals.length === {len(lane) + 1}")
-    touched.page.get_by_role("button", name="Remove").tap()
+    touched.page.get_by_role("button", name="Remove").click()
     touched.until(f"() => marey.selected.info.contacts[0].intervals.length === {len(lane)}")
-    touched.page.get_by_role("button", name="Loop from here").tap()
+    touched.page.get_by_role("button", name="Loop from here").click()
     assert touched.get("marey.playback.region") == [40, touched.get("marey.playback.nFrames")]
-    touched.page.get_by_role("button", name="All", exact=True).tap()
+    touched.page.get_by_role("button", name="All", exact=True).click()
 
 
 def test_a_finger_takes_hold_of_a_target(touched: Tab) -> None:
