@@ -755,8 +755,8 @@ export interface WebBuilt {
 /**
  * Compare all frames of the open `motions`, and with `folder` of its files too, that have the figure of `like`.
  *
- * `remove_height` lets a reach to the floor be like one to a shelf; `coarse` looks at every third frame first. `rate`
- * is how many frames per second are compared at the most; null for as many as all clips have.
+ * `remove_height` lets a reach to the floor be like one to a shelf. `rate` is how many frames per second are compared
+ * at the most; null for as many as all clips have.
  */
 export interface BuildWeb {
   like: string;
@@ -764,7 +764,6 @@ export interface BuildWeb {
   folder?: boolean;
   markers?: "body" | "upper" | "lower";
   remove_height?: boolean;
-  coarse?: boolean;
   rate?: number | null;
 }
 

@@ -72,6 +72,13 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     press(tab, "Make it aimable")
     says(tab, "Made of 5 examples, at 30 Hz.")
     tab.until("() => marey.selected.info.motion === told[0].motion.motion && !!marey.selected.figure.pose")
+    # While it plays the camera goes along, and the ball would not be where it was looked for.
+    tab.until("() => marey.playback.playing")
+    page.evaluate("() => marey.playback.toggle()")
+    tab.until(
+        "() => { const before = window.at; window.at = marey.stage.camera.position.toArray().join();"
+        " return before === window.at; }"
+    )
     start = in_picture(tab, "told[0].point")
     page.mouse.move(*start)
     page.mouse.down()
@@ -80,10 +87,10 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     tab.until("() => told.length > 1 && told.at(-1).point[1] > told[0].point[1] + 0.02")
     page.mouse.up()
     tab.until("() => marey.playback.playing")
+    tab.until("() => told.at(-1).errors.m < 0.02")  # what is dropped is refined, after what was shown while it moved
     last = tab.get("told.at(-1)")
     assert last["motion"]["motion"] == tab.get("marey.selected.info.motion")
     assert not last["projected"], "the target follows what can be reached under the pointer"
-    assert last["errors"]["m"] < 0.02
     says(tab, "Misses by ")
     page.locator(".panel input[type=range]").last.press("ArrowRight")
     tab.until(f"() => told.at(-1).target[2] !== {last['target'][2]}")

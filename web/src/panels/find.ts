@@ -24,7 +24,7 @@ export function mount(app: App): Panel {
 class FindPanel {
   readonly element: HTMLElement;
   private where: Where;
-  private readonly options = { markers: "body" as NonNullable<BuildWeb["markers"]>, remove_height: false, coarse: false, rate: 30 as number | null };
+  private readonly options = { markers: "body" as NonNullable<BuildWeb["markers"]>, remove_height: false, rate: 30 as number | null };
   private readonly how = { further: true, repeats: false };
   private web: WebBuilt | null = null;
   /** How many webs there have been. */
@@ -78,7 +78,6 @@ class FindPanel {
       choice("By", MARKERS, this.options.markers, (value) => (this.options.markers = value as typeof this.options.markers)),
       choice("At", RATES, String(this.options.rate), (value) => (this.options.rate = value ? Number(value) : null)),
       check("Heights do not count", false, (on) => (this.options.remove_height = on)),
-      check("Coarse look first (faster)", false, (on) => (this.options.coarse = on)),
     );
     const how = el("details", { class: "folded" }, el("summary", { class: "dim", text: "What counts" }), this.counts.further, this.counts.repeats);
     const row = el("div", { class: "row" }, el("label", { class: "field" }, el("span", { text: "Threshold" }), this.threshold), this.search);

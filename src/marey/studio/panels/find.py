@@ -81,7 +81,6 @@ async def build_web(session: Session, message: BuildWeb) -> WebBuilt:
         into=into,
         markers=message.markers,
         remove_height=message.remove_height,
-        coarse=message.coarse,
         rate=message.rate,
     )
     given = [*keys, *(name for name, _ in files)]

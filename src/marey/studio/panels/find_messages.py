@@ -15,8 +15,8 @@ SavedKind = Literal["web", "space"]
 class BuildWeb(Message):
     """Compare all frames of the open `motions`, and with `folder` of its files too, that have the figure of `like`.
 
-    `remove_height` lets a reach to the floor be like one to a shelf; `coarse` looks at every third frame first. `rate`
-    is how many frames per second are compared at the most; null for as many as all clips have.
+    `remove_height` lets a reach to the floor be like one to a shelf. `rate` is how many frames per second are compared
+    at the most; null for as many as all clips have.
     """
 
     do: ClassVar[str] = "find_build"
@@ -25,7 +25,6 @@ class BuildWeb(Message):
     folder: bool = False
     markers: Literal["body", "upper", "lower"] = "body"
     remove_height: bool = False
-    coarse: bool = False
     rate: float | None = None
 
 

@@ -29,8 +29,6 @@ _MOST_PICTURES = 120
 _READING = 0.25
 # What an action may be about.
 _BUSY = ("right_hand", "left_hand", "right_ball", "left_ball", "head")
-# Frames that are stepped over where a coarse look comes first.
-_COARSE = 3
 # Shares that two stretches may overlap by: the usual ones, and for motion that repeats itself; see `MatchWeb.search`.
 _OVERLAPS = {False: (0.8, 0.2), True: (0.8, 0.5)}
 # How far a search goes: what is like the query alone, or what is like a match, too, without end.
@@ -46,7 +44,6 @@ def build(
     into: str,
     markers: str,
     remove_height: bool,
-    coarse: bool,
     rate: float | None,
 ) -> dict[str, Any]:
     """The web of motions and files that have the figure of `like`, written to `into`.
@@ -76,7 +73,6 @@ def build(
         clips,
         markers=markers,
         remove_height=remove_height,
-        coarse=_COARSE if coarse else None,
         fps=None if rate is None else min(rate, *(clip.fps for clip in clips)),
         progress=lambda share: progress(_READING + (1.0 - _READING) * share, "comparing"),
     )
