@@ -113,8 +113,8 @@ def test_a_disk_that_is_full_leaves_nothing_behind(
             raise OSError(28, "No space left on device")
         really(made, target)
 
-    really = exporting._place
-    monkeypatch.setattr(exporting, "_place", place)
+    really = exporting.place_new
+    monkeypatch.setattr(exporting, "place_new", place)
     with pytest.raises(
         UnwritableFile, match=r"walk\.bvh: cannot be written into the folder \(no space left on device\)"
     ):

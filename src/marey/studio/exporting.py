@@ -63,7 +63,7 @@ def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> st
             save(motion, made)
             for part in (sidecar_path(made), made):
                 if part.is_file():
-                    _place(part, target.with_name(part.name))
+                    place_new(part, target.with_name(part.name))
                     placed.append(target.with_name(part.name))
     except FileExistsError:  # it has come meanwhile
         for part in placed:
@@ -106,8 +106,8 @@ def _is_taken(folder: Folder, name: str) -> bool:
     return any(each.lower() in names for each in there)
 
 
-def _place(made: Path, target: Path) -> None:
-    """Give a file its name, which must be free: a link, unlike a rename, never replaces anything."""
+def place_new(made: Path, target: Path) -> None:
+    """Give a file its name, which must be free, else FileExistsError: a link, unlike a rename, replaces nothing."""
     try:
         os.link(made, target)
     except FileExistsError:

@@ -159,8 +159,11 @@ class Motions:
         with self._lock:
             self._opened.pop(name, None)
 
-    def change(self, name: str, before: Figure, after: Motion, what: str) -> None:
-        """Put `after` in place of `before`, so that it can be undone; refused where that is no longer what stands."""
+    def change(self, name: str, before: Figure, after: Motion, what: str, *, go_on: bool = False) -> None:
+        """Put `after` in place of `before`, so that it can be undone; refused where that is no longer what stands.
+
+        `go_on`: it belongs to the change before, where that was of the same kind, so that both are undone as one.
+        """
         opened = self.opened(name)
         with self._lock:
             if opened.now.figure is not before:
@@ -169,7 +172,8 @@ class Motions:
             if not _same_frames(before, after):
                 self._revision += 1
                 revision = self._revision
-            del opened.steps[opened.at + 1 :]
+            same = go_on and opened.at > 0 and opened.at == len(opened.steps) - 1 and opened.now.what == what
+            del opened.steps[opened.at + (not same) :]
             opened.steps.append(Step(after, revision, what))
             del opened.steps[: -MOST_STEPS - 1]
             while len(opened.steps) > 2 and self._bytes() > MOST_BYTES:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from marey.errors import InvalidValue, LimitExceeded, ParseError, UnreadableFile, UnwritableFile
 from marey.store.scan import npz_form
+from marey.studio.exporting import place_new
 from marey.studio.panels.author_files import checked_name, opened_folder
 from marey.studio.panels.find_messages import SavedFile, SavedKind
 from marey.studio.places import Places
@@ -69,25 +70,15 @@ def save_into(places: Places, made: str, name: str, kind: SavedKind, *, replace:
         if replace:
             os.replace(part, target)
             return called, False
-        return called, not _put(part, target)
+        place_new(part, target)
+        return called, False
+    except FileExistsError:
+        return called, True
     except OSError as error:
         raise UnwritableFile(f"cannot be written ({(error.strerror or str(error)).lower()})", path=called) from None
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-
-
-def _put(part: Path, target: Path) -> bool:
-    """Give a whole file its name unless another has it; whether it was done."""
-    try:
-        os.link(part, target)  # unlike a rename, it never takes the place of another
-    except FileExistsError:
-        return False
-    except OSError:  # a disk that knows no links
-        if target.exists():
-            return False
-        os.replace(part, target)
-    return True
 
 
 def _kind(path: Path) -> SavedKind | None:

@@ -17,11 +17,5 @@ def put_anew(session: Session, result: str | None, made: Motion, what: str, go_o
     motions = session.motions
     if result is None or result not in motions.ids():
         return motions.add_made(made, *made_from)
-    opened = motions.opened(result)
-    last = opened.at > 0 and opened.at == len(opened.steps) - 1
-    one_step = go_on and last and opened.now.what == what
-    motions.change(result, opened.now.figure, made, what)
-    if one_step:
-        del opened.steps[-2]
-        opened.at = len(opened.steps) - 1
+    motions.change(result, motions.figure(result), made, what, go_on=go_on)
     return result
