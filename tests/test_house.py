@@ -17,8 +17,8 @@ from marey import _WHERE
 
 PACKAGE = Path(marey.__file__).parent
 ORDER = (
-    "errors > maths > core > io > compare > clean > measure > samples > edit > register > blend > {graph, find} > "
-    "parametric > layer > pmg > control > store > plot > bench > studio > cli"
+    "errors > compiled > maths > core > io > compare > clean > measure > samples > edit > register > blend > "
+    "{graph, find} > parametric > layer > pmg > control > store > plot > bench > studio > cli"
 )
 # Each room's floor; rooms in braces share one and do not import each other.
 FLOORS = [set(part.strip("{} ").split(", ")) for part in ORDER.split(">")]
@@ -117,7 +117,7 @@ def offences(room: str, imports: list[Import]) -> list[str]:
     out = []
     for each in imports:
         other = imported_room(each.target)
-        if other is None or other in (room, "errors"):
+        if other is None or other in (room, "errors", "_kernels"):
             continue
         if other == "":
             if each.target == "marey" and room != "cli":
@@ -236,25 +236,21 @@ def test_nothing_pickles():
 # --- What is loaded when
 
 
-def is_kernels(module: str) -> bool:
-    return module.endswith("_kernels") and module != "_quat_kernels"  # those are plain NumPy
+def imports_numba(path: Path) -> Iterator[str]:
+    for each in imports_of_file(path):
+        if each.target.split(".")[0] == "numba":
+            yield f"line {each.line}: imports numba"
 
 
-def numba_too_soon(stem: str, imports: list[Import]) -> Iterator[str]:
-    for each in imports:
-        if each.target.split(".")[0] == "numba" and each.at_module_level:
-            yield f"line {each.line}: numba is loaded when a kernel is made"
-        if is_kernels(stem):
-            continue
-        if each.target == "marey.core.compiled.kernel":
-            yield f"line {each.line}: kernels stand in *_kernels.py files"
-        if any(is_kernels(part) for part in each.target.split(".")) and each.at_module_level:
-            yield f"line {each.line}: kernels are imported where they are called"
+def test_numba_is_imported_by_the_compiler_of_kernels_alone():
+    paths = [path for path in FILES if module_of(path) not in ("marey.compiled.jit", "marey.compiled.lanes")]
+    assert offenders(paths, imports_numba) == {}
 
 
-def test_numba_comes_in_by_kernels_only_and_kernels_when_they_are_called():
-    """`kernel` of core/compiled.py compiles what stands in `*_kernels.py` files; others import those in functions."""
-    assert offenders(FILES, lambda path: numba_too_soon(path.stem, imports_of_file(path))) == {}
+def test_kernels_stand_in_files_of_their_own():
+    names = ("marey.compiled.kernel", "marey.compiled.helper")
+    plain = [path for path in FILES if not path.stem.endswith("_kernels")]
+    assert offenders(plain, lambda path: [each.target for each in imports_of_file(path) if each.target in names]) == {}
 
 
 @pytest.mark.parametrize(
@@ -267,17 +263,12 @@ def test_numba_comes_in_by_kernels_only_and_kernels_when_they_are_called():
         ("np.load(path, allow_pickle=True)", 1),
         ("np.load(path, allow_pickle=trust)", 1),
         ("np.load(path, allow_pickle=False)", 0),
-        ("import numba", 1),
-        ("def f():\n    import numba", 0),
-        ("from marey.core.compiled import kernel", 1),
-        ("from marey.core import _kernels", 1),
-        ("def f():\n    from marey.clean.root_kernels import shift", 0),
     ],
 )
 def test_the_rules_see_what_they_forbid(source, faults):
     tree = ast.parse(source)
     imports = imports_of(tree, "marey.edit.join", is_package=False)
-    assert len([*prints(tree), *pickles(tree, imports), *numba_too_soon("join", imports)]) == faults
+    assert len([*prints(tree), *pickles(tree, imports)]) == faults
 
 
 def modules_after(statement: str) -> set[str]:
@@ -304,8 +295,8 @@ def test_the_values_load_numpy_and_nothing_heavier():
     assert modules_after("from marey import Motion, Skeleton") & HEAVY == {"numpy"}
 
 
-def test_no_module_loads_numba_before_a_kernel_is_needed():
-    modules = [module_of(path) for path in FILES if not is_kernels(path.stem) and path.name != "__main__.py"]
+def test_no_module_loads_numba():
+    modules = [module_of(path) for path in FILES if path.name not in ("__main__.py", "jit.py")]
     loaded = modules_after("\n".join(f"import {module}" for module in modules))
     assert {"marey", "numpy"} <= loaded
     assert "numba" not in loaded
@@ -327,8 +318,8 @@ CALLERS = [
 
 
 @pytest.mark.parametrize("path", CALLERS, ids=lambda path: path.name)
-def test_what_is_compiled_for_kernels_alone_is_called_by_no_python(path: Path) -> None:
-    """It has no entry for Python, which would crash the process."""
+def test_helpers_are_called_by_kernels_only(path: Path) -> None:
+    """Compiled at first use, they cannot be called from Python: that would crash the process."""
     tree, inside = tree_of(path), path in KERNELS.values()
     bare = {}
     for node in ast.walk(tree):
@@ -336,14 +327,14 @@ def test_what_is_compiled_for_kernels_alone_is_called_by_no_python(path: Path) -
             continue
         for alias in node.names:
             whole = f"{node.module}.{alias.name}"
-            if node.module in KERNELS and alias.name in marked(KERNELS[node.module], "inner"):
+            if node.module in KERNELS and alias.name in marked(KERNELS[node.module], "helper"):
                 bare[alias.asname or alias.name] = whole
             elif whole in KERNELS:
                 prefix = alias.asname or alias.name
-                bare |= {f"{prefix}.{name}": whole for name in marked(KERNELS[whole], "inner")}
+                bare |= {f"{prefix}.{name}": whole for name in marked(KERNELS[whole], "helper")}
     if inside:
-        bare |= dict.fromkeys(marked(path, "inner"), path.stem)
-        compiled = marked(path, "inner") | marked(path, "kernel")
+        bare |= dict.fromkeys(marked(path, "helper"), path.stem)
+        compiled = marked(path, "helper") | marked(path, "kernel")
         plain = [one for one in tree.body if not isinstance(one, ast.FunctionDef) or one.name not in compiled]
         calls = [node for one in plain for node in ast.walk(one) if isinstance(node, ast.Call)]
         used = {ast.unparse(node.func) for node in calls}

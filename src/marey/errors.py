@@ -9,6 +9,7 @@
     ├── NoResult                         the input is sound, but what was asked for does not exist in it
     │   ├── NoTimewarp                   no path through the grid keeps to the slope limit
     │   └── NotBlendable                 the motions are too unlike one another to be combined
+    ├── MissingDependency (ImportError)  an optional package that is not installed
     └── FileError                        something about a file; `.path` and `.line` say where
         ├── UnreadableFile (OSError)     missing, a folder, no permission, empty
         ├── UnwritableFile (OSError)     the output cannot be made there
@@ -33,6 +34,7 @@ __all__ = [
     "LimitExceeded",
     "MareyError",
     "MareyWarning",
+    "MissingDependency",
     "NoResult",
     "NoTimewarp",
     "NotBlendable",
@@ -72,6 +74,10 @@ class NoTimewarp(NoResult):
 
 class NotBlendable(NoResult):
     """The motions are too unlike one another to be combined; the message says in what."""
+
+
+class MissingDependency(MareyError, ImportError):
+    """An optional package is not installed; the message names the line that installs it."""
 
 
 class FileError(MareyError):

@@ -69,9 +69,9 @@ def in_phase(*pairs, n=None, reference=0):
 
 def heading_change(motion):
     """Degrees by which the figure turns from the beginning to the end, by hips and shoulders."""
-    from marey.edit._figure import facing
+    from marey.core.placement import find_facing
 
-    yaw = facing(motion.skeleton, motion.world().positions)
+    yaw = find_facing(motion.skeleton, motion.world().positions)
     return float(np.rad2deg(yaw[-1] - yaw[0]))
 
 
@@ -91,8 +91,8 @@ def furthest(a, b):
 
 def moved_back(motion, like):
     """The motion moved so that its first frame stands where that of `like` does."""
-    from marey.edit._figure import place
+    from marey.core.placement import find_placement
 
-    here = place(motion.skeleton, motion[:1].world(), 0)
-    there = place(like.skeleton, like[:1].world(), 0)
+    here = find_placement(motion.skeleton, motion[:1].world(), 0)
+    there = find_placement(like.skeleton, like[:1].world(), 0)
     return motion.moved(rigid2d.between(here, there))

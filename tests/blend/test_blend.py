@@ -91,12 +91,12 @@ def test_turns_add_up_by_their_weights(curves):
 
 
 def test_the_start_can_be_chosen(walk_and_run):
-    from marey.edit._figure import place
+    from marey.core.placement import find_placement
 
     here = blend(walk_and_run, [0.5, 0.5], enforce=False)
     there = blend(walk_and_run, [0.5, 0.5], enforce=False, start=[1.0, 20.0, -3.0])
-    np.testing.assert_allclose(place(there.skeleton, there.world(), 0), [1.0, 20.0, -3.0], atol=1e-9)
-    move = rigid2d.between(place(here.skeleton, here.world(), 0), [1.0, 20.0, -3.0])
+    np.testing.assert_allclose(find_placement(there.skeleton, there.world(), 0), [1.0, 20.0, -3.0], atol=1e-9)
+    move = rigid2d.between(find_placement(here.skeleton, here.world(), 0), [1.0, 20.0, -3.0])
     assert furthest(there, here.moved(move)) < 1e-9
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.blend import _kernels
 from marey.blend.pose import average_pose, strips
+from marey.blend.pose_kernels import sample_rotations
 from marey.errors import NotBlendable
 from marey.maths import quat, rigid2d
 from marey.samples import figure_skeleton, sample
@@ -24,7 +24,7 @@ def test_sampling_is_slerp(angle):
     b = b * rng.choice([-1.0, 1.0], size=(40, 5, 1))
     t = rng.uniform(0.0, 1.0, 40)
     out = np.empty((40, 5, 4))
-    _kernels.sample_rotations(
+    sample_rotations(
         np.stack([a, b], axis=1).reshape(80, 5, 4),
         2.0 * np.arange(40) + t,
         np.zeros(1, dtype=np.int64),
@@ -37,7 +37,7 @@ def test_sampling_is_slerp(angle):
 def test_whole_frames_are_taken_as_they_are():
     rotations = quat.normalize(np.random.default_rng(0).normal(size=(7, 3, 4)))
     out = np.empty((7, 3, 4))
-    _kernels.sample_rotations(rotations, np.arange(7.0), np.zeros(1, dtype=np.int64), np.zeros(7), out)
+    sample_rotations(rotations, np.arange(7.0), np.zeros(1, dtype=np.int64), np.zeros(7), out)
     np.testing.assert_array_equal(out, rotations)
 
 

@@ -54,14 +54,16 @@ def test_after_it_is_the_second_motion_somewhere_else(made, run):
     rest = made[record["frames"][1] :]
     assert len(rest) > 60
     # The transition ends at `to`, and the next frame on the first motion's clock comes up to a frame later.
-    from marey.edit._figure import place
+    from marey.core.placement import find_placement
 
     def gap(share: float) -> float:
         times = record["to"] + (share + np.arange(len(rest))) / FPS
         if times[-1] > run.duration:
             return math.inf
         there = run.at(times)
-        carried = rigid2d.between(place(there.skeleton, there.world(), 0), place(rest.skeleton, rest.world(), 0))
+        carried = rigid2d.between(
+            find_placement(there.skeleton, there.world(), 0), find_placement(rest.skeleton, rest.world(), 0)
+        )
         return furthest(there.moved(carried), rest)
 
     shares = np.linspace(0.0, 1.0, 26)

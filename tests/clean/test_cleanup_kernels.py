@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from marey.clean import layout
-from marey.clean.limb_kernels import hinge_axis, knee_turn, solve
+from marey.clean import layout_kernels as layout
+from marey.clean.layout_kernels import CleanState
+from marey.clean.pipeline import make_options
 from marey.clean.plant_kernels import close_gaps
 from marey.clean.root_kernels import nearest_in_balls
-from marey.clean.target_kernels import find_ends, tail
+from marey.clean.settings import CleanSettings
+from marey.clean.target_kernels import fade_tails, find_span
 from marey.core.limb import solve_limb
+from marey.core.limb_kernels import hinge_axis, knee_turn, solve
 from marey.maths import quat
 from tests.twins import cleanup as twin
 
@@ -39,10 +42,8 @@ def test_balls_without_a_common_point_give_a_compromise() -> None:
 def test_gaps_are_closed(mask: list[bool], gap: int) -> None:
     flags = np.zeros((len(mask), 1, layout.N_FLAGS), dtype=np.int64)
     flags[:, 0, layout.M1] = mask
-    spans = np.zeros(layout.N_SPANS, dtype=np.int64)
-    spans[layout.GAP] = gap
     for t in range(len(mask)):
-        close_gaps(flags, spans, t, 0, len(mask))
+        close_gaps(flags, gap, t, len(mask))
     np.testing.assert_array_equal(flags[:, 0, layout.A1] != 0, twin.closed(np.array(mask), gap))
 
 
@@ -52,15 +53,20 @@ def test_tails(mask: list[bool], seed: int) -> None:
     n, window, slope = len(mask), 7, 4
     size = 10.0 ** np.random.default_rng(seed).uniform(-4.0, 0.0)  # from slopes that take their time to steep ones
     values = size * np.random.default_rng(seed).normal(size=(n, 3)) * np.array(mask)[:, None]
-    state, flags = np.zeros((n, 1, layout.N_STATE)), np.zeros((n, 1, layout.N_FLAGS), dtype=np.int64)
-    state[:, 0, layout.D : layout.D + 3] = values
-    flags[:, 0, layout.KIND] = np.where(mask, layout.FIRST, layout.FREE)
-    spans = np.zeros(layout.N_SPANS, dtype=np.int64)
-    spans[[layout.L4, layout.SLOPE, layout.SEEN, layout.SMOOTH]] = window, slope, 1, 1
+    state = CleanState(
+        np.zeros((n, 1, layout.N_STATE)),
+        np.zeros((n, 1, layout.N_FLAGS), dtype=np.int64),
+        np.zeros((n, layout.N_SHIFTS)),
+        np.zeros(layout.N_STEPS, dtype=np.int64),
+    )
+    state.values[:, 0, layout.D : layout.D + 3] = values
+    state.flags[:, 0, layout.KIND] = np.where(mask, layout.FIRST, layout.FREE)
+    options = make_options(CleanSettings(), 60.0, floor=0.0, near=0.1, hover=0.03, planes=())
+    options = options._replace(slope=slope, seen=1)
     for t in range(n):
         if not mask[t]:
-            back, ahead = find_ends(flags, 0, t, window, 0, n, False)
-            found = tail(state, flags, 0, t, layout.D, back, ahead, spans, layout.L4, 0, n, False)
+            span = find_span(state.flags, 0, t, window, False, n)
+            found = fade_tails(options, state, span, layout.D, window)
             np.testing.assert_allclose(found, twin.tail(values, np.array(mask), t, window, slope), atol=1e-12)
 
 

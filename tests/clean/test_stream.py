@@ -130,7 +130,7 @@ def test_neither_memory_nor_work_grow_over_100000_frames() -> None:
     motion = walk(20.0)
     stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0)
     pipeline = stream._pipeline
-    held = [table.nbytes for table in pipeline._tables]
+    held = [table.nbytes for table in pipeline.tables]
     most, used, given = 0, [], 0
     tracemalloc.start()
     try:
@@ -142,7 +142,7 @@ def test_neither_memory_nor_work_grow_over_100000_frames() -> None:
             used.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert [table.nbytes for table in pipeline._tables] == held
+    assert [table.nbytes for table in pipeline.tables] == held
     assert most <= pipeline.capacity
     assert max(used[10:]) - used[10] < 10_000
 

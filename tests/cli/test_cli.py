@@ -219,7 +219,7 @@ def test_demo_makes_and_checks_its_files(
     assert "cannot be made a folder" in capsys.readouterr().err
 
 
-def test_small_files_are_converted_without_numba(clip: Path, tmp_path: Path) -> None:
+def test_files_are_converted_without_heavy_packages(clip: Path, tmp_path: Path) -> None:
     code = (
         "import sys\nfrom marey.cli.main import main\n"
         f"assert main(['info', {str(clip)!r}]) == 0\n"

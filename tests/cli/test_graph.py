@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from marey.cli.main import main
-from marey.edit._figure import place
+from marey.core.placement import find_placement
 from marey.io import load_motion, save
 from tests.graph.clips import sneaks, walks
 
@@ -127,7 +127,7 @@ def test_a_path_is_landed_on_and_a_circle_avoided(built, tmp_path, capsys):
     for heading in (40, -90):
         assert main([*arguments, "--land", f"0.1,6,{heading}"]) == 0
         last = load_motion(out)[-1:]
-        np.testing.assert_allclose(np.degrees(place(last.skeleton, last.world(), 0)[0]), heading, atol=1e-4)
+        np.testing.assert_allclose(np.degrees(find_placement(last.skeleton, last.world(), 0)[0]), heading, atol=1e-4)
     assert main([*arguments, "--avoid", "0,3,0.3"]) == 0
     assert np.hypot(*(load_motion(out).travel[:, [0, 2]] - [0.0, 3.0]).T).min() > 0.2
 

@@ -10,7 +10,7 @@ import pytest
 
 from marey.cli.main import main
 from marey.cli.parametric import _grouped
-from marey.edit._figure import place
+from marey.core.placement import find_placement
 from marey.io import load_motion, save
 from marey.parametric import ParametricMotion, position
 from marey.samples import sample
@@ -131,7 +131,7 @@ def test_a_motion_begins_where_it_is_told(space, tmp_path):
         out = tmp_path / "kick.npz"
         assert main(["parametric", "make", str(space), *_target(), "-o", str(out), "--no-cleanup", *more]) == 0
         motion = load_motion(out)
-        np.testing.assert_allclose(place(motion.skeleton, motion.world(), 0), begins, atol=1e-6)
+        np.testing.assert_allclose(find_placement(motion.skeleton, motion.world(), 0), begins, atol=1e-6)
 
 
 def test_durations_are_whole_frames(tmp_path, capsys):

@@ -95,6 +95,93 @@ def test_a_clip_that_stands_still_has_one_minimum_at_most_in_each_place():
     assert (apart[~np.eye(len(cells), dtype=bool)] > 1).all()
 
 
+def moving(kind, n_frames, seed):
+    """A clip of one kind of motion, with what is hard about it."""
+    clouds = wandering(n_frames, 6, seed)
+    points, time = clouds.points, np.arange(n_frames)
+    if kind == "far":
+        points = points + [100.0, 0.0, -100.0]
+    elif kind == "still":
+        points = np.repeat(points[:1], n_frames, axis=0)
+    elif kind == "pausing":
+        points = points[np.clip(time, n_frames // 3, n_frames // 2)]
+    elif kind == "periodic":
+        points = points[time % 40]
+    elif kind == "tiny":
+        points = points[:1] + 1e-9 * (points - points[:1])
+    elif kind == "microscopic":
+        points = 1e-25 * points
+    elif kind == "enormous":
+        points = 1e18 * points
+    elif kind == "noisy":
+        points = points + np.random.default_rng(seed).normal(0.0, 0.05, points.shape)
+    return Clouds(points, clouds.weights, clouds.fps)
+
+
+def check_minima(cells, pairing, limit, min_lag, tolerance):
+    """Cells are minima of the grid up to a tolerance, and what is a minimum by more than that is among them."""
+    half = pairing.half
+    values = np.empty((len(pairing.a), len(pairing.b)))
+    pairing.fill(values, (0, len(pairing.a), 0, len(pairing.b)), 1)
+    values = values[half : len(pairing.a) - half, half : len(pairing.b) - half]
+    around = np.pad(values, 1, constant_values=np.inf)
+    n, m = values.shape
+    parts = [around[i : i + n, j : j + m] for i in range(3) for j in range(3) if (i, j) != (1, 1)]
+    least = np.min(parts, axis=0)
+    rows, columns = np.indices(values.shape)
+    counts = columns - rows >= (-n if min_lag is None else min_lag)
+    possible = (values <= least + tolerance) & (values <= limit + tolerance) & counts
+    sure = (values < least - tolerance) & (values <= limit - tolerance) & counts
+    found = np.zeros_like(sure)
+    found[tuple((cells - half).T)] = True
+    assert not (found & ~possible).any()
+    assert not (sure & ~found).any()
+    apart = np.pad(found, 1)
+    assert not any((found & apart[i : i + n, j : j + m]).any() for i, j in ((0, 0), (0, 1), (0, 2), (1, 0)))
+
+
+KINDS = ["wandering", "far", "still", "pausing", "periodic", "tiny", "microscopic", "enormous", "noisy"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("root", [None, 0.15, 0.4])
+@pytest.mark.parametrize("other", ["same clip", "equal clip", "other clip"])
+def test_minima_are_those_of_the_grid_whatever_moves(kind, root, other):
+    a = moving(kind, 330, 1)
+    b = {"same clip": a, "equal clip": moving(kind, 330, 1), "other clip": moving(kind, 290, 2)}[other]
+    pairing = Pairing(a, b, frame_weights(0.5, 30.0, "triangle"))
+    scale = np.square(a.points - a.points.mean(axis=(0, 1))).sum(axis=2).max()
+    limit = EVERY if root is None else root**2
+    min_lag = 15 if other == "same clip" else None
+    cells = span_minima(pairing, (0, len(a), 0, len(b)), limit, min_lag)
+    check_minima(cells, pairing, limit, min_lag, 1e-12 * scale)
+    if kind in ("wandering", "far", "noisy") and other != "equal clip":
+        assert len(cells) > 3 or root is not None
+        np.testing.assert_array_equal(cells, held(pairing, (0, len(a), 0, len(b)), limit, min_lag))
+
+
+@pytest.mark.parametrize("kind", ["wandering", "noisy", "pausing"])
+def test_single_and_double_precision_give_the_same(kind, monkeypatch):
+    a, b = moving(kind, 600, 1), moving(kind, 570, 2)
+    pairing = Pairing(a, b, frame_weights(0.5, 30.0, "triangle"))
+    screened = span_minima(pairing, (0, 600, 0, 570), EVERY)
+    monkeypatch.setattr(sweep, "_LARGEST_ERROR", 0.0)
+    np.testing.assert_array_equal(span_minima(pairing, (0, 600, 0, 570), EVERY), screened)
+
+
+def test_errors_of_single_precision_stay_within_their_bound():
+    a, b = moving("noisy", 200, 1), moving("far", 200, 2)
+    levels, weights = np.zeros(6), frame_weights(0.5, 30.0, "triangle")
+    ours, theirs = (sweep.Side.of(clouds, (7, 193), weights, levels, 48) for clouds in (a, b))
+    errors = []
+    for left, right in zip((0, 0, 1), range(3), strict=True):
+        single = ours.rows[left] @ theirs.columns[right]
+        double = ours.frames[left] @ sweep.as_columns(theirs.frames[:2], theirs.n_pieces)[right]
+        errors.append(np.abs(single - double).max())
+    bound = sweep.bound_error(ours, theirs)
+    assert 0.0 < 2.0 * (np.hypot(errors[0], errors[1]) + errors[2]) < bound
+
+
 def test_spans_without_cells_have_none():
     a, b = wandering(30, 5, seed=1), wandering(9, 5, seed=2)
     pairing = Pairing(a, b, frame_weights(0.5, 30.0, "triangle"))

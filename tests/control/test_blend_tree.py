@@ -10,7 +10,7 @@ import pytest
 from marey.blend import blend
 from marey.control.blend_tree import BlendTree, BlendTreeStream, Clip, Layer, Mix
 from marey.control.trials import record
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.core.protocols import Stream
 from marey.edit import cycle
 from marey.errors import InvalidValue, UnknownName
@@ -121,7 +121,7 @@ def test_it_turns_to_where_it_is_asked_to(direction):
 def test_loops_whose_bones_change_are_played():
     ready = loops()
     bent = {
-        name: replace(loop, bone_offsets=settle(np.tile(1.01 * loop.skeleton.offsets, (len(loop), 1, 1))))
+        name: replace(loop, bone_offsets=set_readonly(np.tile(1.01 * loop.skeleton.offsets, (len(loop), 1, 1))))
         for name, loop in ready.items()
         if name != "ahead"
     }

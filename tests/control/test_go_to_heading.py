@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from marey.control.dubins import dubins_way
+from marey.control.dubins_kernels import measure_paths
 from marey.control.go_to import GoTo
 from marey.control.turning import arc_and_straight
-from marey.edit._figure import facing
+from marey.core.placement import find_facing
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from tests.pmg.characters import small_walker, two_speed_walker
@@ -73,11 +74,9 @@ def test_a_heading_never_shortens_the_way_and_the_best_one_does_not_lengthen_it(
 
 
 def test_compiled_ways_without_a_heading_are_the_plain_ones():
-    from marey.control.dubins_kernels import ways_to
-
     places = np.random.default_rng(3).normal(0.0, 2.0, (100, 3))
     out = np.empty(100)
-    ways_to(places, np.array([np.nan, 0.3, -0.4]), 0.9, 0.9, out)
+    measure_paths(places, np.array([np.nan, 0.3, -0.4]), 0.9, 0.9, out)
     np.testing.assert_allclose(out, arc_and_straight(places, (0.3, -0.4), 0.9), atol=1e-9)
 
 
@@ -93,7 +92,7 @@ def arrived(char, point, heading, seconds, **options):
     for _ in range(round(seconds / 4.0)):
         played = stream.record(4.0)
         near = np.linalg.norm(played.travel[:, [0, 2]] - point, axis=1) < 0.3
-        yaw = facing(played.skeleton, played.world().positions)
+        yaw = find_facing(played.skeleton, played.world().positions)
         if (near & (np.abs(rigid2d.wrap_angle(yaw - heading)) < np.radians(20.0))).any():
             return True
     return False

@@ -10,7 +10,7 @@ import pytest
 from marey.control.inertia import InertialPlayer, Outlet, Shown
 from marey.control.inertia_reel import carried, make_reel
 from marey.core import Motion
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.core.kinematics import pose_world
 from marey.edit._rates import offset_between, pose_at
 from marey.edit.deseam import _spring
@@ -100,7 +100,7 @@ def test_a_jump_may_take_another_place_and_follow_another_jump():
 
 def test_quaternions_keep_their_side():
     reel = make_reel(walks())
-    flipped = replace(reel, rotations=settle(-reel.rotations))
+    flipped = replace(reel, rotations=set_readonly(-reel.rotations))
     player = InertialPlayer(flipped, row=100)
     player.jump(450)
     made = played(player, 60)
@@ -144,7 +144,7 @@ def test_planted_frames_come_later_and_carry_their_contacts():
 
 def test_bones_that_change_go_over_smoothly_too():
     long = replace(
-        walks()[0], bone_offsets=settle(np.tile(1.02 * walks()[0].skeleton.offsets, (len(walks()[0]), 1, 1)))
+        walks()[0], bone_offsets=set_readonly(np.tile(1.02 * walks()[0].skeleton.offsets, (len(walks()[0]), 1, 1)))
     )
     reel = make_reel([long, walks()[1]])
     player = InertialPlayer(reel, row=100)

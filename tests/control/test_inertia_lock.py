@@ -10,7 +10,7 @@ import pytest
 from marey.clean import point_paths
 from marey.control.inertia_lock import FootLock, LockedStream
 from marey.core import Motion
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.errors import InvalidValue
 from marey.measure import measure
 from tests.control.clips import largest_bend, walks
@@ -20,13 +20,13 @@ def drifting(walk: Motion, speed: float) -> Motion:
     """A walk that slides to its left all the time."""
     root = walk.root_positions.copy()
     root[:, 0] += speed * np.arange(len(walk)) / walk.fps
-    return replace(walk, root_positions=settle(root))
+    return replace(walk, root_positions=set_readonly(root))
 
 
 def locked(walk: Motion, **options) -> tuple[Motion, FootLock]:
     lock = FootLock(walk.skeleton, walk.fps, walk.contacts.points, **options)
     frames = zip(walk.root_positions, walk.rotations, walk.contacts.mask, strict=True)
-    return replace(walk, rotations=settle(np.stack([lock(*frame) for frame in frames]))), lock
+    return replace(walk, rotations=set_readonly(np.stack([lock(*frame) for frame in frames]))), lock
 
 
 def test_feet_that_stand_are_left_alone():

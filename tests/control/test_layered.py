@@ -12,8 +12,8 @@ from marey.control.layered import LayeredStream
 from marey.control.layered_gaze import GazeLayer
 from marey.control.layered_splice import SpliceLayer
 from marey.control.trials import record
+from marey.core.placement import find_facing
 from marey.core.protocols import Stream
-from marey.edit._figure import facing
 from marey.errors import InvalidValue, ParseError, UnknownName
 from marey.layer import GazeMap, SpliceSet
 from marey.layer.gait import gait_of
@@ -43,7 +43,7 @@ def head_yaw(motion):
     """(F,) radians that the head is turned against the body's heading."""
     head = motion.skeleton.roles["head"]
     ahead = quat.rotate(motion.world().rotations[:, head], np.array([0.0, 0.0, 1.0]))
-    return np.unwrap(np.arctan2(ahead[:, 0], ahead[:, 2])) - facing(motion.skeleton, motion.world().positions)
+    return np.unwrap(np.arctan2(ahead[:, 0], ahead[:, 2])) - find_facing(motion.skeleton, motion.world().positions)
 
 
 def same_legs(a, b):
@@ -106,7 +106,7 @@ def test_a_cue_looks_before_the_body_turns_and_ends_when_it_faces_there():
     made = played(LayeredStream(walking(), [layer]), 240, f60={"direction": 1.4})
     plain = played(walking(), 240, f60={"direction": 1.4})
     same_legs(made, plain)
-    body = facing(made.skeleton, made.world().positions)
+    body = find_facing(made.skeleton, made.world().positions)
     seen = body + head_yaw(made)
     first = [int(np.argmax(each[60:] > 0.5)) for each in (seen, body)]
     assert first[0] + 5 < first[1]

@@ -10,8 +10,9 @@ import pytest
 from marey.control.inertia_reel import make_reel
 from marey.control.motion_matching import MatchingData, MotionMatching
 from marey.control.motion_matching_features import make_features
+from marey.control.motion_matching_kernels import PathModel, predict_path
 from marey.control.trials import record
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.maths import quat, rigid2d
@@ -64,7 +65,7 @@ def test_a_calibration_pose_is_not_jumped_to():
     rotations = walk.rotations.copy()
     rotations[0] = quat.identity()
     rotations[0, walk.skeleton.roles["left_upper_arm"]] = quat.exp([0.0, 0.0, 1.5])
-    table = make_features(make_reel([replace(walk, rotations=settle(rotations))]), ahead=AHEAD, weights=None)
+    table = make_features(make_reel([replace(walk, rotations=set_readonly(rotations))]), ahead=AHEAD, weights=None)
     assert table.rows[0] == 1
 
 
@@ -82,10 +83,8 @@ def test_the_nearest_row_is_that_of_a_brute_search():
 
 @pytest.mark.parametrize("limits", [(-9.0, 9.0), (-1.0, 0.5)])
 def test_the_wished_path_is_that_of_springs(limits):
-    from marey.control.motion_matching_kernels import wished_path
-
     ahead, springs, out = np.array([0.2, 0.5, 0.8]), np.array([5.0, 6.0]), np.zeros(12)
-    wished_path(1.1, 0.4, 1.5, -1.2, ahead, springs, np.array(limits), np.ones(12), out)
+    predict_path(1.1, 0.4, 1.5, -1.2, PathModel(ahead, springs, np.array(limits), np.ones(12)), out)
     np.testing.assert_allclose(out, twins.wished_path(1.1, 0.4, 1.5, -1.2, ahead, springs, limits), atol=2e-3)
 
 

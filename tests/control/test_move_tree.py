@@ -10,7 +10,7 @@ import pytest
 from marey.control.inertia_reel import ground_path
 from marey.control.move_tree import MoveTree, MoveTreeStream, Succession
 from marey.control.trials import record
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue, UnknownName
 from marey.maths import rigid2d
@@ -94,7 +94,7 @@ def test_the_best_moment_is_where_clips_are_alike():
 
 def test_clips_whose_bones_change_are_played():
     bent = {
-        name: replace(clip, bone_offsets=settle(np.tile(1.01 * clip.skeleton.offsets, (len(clip), 1, 1))))
+        name: replace(clip, bone_offsets=set_readonly(np.tile(1.01 * clip.skeleton.offsets, (len(clip), 1, 1))))
         for name, clip in strides().items()
         if name == "left"
     }

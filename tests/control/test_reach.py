@@ -9,7 +9,8 @@ import pytest
 
 from marey.control.random_walk import RandomWalk
 from marey.control.reach import Reach, reach
-from marey.edit._figure import facing
+from marey.control.reach_kernels import ReachGrid, keep_new, pass_cells
+from marey.core.placement import find_facing
 from marey.errors import InvalidValue, NoResult, UnknownFormat, UnknownName
 from marey.plot.reach import draw_reach
 from marey.plot.reach import reach as draw
@@ -60,7 +61,7 @@ def test_what_a_walk_by_chance_does_is_in_reach(found):
     hits = []
     for seed in range(6):
         played = char.stream(RandomWalk(seed), clean=False).record(5.0)
-        yaw = facing(played.skeleton, played.world().positions)
+        yaw = find_facing(played.skeleton, played.world().positions)
         for frame in range(30, len(played), 15):
             x, z = played.travel[frame, [0, 2]]
             # A stream's clips do not quite meet where tables say, so that the next cell may be the one.
@@ -105,13 +106,11 @@ def test_it_is_the_same_again(found):
 
 
 def test_kernels_are_their_slow_forms():
-    from marey.control.reach_kernels import keep_new, pass_cells
-
     rng = np.random.default_rng(0)
     ways = np.cumsum(rng.normal(0.0, 0.3, (3, 5, 3)), axis=1)
     first, last = np.array([0.0, 1.0, 0.5]), np.array([2.0, 2.5, 1.5])
     soonest, near = np.full(9 * 9 * 8, np.inf), np.full(9 * 9 * 8, np.inf)
-    pass_cells(ways, first, last, 9.0, 0.4, 9, 8, soonest, near)
+    pass_cells(ways, first, last, ReachGrid(9.0, 0.4, 9, 8), soonest, near)
     slow = passed_cells(ways, first, last, 0.4, 9, 8)
     got = soonest.reshape(9, 9, 8)
     some = np.isfinite(got)
@@ -122,8 +121,8 @@ def test_kernels_are_their_slow_forms():
     assert np.median(got[some] - slow[some]) < 0.1
     places = np.array([[0.0, 0.0, 0.0], [0.0, 0.01, 0.0], [0.0, 0.0, 0.02], [0.0, 9.0, 0.0], [0.0, 0.0, 0.0]])
     bins, seconds = np.array([0, 0, 1, 0, 0]), np.array([2.0, 1.9, 3.0, 1.0, 1.0])
-    known, kept = np.full(9 * 9 * 8 * 2, np.inf), np.empty(5, dtype=np.int64)
-    count = keep_new(places, bins, seconds, 5.0, 0.4, 9, 8, 2, known, 0.25, kept)
+    known, kept = np.full((9 * 9 * 8, 2), np.inf), np.empty(5, dtype=np.int64)
+    count = keep_new(places, bins, seconds, ReachGrid(5.0, 0.4, 9, 8), 0.25, known, kept)
     assert kept[:count].tolist() == [0, 2, 4]
 
 

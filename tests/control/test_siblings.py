@@ -11,8 +11,8 @@ import pytest
 from marey.control.inertia_lock import LockedStream
 from marey.control.siblings import KINDS, TURNS, siblings, strides
 from marey.control.trials import record
+from marey.core.placement import find_facing
 from marey.edit import mirror
-from marey.edit._figure import facing
 from marey.errors import NoResult, UnknownName
 from marey.maths import rigid2d
 from marey.measure import measure
@@ -34,7 +34,7 @@ def test_one_cycle_is_cut_for_each_turn():
     found = strides(clips(), margin=0.0)
     assert list(found) == ["-60", "-30", "+0", "+30", "+60"]
     for turn, stride in zip(TURNS, found.values(), strict=True):
-        yaw = facing(stride.skeleton, stride.world().positions)
+        yaw = find_facing(stride.skeleton, stride.world().positions)
         assert yaw[-1] - yaw[0] == pytest.approx(turn, abs=math.radians(12))
         assert stride.duration == pytest.approx(1.1, abs=0.2)
     longer = strides(clips(), margin=0.2)

@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 
 from marey.control import FollowDirection, GazeLayer, GoTo, LayeredStream, RandomWalk, arc_and_straight
+from marey.control.dubins_kernels import measure_paths
 from marey.control.outlook import Outlook, outlook_of, spread, tightest
+from marey.control.outlook_kernels import (
+    ClipCosts,
+    ClipStarts,
+    PathGoal,
+    PathTable,
+    lay_paths,
+    read_rows,
+    weigh_clips,
+)
+from marey.control.turning_kernels import cost_after, sweep
 from marey.errors import InvalidValue, UnknownName
 from marey.maths import rigid2d
 from marey.pmg import Moment, Option, ParametricMotionGraph
@@ -135,9 +146,6 @@ def test_the_outlook_tells_where_clips_really_lead():
 
 @pytest.mark.parametrize("heading", [np.nan, 0.4])
 def test_kernels_are_their_slow_forms(heading):
-    from marey.control.dubins_kernels import ways_to
-    from marey.control.outlook_kernels import lay_ways, read_rows, weigh
-
     rng = np.random.default_rng(0)
     axes = np.array([[-1.0, 0.5, 5.0], [0.2, 0.3, 3.0]])
     paths, leave = np.cumsum(rng.normal(0.0, 0.1, (15, 6, 3)), axis=1), rng.uniform(0.6, 1.0, 15)
@@ -145,18 +153,17 @@ def test_kernels_are_their_slow_forms(heading):
     n = 40
     parameters = rng.uniform((-1.0, 0.2), (1.0, 0.8), (n, 2))
     enter, here = rng.uniform(0.0, 0.4, n), rng.normal(0.0, 0.5, (n, 3))
+    table, clips = PathTable(axes, paths, leave), ClipStarts(parameters, enter, here)
     ways = np.empty((n, 7, 3))
-    lay_ways(axes, paths, leave, parameters, enter, here, ways)
+    lay_paths(table, clips, ways)
     np.testing.assert_allclose(ways, twins.laid(axes, paths, leave, parameters, enter, here, 7), atol=1e-9)
     rows = np.empty((n, 6))
-    read_rows(axes, paths[..., 1], parameters, rows)
+    read_rows(axes, np.ascontiguousarray(paths[..., 1]), parameters, rows)
     np.testing.assert_allclose(rows, twins.mixed(axes, paths[..., 1], parameters), atol=1e-12)
     goal, limits = np.array([heading, 0.2, 0.6]), np.array([0.5, 3.0, 0.8, 2.0])
-    places, spent, done, onward = np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n)
+    places, spent, done, onward = costs = ClipCosts(np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n))
     radii = np.array([0.7, 1.1])
-    weigh(
-        axes, paths, leave, parameters, enter, here, goal, radii, limits, 0.3, 1e3, 7, places, spent, done, onward
-    )  # fmt: skip
+    weigh_clips(table, clips, PathGoal(goal, radii, limits, 0.3), 1e3, 7, costs)
     np.testing.assert_allclose(places, ways[:, -1])
     lengths = np.linalg.norm(np.diff(ways[..., 1:], axis=1), axis=2).sum(axis=1)
     np.testing.assert_allclose(spent, np.maximum(lengths, 0.3))
@@ -164,7 +171,7 @@ def test_kernels_are_their_slow_forms(heading):
     assert np.isfinite(told).sum() > 4
     np.testing.assert_allclose(done, told, atol=5e-3)
     left = np.empty(n)
-    ways_to(places, goal, *radii, left)
+    measure_paths(places, goal, *radii, left)
     np.testing.assert_allclose(onward, spent + left)
 
 
@@ -172,8 +179,9 @@ def test_clips_that_cannot_pass_the_point_are_weighed_alike():
     outlook = Outlook(small_walker())
     n = 9
     parameters = np.linspace(-1.2, 1.2, n)[:, None]
-    about = np.array([np.nan, 0.0, 30.0]), np.array([0.8, 0.8]), np.array([0.25, 6.0, 0.3, 3.0])
-    worth = outlook.weigh("walk", parameters, np.zeros((n, 3)), np.full(n, 0.15), *about, 0.5)
+    clips = ClipStarts(parameters, np.full(n, 0.15), np.zeros((n, 3)))
+    goal = PathGoal(np.array([np.nan, 0.0, 30.0]), np.array([0.8, 0.8]), np.array([0.25, 6.0, 0.3, 3.0]), 0.5)
+    worth = outlook.weigh("walk", clips, goal)
     ways = outlook.ways("walk", parameters, np.zeros((n, 3)), np.full(n, 0.15))
     assert np.isinf(worth.done).all()
     np.testing.assert_allclose(worth.places, ways[:, -1], atol=1e-9)
@@ -295,8 +303,6 @@ def test_an_outlook_is_kept_until_its_graph_changes():
 
 
 def test_costs_of_turning_are_their_slow_form():
-    from marey.control.turning_kernels import cost_after, sweep
-
     rng = np.random.default_rng(0)
     turns, index = rng.uniform(-1.0, 1.0, (4, 5)), rng.integers(0, 4, (4, 5, 2))
     share = np.stack([np.full((4, 5), 0.3), np.full((4, 5), 0.7)], axis=2)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marey.core import ContactPoint, Contacts
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.errors import InvalidValue, UnknownName
 from tests.strategies import LAWS
 
@@ -68,7 +68,7 @@ def test_nothing_changes_them():
         contacts.mask = MASK
     assert contacts != Contacts([HEEL, BALL], MASK)
     assert point != ContactPoint("heel", 1, offset)
-    settled = settle(MASK.copy())
+    settled = set_readonly(MASK.copy())
     assert Contacts([HEEL, BALL], settled).mask is settled
 
 

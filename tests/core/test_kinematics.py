@@ -1,8 +1,6 @@
-"""Forward kinematics: the compiled form, the plain one and the one for a single pose, against 4x4 matrices."""
+"""Forward kinematics, of whole motions and of a single pose, against 4x4 matrices."""
 
 from __future__ import annotations
-
-from unittest.mock import patch
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -10,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marey.core import Motion, Skeleton, forward_kinematics, kinematics, pose_world
-from marey.core.compiled import kernel, worthwhile
+from marey.compiled import python_form
+from marey.core import Motion, Skeleton, forward_kinematics, pose_world
 from marey.core.kinematics import joint_path
+from marey.core.kinematics_kernels import forward_pose
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
 from tests.strategies import LAWS, quaternions, vectors
@@ -50,12 +49,6 @@ def random_motion(n_frames, n_joints, seed=0, moving=False, chain=False):
     )
 
 
-def world_by(motion, compiled):
-    with patch.object(kinematics, "worthwhile", return_value=compiled):
-        world = motion.world()
-    return world.positions, world.rotations
-
-
 def world_by_poses(motion):
     bones = [None] * len(motion) if motion.bone_offsets is None else motion.bone_offsets
     poses = [
@@ -66,15 +59,28 @@ def world_by_poses(motion):
 
 def assert_agrees(motion, atol=1e-12):
     expected = motion_matrices(motion)
-    for positions, rotations in (world_by(motion, True), world_by(motion, False), world_by_poses(motion)):
+    world = motion.world()
+    for positions, rotations in ((world.positions, world.rotations), world_by_poses(motion)):
         np.testing.assert_allclose(positions, expected[..., :3, 3], rtol=0, atol=atol)
         np.testing.assert_allclose(quat.to_matrix(rotations), expected[..., :3, :3], rtol=0, atol=atol)
 
 
 @LAWS
 @given(motions())
-def test_all_forms_agree_with_matrices(motion):
+def test_motions_and_poses_agree_with_matrices(motion):
     assert_agrees(motion)
+
+
+def test_the_compiled_kernel_gives_the_bytes_of_its_python_form():
+    motion = random_motion(1, 9)
+    skeleton = motion.skeleton
+    positions, rotations = np.empty((9, 3)), np.empty((9, 4))
+    python_form(forward_pose)(
+        skeleton.parents, skeleton.offsets, motion.root_positions[0], motion.rotations[0], positions, rotations
+    )
+    world = motion.world()
+    np.testing.assert_array_equal(world.positions[0], positions)
+    np.testing.assert_array_equal(world.rotations[0], rotations)
 
 
 @pytest.mark.parametrize("moving", [False, True])
@@ -158,33 +164,19 @@ def test_inputs_may_be_lists_or_strided_or_of_another_type_and_stay_as_they_are(
         (root, wide[..., ::2]),
         (root.astype(">f8"), local.astype(">f8")),
     ):
-        for compiled in (True, False):
-            with patch.object(kinematics, "worthwhile", return_value=compiled):
-                world = forward_kinematics(motion.skeleton, *arguments)
-            np.testing.assert_allclose(world.positions, expected.positions, **SAME)
+        world = forward_kinematics(motion.skeleton, *arguments)
+        np.testing.assert_array_equal(world.positions, expected.positions)
         positions, _ = pose_world(motion.skeleton, arguments[0][1], arguments[1][1])
         np.testing.assert_allclose(positions, expected.positions[1], **SAME)
     assert root.flags.writeable
     np.testing.assert_array_equal(wide[..., ::2], local)
 
 
-def test_the_kernel_is_compiled_for_one_kind_of_array_only():
-    from marey.core import _kernels
-
-    motion = random_motion(2, 3, moving=True)
-    world_by(motion, True)
-    pose_world(motion.skeleton, motion.root_positions[0], motion.rotations[0])
-    before = len(_kernels.forward.signatures), len(_kernels.forward_pose.signatures)
-    forward_kinematics(motion.skeleton, np.array(motion.root_positions), np.asfortranarray(motion.rotations))
-    pose_world(motion.skeleton, [0.0, 0.0, 0.0], motion.rotations[0].tolist(), np.array(motion.bone_offsets[0]))
-    assert (len(_kernels.forward.signatures), len(_kernels.forward_pose.signatures)) == before
-
-
 def test_the_world_is_read_only_and_a_pose_is_the_callers():
     motion = random_motion(2, 3)
-    for compiled in (True, False):
-        for array in world_by(motion, compiled):
-            assert not array.flags.writeable
+    world = motion.world()
+    assert not world.positions.flags.writeable
+    assert not world.rotations.flags.writeable
     positions, rotations = pose_world(motion.skeleton, motion.root_positions[0], motion.rotations[0])
     assert positions.flags.writeable
     assert rotations.flags.writeable
@@ -219,30 +211,3 @@ def test_wrong_shapes_of_a_pose_never_reach_the_kernel(root, local, bones, messa
     skeleton = random_motion(1, 4).skeleton
     with pytest.raises(InvalidValue, match=message):
         pose_world(skeleton, np.zeros(root), np.ones(local), None if bones is None else np.zeros(bones))
-
-
-def test_compiled_once_numba_is_there_or_the_work_is_large(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "numba", object())
-    assert worthwhile(1, 1000)
-    monkeypatch.delitem(sys.modules, "numba")
-    assert not worthwhile(999, 1000)
-    assert worthwhile(1000, 1000)
-
-
-def test_a_kernel_does_without_a_cache_where_none_can_be_written(monkeypatch):
-    import numba
-
-    real, asked = numba.njit, []
-
-    def njit(**options):
-        asked.append(options)
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return real(**options)
-
-    monkeypatch.setattr(numba, "njit", njit)
-    double = kernel(lambda x: 2 * x)
-    assert double(21) == 42
-    assert asked == [{"cache": True, "nogil": True}, {"nogil": True}]

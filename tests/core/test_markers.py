@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from marey.core import Markers, Source
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.errors import InvalidValue, UnknownName
 
 NAMES = ("LASI", "RASI")
@@ -88,8 +88,8 @@ def test_nothing_changes_them():
 
 
 def test_settled_arrays_are_not_copied():
-    where = settle(np.where(seen()[..., None], positions(), 0.0))
-    mask = settle(seen())
+    where = set_readonly(np.where(seen()[..., None], positions(), 0.0))
+    mask = set_readonly(seen())
     markers = make(positions=where, valid=mask)
     assert markers.positions is where
     assert markers.valid is mask

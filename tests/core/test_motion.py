@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marey.core import Clips, ContactPoint, Contacts, Label, Labels, Motion, Skeleton, Source, Stream
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat, rigid2d
 from tests.strategies import LAWS, rigid2ds
@@ -125,7 +125,7 @@ def test_single_precision_becomes_double():
 
 
 def test_settled_arrays_are_not_copied():
-    given = {name: settle(np.array(getattr(annotated(), name))) for name in ARRAYS}
+    given = {name: set_readonly(np.array(getattr(annotated(), name))) for name in ARRAYS}
     motion = make(**given)
     for name, array in given.items():
         assert getattr(motion, name) is array

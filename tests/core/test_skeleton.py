@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from marey.core import Skeleton
-from marey.core._arrays import frozen, settle
+from marey.core.arrays import freeze_array, set_readonly
 from marey.core.skeleton import end_name, is_end_name
 from marey.errors import InvalidValue, JointNotFound, MareyError
 from tests.core.skeletons import CMU
@@ -102,14 +102,14 @@ def test_a_read_only_view_of_a_writable_array_is_copied():
 
 def test_a_read_only_array_over_writable_memory_is_copied():
     memory = bytearray(OFFSETS.tobytes())
-    offsets = settle(np.frombuffer(memory).reshape(5, 3))
+    offsets = set_readonly(np.frombuffer(memory).reshape(5, 3))
     skeleton = make(offsets=offsets)
     memory[:] = bytes(len(memory))
     np.testing.assert_array_equal(skeleton.offsets, OFFSETS)
 
 
 def test_a_settled_array_is_not_copied():
-    offsets = settle(OFFSETS.copy())
+    offsets = set_readonly(OFFSETS.copy())
     assert make(offsets=offsets).offsets is offsets
     over_bytes = np.frombuffer(OFFSETS.tobytes()).reshape(5, 3)
     assert make(offsets=over_bytes).offsets is over_bytes
@@ -117,7 +117,7 @@ def test_a_settled_array_is_not_copied():
 
 
 def test_arrays_are_in_c_order_and_aligned_whatever_came_in():
-    transposed = settle(np.asfortranarray(OFFSETS))
+    transposed = set_readonly(np.asfortranarray(OFFSETS))
     packed = b"\0" + OFFSETS.tobytes()
     unaligned = np.frombuffer(packed, dtype=np.float64, offset=1).reshape(5, 3)
     for offsets in (transposed, unaligned):
@@ -128,11 +128,11 @@ def test_arrays_are_in_c_order_and_aligned_whatever_came_in():
 
 
 def test_flags_must_be_flags():
-    np.testing.assert_array_equal(frozen([0, 1, 1], "mask", (3,), np.bool_), [False, True, True])
+    np.testing.assert_array_equal(freeze_array([0, 1, 1], "mask", (3,), np.bool_), [False, True, True])
     with pytest.raises(InvalidValue, match="mask must hold True and False, got 2"):
-        frozen([0, 2], "mask", (2,), np.bool_)
+        freeze_array([0, 2], "mask", (2,), np.bool_)
     with pytest.raises(InvalidValue, match="mask must hold True and False, got nan"):
-        frozen([0, np.nan], "mask", (2,), np.bool_)
+        freeze_array([0, np.nan], "mask", (2,), np.bool_)
 
 
 def test_fields_and_the_role_map_cannot_be_changed():

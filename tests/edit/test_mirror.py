@@ -9,8 +9,8 @@ import pytest
 
 import marey
 from marey.core import ContactPoint, Contacts, Label, Labels, Motion, Skeleton
+from marey.core.annotations import swap_sides
 from marey.edit import mirror
-from marey.edit._notes import other_side
 from marey.edit.mirror import axis_changes, partners
 from marey.errors import JointNotFound
 from marey.maths import quat
@@ -110,8 +110,8 @@ def test_bones_that_move_change_sides_too():
     ],
 )
 def test_names_change_sides_by_whole_words(name, other):
-    assert other_side(name) == other
-    assert other_side(other) == name
+    assert swap_sides(name) == other
+    assert swap_sides(other) == name
 
 
 def test_rigs_whose_bones_lie_along_one_axis(data_folder):

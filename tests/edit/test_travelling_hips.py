@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from marey.core import Motion, Skeleton
+from marey.core.placement import bake_hips_into_root
 from marey.edit import MoveKey, connect, cycle, deseam, edit_path, mirror, resample, retarget, travelled_path, warp
-from marey.edit._figure import rooted
 from marey.maths import quat
 from tests.edit.helpers import same, walk
 
@@ -74,11 +74,11 @@ def test_a_far_away_rest_offset_does_not_swing_the_figure_about():
 
 def test_roots_take_over_the_travel():
     motion = carried(walk())
-    made = rooted(motion)
+    made = bake_hips_into_root(motion)
     assert made.bone_offsets is None
     assert np.abs(body_of(made) - body_of(motion)).max() < 1e-12
-    assert rooted(walk()) is not None
-    assert same(rooted(walk()), walk())
+    assert bake_hips_into_root(walk()) is not None
+    assert same(bake_hips_into_root(walk()), walk())
 
 
 def test_clips_whose_hips_start_elsewhere_are_one_figure():

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import marey
 from marey.core import Label, Labels
+from marey.core.placement import find_left_axis
 from marey.edit import MoveKey, TurnKey, timewarp, warp
-from marey.edit._figure import left_axis
 from marey.edit._splines import hermite, monotone_slopes
 from marey.errors import InvalidValue, JointNotFound, MareyWarning, UnknownName
 from marey.maths import quat
@@ -167,7 +167,7 @@ def test_the_figures_axes_turn_with_it():
     motion = walk().moved((np.pi / 2, 0.0, 0.0))
     made = warp(motion, [MoveKey("hips", 0.0, offset=(0, 0, 0.1), axes="figure")], hold_feet=False)
     moved = (path_of(made, "hips") - path_of(motion, "hips"))[0]
-    left = left_axis(motion.skeleton, motion.world().positions[0])
+    left = find_left_axis(motion.skeleton, motion.world().positions[0])
     assert np.allclose(moved, 0.1 * np.cross(left, [0.0, 1.0, 0.0]), atol=1e-9)
     assert moved[0] > 0.08  # it faces +X there, by and large
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marey.find.chains_kernels import bridges, chains
+from marey.find.chains_kernels import find_bridges, find_chains
 from marey.find.region import region_marks
 from marey.find.region_kernels import CHAIN, VALID
 from tests.find.test_region import RULES, hilly
@@ -25,7 +25,7 @@ def check_steps(path):
 @pytest.mark.parametrize("seed", range(4))
 def test_chains_are_long_disjoint_and_in_order(seed):
     marks = region_marks(hilly(seed), RULES)
-    owner, cells, ends = chains(marks, RULES.chain)
+    owner, cells, ends = find_chains(marks, RULES.chain)
     found = cut(cells, ends)
     assert len(found) > 3
     seen = set()
@@ -49,9 +49,9 @@ def test_bridges_lead_from_the_end_of_one_chain_to_another_and_keep_to_the_valid
     for seed in range(4):
         values = hilly(seed)
         marks = region_marks(values, RULES)
-        owner, cells, ends = chains(marks, RULES.chain)
+        owner, cells, ends = find_chains(marks, RULES.chain)
         last = {tuple(path[-1]) for path in cut(cells, ends)}
-        for path in cut(*bridges(values, marks, owner, cells, ends, RULES.bridge)) if len(ends) else []:
+        for path in cut(*find_bridges(values, marks, owner, cells, ends, RULES.bridge)) if len(ends) else []:
             n_found += 1
             check_steps(path)
             assert 1 <= len(path) - 1 <= RULES.bridge

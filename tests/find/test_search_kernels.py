@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from marey.find import search_kernels
 from marey.find.cells import COARSE, STEP, Cells
 from marey.find.reference import best_ends
+from marey.find.search import best_paths
+from marey.find.search_kernels import PathEnds, PathQuery, find_most_overlap, keep_distinct
 from tests.twins.timewarp import paths_from
 
 
@@ -21,9 +22,8 @@ def some_cells(rng, shape, share):
 def by_kernel(cells, start, stop, extra=1e-4, cap=np.inf, is_row=True):
     n = cells.shape[1] if is_row else cells.shape[0]
     totals, counts, firsts = np.empty(n), np.zeros(n, np.int32), np.zeros(n, np.int32)
-    arrays = (cells.row_runs, cells.row_rises, *cells.saved[1:])
-    how = (COARSE * STEP, start, stop, is_row, extra, cap)
-    looked_at = search_kernels.best_paths(*arrays, *how, totals, counts, firsts)
+    query = PathQuery(start, stop, is_row, COARSE * STEP, extra, cap)
+    looked_at = best_paths(cells, query, PathEnds(totals, counts, firsts))
     return totals, counts, firsts, looked_at
 
 
@@ -108,6 +108,22 @@ def test_nothing_kept_gives_nothing():
     assert np.isinf(by_kernel(cells, 2, 8, is_row=False)[0]).all()
 
 
+def test_paths_through_a_very_wide_grid_are_the_same():
+    units, kept, cells = some_cells(np.random.default_rng(3), (9, 12), 0.85)
+    wide = np.zeros((9, 70_000), dtype=bool)
+    wide[:, -12:] = kept
+    values = np.zeros(wide.shape, np.uint16)
+    values[:, -12:] = units
+    narrow, far = by_kernel(cells, 1, 8), by_kernel(Cells.of(values, wide), 1, 8)
+    ends = np.isfinite(narrow[0])
+    assert ends.any()
+    assert np.isinf(far[0][:-12]).all()
+    np.testing.assert_array_equal(far[0][-12:], narrow[0])
+    np.testing.assert_array_equal(far[1][-12:][ends], narrow[1][ends])
+    np.testing.assert_array_equal(far[2][-12:][ends] - (70_000 - 12), narrow[2][ends])
+    assert far[3] == narrow[3]
+
+
 def test_the_diagonal_of_equal_frames_costs_nothing():
     units = np.full((20, 20), 40_000, np.uint16)
     np.fill_diagonal(units, 0)
@@ -123,14 +139,14 @@ def test_distinct_keeps_the_first_of_what_overlaps():
     clips = np.array([0, 0, 0, 1, 0])
     starts, stops = np.array([0, 1, 5, 0, 40]), np.array([10, 11, 15, 10, 45])
     kept = np.empty(5, np.int64)
-    n = search_kernels.keep_distinct(clips, starts, stops, 0.8, kept)
+    n = keep_distinct(clips, starts, stops, 0.8, kept)
     assert kept[:n].tolist() == [0, 2, 3, 4]
-    n = search_kernels.keep_distinct(clips, starts, stops, 0.4, kept)
+    n = keep_distinct(clips, starts, stops, 0.4, kept)
     assert kept[:n].tolist() == [0, 3, 4]
 
 
 def test_overlap_is_a_share_of_the_shorter():
     places = np.array([[0, 10, 20], [0, 15, 45], [1, 10, 20]])
-    assert search_kernels.most_overlap(places, 3, 0, 16, 26) == (1, 1.0)
-    assert search_kernels.most_overlap(places, 3, 0, 5, 12) == (0, pytest.approx(2 / 7))
-    assert search_kernels.most_overlap(places, 2, 1, 10, 20) == (0, 0.0)
+    assert find_most_overlap(places, 3, (0, 16, 26)) == (1, 1.0)
+    assert find_most_overlap(places, 3, (0, 5, 12)) == (0, pytest.approx(2 / 7))
+    assert find_most_overlap(places, 2, (1, 10, 20)) == (0, 0.0)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from marey.compare import DistanceGrid, distance_grid, frame_distances, frame_weights, point_clouds
+from marey.compiled import python_form
 from marey.errors import InvalidValue
-from marey.graph.alike import at_cells, find_alike
+from marey.graph.alike import at_cells, center_clip, find_alike
+from marey.graph.alike_kernels import align_cells
 from marey.graph.coarse import find_alike_coarsely
 from marey.store import Cache, processes, threads
 from tests.compare.clips import wandering
@@ -30,6 +32,16 @@ def search(coarse, clouds, **options):
     if coarse == 1:
         return find_alike(clouds, WEIGHTS, 0.2, **options)
     return find_alike_coarsely(clouds, WEIGHTS, 0.2, coarse, **options)
+
+
+def test_markers_are_added_in_the_same_order_by_compiled_and_python_code():
+    clips = [center_clip(wandering(40, 21, seed=k), 0, 40) for k in (1, 2)]
+    cells = np.array([[3, 4], [10, 12], [30, 9]])
+    weights = np.full(7, 1.0 / 7.0)
+    compiled, python = np.empty((3, 4)), np.empty((3, 4))
+    align_cells(*clips, cells, weights, compiled)
+    python_form(align_cells)(*clips, cells, weights, python)
+    np.testing.assert_allclose(compiled, python, rtol=0.0, atol=1e-15)
 
 
 def test_distance_and_transform_are_those_of_the_frames():

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marey.edit._figure import place
+from marey.core.placement import find_placement
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.graph import MotionGraph, Walk
 from marey.graph.follow import way_of
-from marey.graph.reach_kernels import bent_length
+from marey.graph.reach_kernels import measure_dubins_path
 from marey.maths import rigid2d
 from tests.graph.clips import two_styles, walking_graph
 
@@ -50,17 +50,17 @@ def test_what_is_left_to_go_is_the_shortest_bent_way(seed):
     chance = np.random.default_rng(seed)
     x, z, goal_x, goal_z = chance.normal(0, 3, 4)
     ahead, heading = chance.uniform(-3, 3, 2)
-    found = bent_length(x, z, ahead, goal_x, goal_z, heading, 0.9)
+    found = measure_dubins_path(x, z, ahead, goal_x, goal_z, heading, 0.9)
     assert found == pytest.approx(slow_length(x, z, ahead, goal_x, goal_z, heading, 0.9), abs=5e-3)
     # There and back is as long, and where the heading does not matter it is no longer.
-    back = bent_length(goal_x, goal_z, heading + np.pi, x, z, ahead + np.pi, 0.9)
+    back = measure_dubins_path(goal_x, goal_z, heading + np.pi, x, z, ahead + np.pi, 0.9)
     assert found == pytest.approx(back, abs=1e-9)
-    assert bent_length(x, z, ahead, goal_x, goal_z, np.nan, 0.9) <= found + 1e-9
+    assert measure_dubins_path(x, z, ahead, goal_x, goal_z, np.nan, 0.9) <= found + 1e-9
 
 
 def test_straight_ahead_the_way_is_straight_and_back_it_is_half_a_turn_more():
-    assert bent_length(1.0, 0.0, 0.0, 1.0, 5.0, np.nan, 2.0) == pytest.approx(5.0)
-    assert bent_length(0.0, 0.0, 0.0, 2.0, -6.0, np.pi, 1.0) == pytest.approx(np.pi + 6.0)
+    assert measure_dubins_path(1.0, 0.0, 0.0, 1.0, 5.0, np.nan, 2.0) == pytest.approx(5.0)
+    assert measure_dubins_path(0.0, 0.0, 0.0, 2.0, -6.0, np.pi, 1.0) == pytest.approx(np.pi + 6.0)
 
 
 @pytest.mark.parametrize("heading", [None, 0.5])
@@ -69,7 +69,7 @@ def test_a_walk_goes_on_to_a_place_and_lands_there(walk, heading):
     np.testing.assert_array_equal(longer.edges[: len(walk.edges)], walk.edges)
     np.testing.assert_array_equal(longer.start, walk.start)
     made, landing = longer.landed((3.0, 4.0), heading)
-    end = place(made.skeleton, made.world(), len(made) - 1)
+    end = find_placement(made.skeleton, made.world(), len(made) - 1)
     np.testing.assert_allclose(end[1:], [3.0, 4.0], atol=1e-9)
     if heading is not None:
         np.testing.assert_allclose(end[0], heading, atol=1e-9)
@@ -85,7 +85,7 @@ def test_a_walk_goes_on_into_a_clip_at_a_place(graph, walk, clip):
     assert graph.nodes[graph.edges.heads[edge], 0] == number
     frame = graph.nodes[graph.edges.heads[edge], 1] - 1
     motion = graph.clips[number]
-    own = place(motion[:1].skeleton, motion[:1].world(), 0)
+    own = find_placement(motion[:1].skeleton, motion[:1].world(), 0)
     wanted = rigid2d.compose(np.array([0.0, 1.0, 7.0]), rigid2d.invert(own))
     there = rigid2d.apply(wanted, motion.travel[frame, [0, 2]])
     here = longer.motion(clean=False).travel[-1, [0, 2]]
@@ -121,7 +121,7 @@ def test_a_clip_is_entered_in_its_first_seconds(graph, at):
     assert (graph.clips[clip].name, frame <= 3.0 * graph.fps) == ("walk2", True)
     assert graph.nodes[graph.edges.tails[walk.edges[0]], 0] == 0
     motion = graph.clips[2]
-    own = place(motion[:1].skeleton, motion[:1].world(), 0)
+    own = find_placement(motion[:1].skeleton, motion[:1].world(), 0)
     wanted = rigid2d.compose(np.array([at[2], *at[:2]]), rigid2d.invert(own))
     assert abs(rigid2d.wrap_angle(walk.places[-1][0] - wanted[0])) < 0.5
     there = rigid2d.apply(wanted, motion.travel[frame, [0, 2]])

@@ -7,7 +7,8 @@ import pytest
 
 from marey.errors import InvalidValue, NoResult
 from marey.graph import MotionGraph
-from marey.graph.edge_paths import edge_paths
+from marey.graph.beam_kernels import Bounds, Course, FollowSearch, FollowSettings, extend_state
+from marey.graph.edge_paths import edge_layout, edge_paths
 from marey.graph.follow import checked_path, follow, way_of
 from tests.graph.clips import two_styles, walking_graph
 
@@ -58,18 +59,22 @@ def frames_in_place(way, radius: float) -> int:
 
 
 def test_whoever_dawdles_pays(graph):
-    from marey.graph.beam_kernels import extend
-
     course, total = checked_path(np.array([[0.0, 0.0], [0.0, 4.0]]))
     still = np.zeros((60, 2))
     state = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0])
     out = np.zeros(5)
 
     def cost(patience: int) -> float:
-        played = extend.py_func(
-            state, 0, 0, np.array([0, 60]), still, np.zeros(60), course, 0.02, np.array([total]), 0.0, 0.25, patience,
-            1.0, np.zeros((0, 3)), 0, np.zeros((0, 0, 2)), 0.5, 0, out,
-        )  # fmt: skip
+        layout = edge_layout(graph, edge_paths(graph), 0.2)._replace(
+            first=np.array([0, 60]), points=still, steps=np.zeros(60)
+        )
+        search = FollowSearch(
+            layout,
+            Course(course, 0.02, np.array([total]), np.ones((1, 1), dtype=bool), 0.9),
+            Bounds(np.zeros((0, 3)), np.zeros((0, 0, 2)), 0.5, 0),
+            FollowSettings(0.0, 0.25, patience, 1.0, 0.5, 60.0, 0.2, 60, 25),
+        )
+        played = extend_state(state, 0, 0, 0, search, out)
         assert played == 0
         return float(out[1])
 

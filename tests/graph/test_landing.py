@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marey.core import Motion
-from marey.edit._figure import place
+from marey.core.placement import find_placement
 from marey.errors import InvalidValue, NoResult
 from marey.graph.landing import Landing, landed
 from marey.maths import rigid2d
@@ -26,7 +26,7 @@ def plain(walk) -> Motion:
 
 
 def end_of(motion: Motion) -> np.ndarray:
-    return place(motion.skeleton, motion.world(), len(motion) - 1)
+    return find_placement(motion.skeleton, motion.world(), len(motion) - 1)
 
 
 @pytest.fixture(scope="module", params=[(0.2, 0.3), (0.15, -0.25), (0.0, 0.4)])

@@ -665,3 +665,8 @@ def cut(truth: Truth, n_frames: int) -> Truth:
     """The first frames."""
     nodes = tuple(replace(node, turns=node.turns[:n_frames]) for node in truth.nodes)
     return Truth(nodes, truth.root[:n_frames])
+
+
+def read_nothing(section):
+    """In place of `bvh_rows._clean_rows`: leaves all rows to the careful reader."""
+    return np.empty((0, section.n_columns)), section.start

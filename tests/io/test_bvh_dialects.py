@@ -1,4 +1,4 @@
-"""Every dialect of one motion loads to that motion, by compiled kernels and without them, and survives a save.
+"""Every dialect of one motion loads to that motion, by the kernel and by the careful reader alone, and survives a save.
 
 Files of it that are cut off or damaged are never read as other motion.
 """
@@ -15,16 +15,19 @@ from marey.core import Motion
 from marey.errors import MareyError, MareyWarning
 from marey.io import bvh_read, bvh_rows
 from marey.io.bvh_read import read_bvh
-from tests.io.dialects import DIALECTS, FPS, Dialect, Style, cut, in_pieces, make_truth, render
+from tests.io.dialects import DIALECTS, FPS, Dialect, Style, cut, in_pieces, make_truth, read_nothing, render
 from tests.twins.bvh import evaluate
 
 TRUTH = make_truth()
 
 
-@pytest.fixture(params=["compiled", "plain"])
-def _each_path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (bvh_rows, bvh_read):
-        monkeypatch.setattr(module, "worthwhile", lambda work, break_even: request.param == "compiled")
+@pytest.fixture(params=["compiled", "compiled in halves", "careful"])
+def _each_reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "careful":
+        monkeypatch.setattr(bvh_rows, "_clean_rows", read_nothing)
+    elif request.param == "compiled in halves":
+        monkeypatch.setattr(bvh_rows, "_LARGE", 0)
+        monkeypatch.setattr(bvh_read, "_LARGE", 0)
 
 
 def load(dialect: Dialect, folder: Path) -> tuple[Motion, list[str]]:
@@ -48,7 +51,7 @@ def test_there_are_enough_dialects() -> None:
     assert len(DIALECTS) >= 100
 
 
-@pytest.mark.usefixtures("_each_path")
+@pytest.mark.usefixtures("_each_reader")
 @pytest.mark.parametrize("name", DIALECTS)
 def test_loads_to_the_truth(name: str, tmp_path: Path) -> None:
     dialect = DIALECTS[name](TRUTH)
@@ -136,7 +139,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.usefixtures("_each_path")
+@pytest.mark.usefixtures("_each_reader")
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_cut_off_anywhere_is_an_error_or_a_prefix_with_a_warning(layout: str) -> None:
     """Every number has six decimals, so that even a last number that is cut can be told."""
@@ -160,7 +163,7 @@ def test_cut_off_anywhere_is_an_error_or_a_prefix_with_a_warning(layout: str) ->
     assert n_prefixes > (1 if layout == "one line" else 500)
 
 
-@pytest.mark.usefixtures("_each_path")
+@pytest.mark.usefixtures("_each_reader")
 def test_a_lost_or_doubled_number_is_never_read_as_motion() -> None:
     """In any row but the last; there it cannot be told from a row cut short, and is dropped with a warning."""
     lines = render(SHORT, FIXED).split("\n")
@@ -183,8 +186,8 @@ def test_a_lost_or_doubled_number_is_never_read_as_motion() -> None:
             np.testing.assert_array_equal(rows, whole[:-1])
 
 
-def test_both_paths_agree_on_damaged_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the damage, the compiled reader and the plain one say the same."""
+def test_all_readers_agree_on_damaged_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the damage, reading by the kernel, at once or in halves, gives what the careful reader alone gives."""
     text = bytearray(render(SHORT, Style(number="{:.3f}".format)).encode())
     start = text.index(b"Frame Time")
     rng = np.random.default_rng(11)
@@ -196,13 +199,15 @@ def test_both_paths_agree_on_damaged_files(monkeypatch: pytest.MonkeyPatch) -> N
             at = int(rng.integers(start, len(data)))
             data[at : at + int(rng.integers(0, 3))] = pieces[int(rng.integers(len(pieces)))]
         told = []
-        for compiled in (True, False):
-            monkeypatch.setattr(bvh_rows, "worthwhile", lambda work, break_even, compiled=compiled: compiled)
+        for clean_rows, large in ((bvh_rows._clean_rows, 1 << 30), (bvh_rows._clean_rows, 0), (read_nothing, 0)):
+            monkeypatch.setattr(bvh_rows, "_LARGE", large)
+            monkeypatch.setattr(bvh_rows, "_clean_rows", clean_rows)
             try:
                 rows, warned = load_quietly(bytes(data))
                 told.append((rows.tolist(), warned))
             except MareyError as error:
                 told.append(([], [str(error)]))
-        assert told[0] == told[1]
+            monkeypatch.undo()
+        assert told[0] == told[1] == told[2]
         seen.add(bool(told[0][0]))
     assert seen == {True, False}

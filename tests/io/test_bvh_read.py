@@ -15,7 +15,8 @@ from marey.core import Motion
 from marey.errors import FileError, LimitExceeded, MareyWarning, ParseError, UnknownName, UnreadableFile
 from marey.io import bvh_read, bvh_rows
 from marey.io.bvh_read import read_bvh
-from tests.io.dialects import make_truth, render
+from marey.maths import euler, quat
+from tests.io.dialects import make_truth, read_nothing, render
 from tests.twins.bvh import evaluate
 
 HIERARCHY = """\
@@ -39,10 +40,13 @@ ROWS = ["1.5 2 3 4 5 6 7 8 9", "1.75 2 3 4 5 6 7 8 10", "2 2 3 4 5 6 7 8 11", "2
 FIRST_ROW = 19  # its line
 
 
-@pytest.fixture(params=["compiled", "plain"])
-def _each_path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (bvh_rows, bvh_read):
-        monkeypatch.setattr(module, "worthwhile", lambda work, break_even: request.param == "compiled")
+@pytest.fixture(params=["compiled", "compiled in halves", "careful"])
+def _each_reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "careful":
+        monkeypatch.setattr(bvh_rows, "_clean_rows", read_nothing)
+    elif request.param == "compiled in halves":
+        monkeypatch.setattr(bvh_rows, "_LARGE", 0)
+        monkeypatch.setattr(bvh_read, "_LARGE", 0)
 
 
 def bvh(hierarchy: str = HIERARCHY, frames: str = "Frames: 4", time: str = "Frame Time: 0.01", rows=ROWS) -> str:
@@ -424,7 +428,7 @@ for _word in ("1e999", "-1e999", "1e13", "9" * 13, "-3.4e38"):
     )
 
 
-@pytest.mark.usefixtures("_each_path")
+@pytest.mark.usefixtures("_each_reader")
 @pytest.mark.parametrize("name", MALFORMED_ROWS)
 def test_malformed_rows(name: str) -> None:
     raises(*MALFORMED_ROWS[name])
@@ -489,7 +493,7 @@ def test_unknown_root() -> None:
 # Layouts that can be read in one way only, and how that is made sure.
 
 
-@pytest.mark.usefixtures("_each_path")
+@pytest.mark.usefixtures("_each_reader")
 @pytest.mark.parametrize(
     "rows",
     [
@@ -595,7 +599,7 @@ def test_memory_is_at_most_six_times_the_file(tmp_path: Path) -> None:
     code = f"""
         import re
         from pathlib import Path
-        import numba, marey
+        import marey
 
         def memory(kind):
             return 1024 * int(re.search(kind + r":\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1])
@@ -624,20 +628,16 @@ def test_warnings_reach_the_user(tmp_path: Path) -> None:
         marey.load(path)
 
 
-@pytest.mark.parametrize("block", [1, 3, 10, 64, 8192])
-def test_signs_are_continuous_across_blocks_of_frames(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+def test_rotations_are_products_about_the_axes_with_continuous_signs() -> None:
     # Angles that wrap at 180 degrees, one joint at another time than the other.
     turn = (np.arange(60) * 11.0 + 180.0) % 360.0 - 180.0
     rows = [f"0 0 0 {a:g} 0 20 {b:g} 30 0" for a, b in zip(turn, np.roll(turn, 7), strict=True)]
     text = bvh(frames="Frames: 60", rows=rows).encode()
-    paths = {}
-    for path in ("compiled", "plain"):
-        for module in (bvh_rows, bvh_read):
-            monkeypatch.setattr(module, "worthwhile", lambda work, break_even, path=path: path == "compiled")
-        monkeypatch.setattr(bvh_read, "_BLOCK", block)
-        paths[path] = read_bvh(text, "walk.bvh").rotations
-    assert ((paths["plain"][1:] * paths["plain"][:-1]).sum(axis=-1) > 0.0).all()
-    np.testing.assert_allclose(paths["plain"], paths["compiled"], atol=1e-14)
+    raw = read_bvh(text, "walk.bvh")
+    assert ((raw.rotations[1:] * raw.rotations[:-1]).sum(axis=-1) > 0.0).all()
+    angles = np.radians(raw.source.channel_values[:, 3:].reshape(60, 2, 3))
+    expected = quat.unroll(euler.from_axes(angles, "ZXY"))
+    np.testing.assert_allclose(raw.rotations[:, :2], expected, atol=1e-14)
 
 
 def test_a_rotation_channel_twice_in_a_row_is_warned_of_with_its_line() -> None:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numba  # noqa: F401  the compiled readers are the ones to be hit
 import numpy as np
 import pytest
 

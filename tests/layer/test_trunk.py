@@ -26,8 +26,7 @@ def test_the_best_rotation_is_the_one_by_singular_values(seed):
     rng = np.random.default_rng(seed)
     source = rng.normal(size=(5, 3))
     target = Rotation.random(random_state=seed).apply(source) + 0.1 * rng.normal(size=(5, 3))
-    out = np.empty(4)
-    trunk_kernels.best_rotation(source, target, out)
+    out = trunk_kernels.best_rotation(source, target)
     assert out[0] >= 0.0
     assert (twin.best_rotation(source, target).inv() * twin.rotation(out)).magnitude() < 1e-9
 
@@ -36,8 +35,7 @@ def test_the_best_rotation_is_the_one_by_singular_values(seed):
 def test_a_turned_cloud_is_turned_back_exactly(angle):
     source = np.random.default_rng(0).normal(size=(4, 3))
     turn = Rotation.from_rotvec(angle * np.array([0.6, 0.0, 0.8]))
-    out = np.empty(4)
-    trunk_kernels.best_rotation(source, turn.apply(source), out)
+    out = trunk_kernels.best_rotation(source, np.ascontiguousarray(turn.apply(source)))
     np.testing.assert_allclose(twin.rotation(out).apply(source), turn.apply(source), atol=1e-12)
 
 
@@ -89,11 +87,8 @@ def test_a_posture_turn_is_made_in_the_hip_frame(pair):
     before, after = (quat.mul(trunk.carrier, each) for each in (trunk.local, local))
     seen = [quat.inv_mul(trunk.hip, each) for each in (before, after)]
     assert quat.angle_between(seen[1], quat.mul(turn, seen[0])).max() < 1e-7
-    one = np.empty(4)
-    trunk_kernels.with_posture(
-        trunk.local[3], trunk.carrier[3], trunk.hip[3], np.ascontiguousarray(turn), np.empty((2, 4)), one
-    )
-    assert quat.angle_between(one, local[3]) < 1e-7
+    one = trunk_kernels.rotate_trunk(*(tuple(each) for each in (trunk.local[3], trunk.carrier[3], trunk.hip[3], turn)))
+    assert quat.angle_between(np.array(one), local[3]) < 1e-7
 
 
 def test_steadied_hips_follow_a_turn_but_not_the_steps():
@@ -135,7 +130,7 @@ def test_the_path_is_as_cheap_as_any(seed):
     held = rng.uniform(size=12) < 0.3
     columns = np.empty(12)
     limit = 2 + seed % 2
-    got = phase_kernels.best_path(values, 5, limit, 0.01, held, columns)
+    got = phase_kernels.find_path(values, 5, limit, 0.01, held, columns)
     assert got == pytest.approx(twin.best_path(values, 5, limit, 0.01, held), abs=1e-12)
     assert (np.diff(columns) >= 0.0).all()
     assert columns[0] < 5
@@ -143,4 +138,4 @@ def test_the_path_is_as_cheap_as_any(seed):
 
 def test_no_path_where_the_upper_clip_is_too_short():
     columns = np.empty(12)
-    assert np.isinf(phase_kernels.best_path(np.ones((12, 4)), 1, 2, 0.0, np.zeros(12, dtype=bool), columns))
+    assert np.isinf(phase_kernels.find_path(np.ones((12, 4)), 1, 2, 0.0, np.zeros(12, dtype=bool), columns))

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from marey.edit._figure import place
+from marey.core.placement import find_placement
 from marey.errors import InvalidValue, MareyWarning
 from marey.maths import rigid2d
 from marey.parametric import ParametricMotion
@@ -115,18 +115,18 @@ def test_an_example_asked_for_by_its_parameters_comes_back():
 
 
 def standing_at_origin(motion):
-    return motion.moved(rigid2d.invert(place(motion.skeleton, motion.world(), 0))).world().positions
+    return motion.moved(rigid2d.invert(find_placement(motion.skeleton, motion.world(), 0))).world().positions
 
 
 def test_every_motion_begins_on_the_origin_unless_it_is_said_where():
     made = long_take_space()
-    places = [place(motion.skeleton, motion.world(), 0) for motion in made.registration.motions]
+    places = [find_placement(motion.skeleton, motion.world(), 0) for motion in made.registration.motions]
     assert np.ptp(places, axis=0)[1:].max() > 2.0  # cut from all over the floor
     for target in near_samples(made, 4):
         motion = made(target, clean=False)
-        np.testing.assert_allclose(place(motion.skeleton, motion.world(), 0), 0.0, atol=1e-9)
+        np.testing.assert_allclose(find_placement(motion.skeleton, motion.world(), 0), 0.0, atol=1e-9)
         there = made(target, clean=False, start=(0.5, 2.0, -1.0))
-        np.testing.assert_allclose(place(there.skeleton, there.world(), 0), (0.5, 2.0, -1.0), atol=1e-9)
+        np.testing.assert_allclose(find_placement(there.skeleton, there.world(), 0), (0.5, 2.0, -1.0), atol=1e-9)
 
 
 def test_a_place_asked_for_is_that_place_in_the_world():
@@ -261,7 +261,7 @@ def test_only_examples_with_a_weight_are_blended_and_recorded():
     target = made.samples[-1]
     motion = made(target, name="reach here", start=(0.3, 1.0, 2.0))
     assert motion.name == "reach here"
-    np.testing.assert_allclose(place(motion.skeleton, motion.world(), 0), (0.3, 1.0, 2.0), atol=0.02)
+    np.testing.assert_allclose(find_placement(motion.skeleton, motion.world(), 0), (0.3, 1.0, 2.0), atol=0.02)
     steps = {step["op"]: step for step in motion.source.provenance}
     assert motion.source.provenance[-1]["op"] == "parametric"
     used = np.count_nonzero(made.weights(target))

@@ -7,10 +7,11 @@ import pickle
 import numpy as np
 import pytest
 
-from marey.edit._figure import facing
+from marey.core.placement import find_facing
 from marey.errors import InvalidValue, NoResult, ParseError, UnknownVersion
-from marey.pmg import GaitSpace, gait_kernels
+from marey.pmg import GaitSpace
 from marey.pmg.gait_cycles import PER_CYCLE, cut, cycles_of, grid_phases
+from marey.pmg.gait_kernels import interpolate_rows, mix_singles, mix_values, solve_weights
 from marey.samples import sample
 from tests.pmg.characters import turn_space, two_speed_walker, walks
 from tests.twins.pmg import catmull_rom, tilted_weights
@@ -22,7 +23,7 @@ def test_weights_are_those_of_a_general_solver(d):
     off = rng.normal(size=(30, d)) + 0.3
     heat = -0.5 * (off**2).sum(axis=1)
     weights = np.empty(30)
-    gait_kernels.tilt(off, heat, 60, 1e-10, 0.0, np.empty(30), weights)
+    solve_weights(off, heat, 60, 1e-10, 0.0, np.empty(30), weights)
     np.testing.assert_allclose(weights, tilted_weights(off, heat), atol=1e-6)
     assert np.abs(weights @ off).max() < 1e-9
 
@@ -31,10 +32,12 @@ def test_mix_and_between_are_their_slow_forms():
     rng = np.random.default_rng(0)
     values, weights = rng.normal(size=(5, 9, 4)), np.array([0.2, 0.0, 0.5, 0.3, 0.0])
     mixed, rows = np.empty((9, 4)), np.array([0.0, 0.3, 1.0, 4.7, 7.9, 8.0])
-    gait_kernels.mix(weights, values, mixed)
+    mix_singles(weights, values.astype(np.float32), mixed)
+    np.testing.assert_allclose(mixed, sum(w * v for w, v in zip(weights, values, strict=True)), atol=1e-6)
+    mix_values(weights, values, mixed)
     np.testing.assert_allclose(mixed, sum(w * v for w, v in zip(weights, values, strict=True)))
     out = np.empty((len(rows), 4))
-    gait_kernels.between(mixed, rows, out)
+    interpolate_rows(mixed, rows, out)
     np.testing.assert_allclose(out, catmull_rom(mixed, rows), atol=1e-12)
     np.testing.assert_allclose(out[2], mixed[1])
 
@@ -45,7 +48,7 @@ def test_turn_is_met_and_is_what_the_figure_does():
     for target in np.linspace(space.low[0], space.high[0], 9):
         assert space.reached([target])[0] == pytest.approx(target, abs=np.radians(0.1))
         made = space([target])
-        faced = facing(made.skeleton, made.world().positions)
+        faced = find_facing(made.skeleton, made.world().positions)
         cycle = (len(made) - 1) / (1.0 + 2.0 * extra)
         at = np.array([extra * cycle, (1.0 + extra) * cycle])
         turned = np.diff(np.interp(at, np.arange(len(made)), faced))[0]

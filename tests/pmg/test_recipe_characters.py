@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from marey.control import FollowDirection, RandomWalk
-from marey.edit._figure import facing
+from marey.core.placement import find_facing
 from marey.maths import rigid2d
 from marey.pmg import Choice
 from tests.pmg.recipes import small_character
@@ -74,7 +74,7 @@ def test_a_dance_turns_to_a_heading():
     node = small_character("boxing").node("dance")
     here = np.array([0.4, 1.0, 2.0])
     made = node.motion(node.request(node, {"direction": 1.2}, here))
-    turned = facing(made.skeleton, made.world().positions)
+    turned = find_facing(made.skeleton, made.world().positions)
     assert abs(turned[-1] - turned[0] - 0.8) < np.radians(3.0)
 
 
@@ -84,7 +84,7 @@ def test_who_can_only_turn_right_answers_left_with_right_turns():
     stream.record(3.0)
     stream.request(direction=np.pi / 2.0)
     played = stream.record(14.0)
-    turned = facing(played.skeleton, played.world().positions)
+    turned = find_facing(played.skeleton, played.world().positions)
     assert turned.max() - turned[0] < np.radians(25.0)
     assert abs(turned[-1] - turned[0] + 1.5 * np.pi) < np.radians(25.0)
 

@@ -8,7 +8,7 @@ import pytest
 from marey.control import FollowDirection, RandomWalk
 from marey.control.trials import try_stream
 from marey.control.turning_plan import turning_ring
-from marey.edit._figure import facing
+from marey.core.placement import find_facing
 from marey.edit.mirror import mirror
 from marey.errors import InvalidValue, NoResult, ParseError
 from marey.pmg import GaitSpace, read_recipe
@@ -59,7 +59,7 @@ def test_turn_of_a_step_is_met():
     for target in np.linspace(space.low[0], space.high[0], 5):
         assert space.reached([target])[0] == pytest.approx(target, abs=np.radians(0.1))
         made = space([target])
-        faced = facing(made.skeleton, made.world().positions)
+        faced = find_facing(made.skeleton, made.world().positions)
         at = np.array([0.2, 0.7]) / 0.9 * (len(made) - 1)
         assert np.diff(np.interp(at, np.arange(len(made)), faced))[0] == pytest.approx(target, abs=np.radians(4.0))
 
@@ -91,7 +91,7 @@ def test_who_alternates_turns_by_a_plan():
     stream.record(2.0)
     stream.request(direction=-2.0)
     played = stream.record(6.0)
-    faced = facing(played.skeleton, played.world().positions)
+    faced = find_facing(played.skeleton, played.world().positions)
     assert abs(faced[-1] + 2.0) < np.radians(15.0)
 
 

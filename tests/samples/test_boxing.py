@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from marey.compare import distance_grid
-from marey.edit._figure import facing
+from marey.core.placement import find_facing
 from marey.samples import sample
 
 
 def turned(motion):
-    heading = facing(motion.skeleton, motion.world().positions)
+    heading = find_facing(motion.skeleton, motion.world().positions)
     return heading[-1] - heading[0]
 
 

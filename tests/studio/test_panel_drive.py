@@ -139,9 +139,9 @@ def test_frames_are_the_streams_own_moved_as_one(drivers: dict[str, Callable[[],
 
 
 def _place(frame: Motion) -> Any:
-    from marey.edit._figure import place
+    from marey.core.placement import find_placement
 
-    return place(frame.skeleton, frame.world(), 0)
+    return find_placement(frame.skeleton, frame.world(), 0)
 
 
 @pytest.mark.parametrize("way", ["character", "matching", "tree"])
@@ -380,7 +380,6 @@ def test_a_start_that_fails_leaves_the_account_as_it_was(
 ) -> None:
     async def scene() -> None:
         monkeypatch.setattr(drive, "_driver", AsyncMock(return_value=drivers["tree"]()))
-        monkeypatch.setattr(drive, "rehearse", AsyncMock())
         motions, live = Motions(), Live(Outbox(), lambda event: None)
         session = SimpleNamespace(motions=motions, live=live, kept=Kept())
         await drive.start_drive(cast("Session", session), StartDrive("tree"))

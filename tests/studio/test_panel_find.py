@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import marey
-from marey.edit._figure import place
+from marey.core.placement import find_placement
 from marey.find import MatchWeb
 from marey.maths import rigid2d
 from marey.parametric import ParametricMotion, position
@@ -81,7 +81,7 @@ def test_matches_come_in_pages_and_stand_facing_ahead(found: tuple[FakePage, dic
     assert [tile["distance"] for tile in tiles] == pytest.approx(kicks().distances.tolist(), abs=1e-6)
     motion = kicks().motions[0]
     world = motion.world()
-    ahead = rigid2d.apply(rigid2d.invert(place(motion.skeleton, world, 0)), world.positions[::2])
+    ahead = rigid2d.apply(rigid2d.invert(find_placement(motion.skeleton, world, 0)), world.positions[::2])
     points = np.array(tiles[0]["points"]).reshape(tiles[0]["n_frames"], -1, 3) / 1000.0
     roles = motion.skeleton.roles
     for role in ("hips", "right_ball", "head", "left_hand"):

@@ -128,45 +128,6 @@ def test_only_folders_of_processes_that_are_gone_are_swept(tmp_path: Path, monke
     assert remove_stale(tmp_path / "nowhere") == 0
 
 
-def test_the_worker_says_that_it_compiles_where_nothing_is_cached(tmp_path: Path) -> None:
-    """In a process that has not loaded Numba, with a cache that is empty, and again when it is not."""
-    script = """
-import sys, time
-from marey.studio.compiling import Compiling
-said = []
-with Compiling(lambda: said.append(1)):
-    time.sleep(0.05)
-    loaded = "numba" in sys.modules
-    import twice
-    assert twice.slow(3) > 0
-print(loaded, len(said) > 0)
-"""
-    (tmp_path / "twice.py").write_text(
-        "import time\n"
-        "from numba import njit\n"
-        "from numba.core import event\n"
-        "@njit(cache=True)\n"
-        "def slow(n):\n"
-        "    s = 0.0\n"
-        "    for i in range(n):\n"
-        "        s += i ** 0.5\n"
-        "    return s\n"
-        "class Lasts(event.Listener):\n"
-        "    def on_start(self, event):\n"
-        "        pass\n"
-        "    def on_end(self, event):\n"
-        "        time.sleep(1.2)\n"
-        "time.sleep(0.1)\n"
-        "event._registered['numba:compile'].insert(0, Lasts())\n"
-    )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
-    for expected in ("False True", "False False"):
-        done = subprocess.run(
-            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
-        )
-        assert done.stdout.strip() == expected
-
-
 def test_what_fails_in_a_live_stream_is_logged_where_it_is_a_bug(caplog: pytest.LogCaptureFixture) -> None:
     class Broken:
         joints, parents = ("hips",), (-1,)

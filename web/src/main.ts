@@ -11,7 +11,6 @@ import { panelbar } from "./panelbar";
 import { saveSidecar } from "./panels/look";
 import { transport } from "./transport";
 import { viewbar } from "./viewbar";
-import { showReadiness } from "./widgets/readiness";
 
 const STATES: Record<Exclude<State, "closed">, string> = {
   connecting: "connecting…", open: "", lost: "connection lost, trying again…",
@@ -59,7 +58,6 @@ async function start(): Promise<void> {
   theme.setAttribute("aria-label", "Light or dark");
   theme.id = "theme";
   byId("topbar").append(...historyButtons(app), theme);
-  showReadiness(byId("state"), app.events);
 
   const showState = (state: State) => {
     byId("state").textContent = state === "closed" ? connection.why : STATES[state];
@@ -96,8 +94,6 @@ async function begin(app: App, files: Files, welcome: Welcome, early: Early): Pr
   for (const info of welcome.motions) app.add(info, false);
   const listing = files.load(first ? early.listing : undefined).catch(() => []);
   if (first) await showFirst(app, welcome, listing, early);
-  // What the server may then do in the background would only slow the first figure down.
-  await app.connection.ask("shown", {}).catch(() => undefined);
 }
 
 /** Show what was selected before a reload, or the first file of the folder. */

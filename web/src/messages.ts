@@ -102,10 +102,6 @@ export interface Hello {
 export interface Nothing {
 }
 
-/** The page has shown what it shows first: what others might have to wait for may begin behind it. */
-export interface Shown {
-}
-
 /** End the work of the command with id `job`, which then fails with type "Cancelled". */
 export interface Cancel {
   job: number;
@@ -1484,18 +1480,6 @@ export interface MotionChanged {
   motion: MotionInfo;
 }
 
-/**
- * What is compiled at its first use is compiled beforehand: `done` of `of` pieces, and now `piece`.
- *
- * It is over where all are.
- */
-export interface GettingReady {
-  event: "getting_ready";
-  done: number;
-  of: number;
-  piece: string;
-}
-
 /** The answer to ``POST /upload?session=...&name=walk.bvh``: what `open` takes, with `where` "uploads". */
 export interface Uploaded {
   path: string;
@@ -1538,7 +1522,6 @@ export interface ViewData {
 /** Every command, with its fields and its reply. */
 export interface Commands {
   "hello": { fields: Hello; reply: Welcome };
-  "shown": { fields: Shown; reply: Nothing };
   "cancel": { fields: Cancel; reply: Nothing };
   "list": { fields: ListFolder; reply: FolderList };
   "open": { fields: OpenFile; reply: MotionInfo };
@@ -1622,6 +1605,6 @@ export interface Commands {
   "drive_keep": { fields: KeepDriven; reply: Kept };
 }
 
-export type StudioEvent = LiveEnded | MotionChanged | GettingReady;
+export type StudioEvent = LiveEnded | MotionChanged;
 
 export const PANELS = ["look", "compare", "blend", "graph", "find", "layer", "author", "drive"] as const;

@@ -11,7 +11,7 @@ from marey.bench.figures import Figure, against_peer, at_most
 from marey.bench.registration import N_FRAMES, N_MOTIONS, gaits
 from marey.bench.timing import best_of
 from marey.blend.blend import blend
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.register import register
 from marey.register.registration import RegistrationCurve
 

@@ -16,7 +16,7 @@ from marey.bench.figures import Figure, against_floor, at_most
 from marey.bench.timing import best_of
 from marey.clean import clean, clean_stream, contact_points
 from marey.core import Contacts, Motion
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.samples import sample
 
 if TYPE_CHECKING:

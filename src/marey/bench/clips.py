@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.io.bvh_write import write_bvh
@@ -31,7 +31,7 @@ def bench_motion(n_frames: int, seed: int = 0) -> Motion:
     angles[:, skeleton.is_end_site] = 0.0
     rotations = quat.unroll(euler.from_euler(np.deg2rad(angles), "ZXY"))
     root = np.cumsum(rng.normal(0, 0.005, (n_frames, 3)), axis=0) + [0.0, 0.9, 0.0]
-    return Motion(skeleton, settle(root), settle(rotations), 120.0, name=f"bench_{n_frames}")
+    return Motion(skeleton, set_readonly(root), set_readonly(rotations), 120.0, name=f"bench_{n_frames}")
 
 
 def bench_bvh(n_frames: int) -> bytes:

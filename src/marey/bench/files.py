@@ -1,4 +1,4 @@
-"""Benches of reading, writing and starting up."""
+"""Benches of reading and writing."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ PER_THOUSAND = "ms per 1000 frames"
 
 def bench_load(path: str) -> Iterator[Figure]:
     """Reading a BVH file to a ready Motion, warm and in a new process."""
-    import numba  # noqa: F401  kernels are measured warm
-
     scale = 1e6 / len(load_motion(path))
     if not has("pybvh"):
         (mine,) = best_of([lambda: load_motion(path)])
@@ -32,8 +30,8 @@ def bench_load(path: str) -> Iterator[Figure]:
     yield against_peer("load", "load, warm", PER_THOUSAND, "pybvh", (mine * scale, peer * scale), 2.0)
     mine, peer = best_commands(
         [
-            _python("import sys, marey; marey.load(sys.argv[1])", path),
-            _python("import sys, pybvh; pybvh.read_bvh_file(sys.argv[1])", path),
+            python_command("import sys, marey; marey.load(sys.argv[1])", path),
+            python_command("import sys, pybvh; pybvh.read_bvh_file(sys.argv[1])", path),
         ],
         rounds=9,
     )
@@ -59,8 +57,6 @@ def bench_save(path: str) -> Iterator[Figure]:
 
 def bench_growth(path: str) -> Iterator[Figure]:
     """How times grow from 1,000 to 10,000 frames, whatever `path` holds: a power of 1 is linear."""
-    import numba  # noqa: F401
-
     with tempfile.TemporaryDirectory() as folder:
         files, motions = [], []
         for n_frames in (1_000, 10_000):
@@ -81,18 +77,6 @@ def bench_growth(path: str) -> Iterator[Figure]:
             )
 
 
-def bench_startup(path: str) -> Iterator[Figure]:
-    """What a person waits for at the prompt, beside what Python itself takes to start."""
-    module = [sys.executable, "-m", "marey"]
-    bare, with_help, info = best_commands([_python("pass"), [*module, "--help"], [*module, "info", path]], rounds=9)
-    for what, seconds, goal in (("marey --help", with_help, 150), ("marey info FILE", info, 500)):
-        milliseconds = seconds * 1e3
-        told = f"under {goal} ms"
-        floor = bare * 1e3
-        yield Figure(
-            "startup", what, milliseconds, "ms", "bare Python", floor, seconds / bare, told, milliseconds < goal
-        )
-
-
-def _python(code: str, *arguments: str) -> list[str]:
+def python_command(code: str, *arguments: str) -> list[str]:
+    """A command that runs `code` in a new Python."""
     return [sys.executable, "-c", code, *arguments]

@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.bench.figures import Figure, against_floor, at_most
 from marey.bench.timing import best_of
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.errors import NoResult
 from marey.find import Found, MatchWeb

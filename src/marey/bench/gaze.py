@@ -22,7 +22,6 @@ def bench_gaze(path: str) -> Iterator[Figure]:
     short, long = (sample("walk", turn_rate=0.2, seconds=(n - 1) / _FPS, fps=_FPS).motion for n in (_SHORT, _LONG))
     looks = [(0.5 + 3.0 * k, (-1) ** k * 1.1, 0.2) for k in range(8)]
     points = [(0.5, (3.0, 1.5, 30.0)), (10.0, (-30.0, 1.0, 10.0))]
-    gaze.look_at(long, points)  # kernels are loaded, so that the floor uses its own too
     once, many, followed, floor = best_of(
         [
             lambda: gaze.apply(short, [(0.3, 1.0, 0.1)]),

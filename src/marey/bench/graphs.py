@@ -13,7 +13,7 @@ from marey.bench.figures import Figure, against_floor, against_peer, at_most
 from marey.bench.grids import swaying
 from marey.bench.timing import best_of
 from marey.compare import Clouds, frame_weights, point_clouds
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.graph import MotionGraph, Transitions
 from marey.graph.alike import find_alike
@@ -68,7 +68,7 @@ def _minima() -> Iterator[Figure]:
         rounds=9,
     )
     told = f"all minima of {FRAMES:,} frames, {MARKERS} markers, 15-frame window"
-    yield against_floor("graph", told, "s", "the matrix products of half a grid", (ours, floor), 3.0)
+    yield against_floor("graph", told, "s", "the matrix products of half a grid", (ours, floor), 2.0)
 
 
 def _coarsely() -> Iterator[Figure]:

@@ -10,7 +10,7 @@ import numpy as np
 from marey.bench.figures import Figure, against_floor, at_most
 from marey.bench.timing import best_of
 from marey.compare import Clouds, distance_grid, grid_blocks, grid_minima
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 
 FPS, WINDOW = 30.0, 0.5  # 15 frames
 MARKERS = 36
@@ -26,7 +26,7 @@ def swaying(n_frames: int, n_markers: int, seed: int) -> Clouds:
     body = rng.normal(0.0, 0.4, (1, n_markers, 3)) + np.array([0.0, 1.0, 0.0])
     sway = 0.2 * np.sin(time * rng.uniform(0.5, 6.0, (1, n_markers, 3)))
     path = np.cumsum(rng.normal(0.0, 0.02, (n_frames, 1, 3)), axis=0) * np.array([1.0, 0.0, 1.0])
-    return Clouds(settle(body + sway + path), np.full(n_markers, 1.0 / n_markers), FPS)
+    return Clouds(set_readonly(body + sway + path), np.full(n_markers, 1.0 / n_markers), FPS)
 
 
 def bench_grid(path: str) -> Iterator[Figure]:
@@ -72,11 +72,6 @@ def _memory() -> Iterator[Figure]:
     """What blocks hold at most, of a grid that would take ten times as much."""
     n_frames = int((10 * MEMORY / 8) ** 0.5)
     a, b = swaying(n_frames, MARKERS, 1), swaying(n_frames, MARKERS, 2)
-    # Compiling takes memory too, and happens once.
-    few = swaying(40, MARKERS, 1), swaying(40, MARKERS, 2)
-    for block in grid_blocks(*few, window=WINDOW):
-        del block
-    grid_minima(*few, window=WINDOW, threshold=0.1)
     tracemalloc.start()
     try:
         for block in grid_blocks(a, b, memory=MEMORY, window=WINDOW):

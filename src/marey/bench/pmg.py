@@ -14,9 +14,9 @@ import numpy as np
 from marey.bench.figures import Figure, against_floor, at_most
 from marey.bench.timing import best_of
 from marey.control import GoTo, RandomWalk
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.edit._figure import place as place_of
+from marey.core.placement import find_placement as place_of
 from marey.maths import rigid2d
 from marey.pmg import Choice, Moment, ParametricMotionGraph, build_recipe, read_recipe, shipped_recipes
 

@@ -16,8 +16,6 @@ from marey.samples import sample
 
 def bench_fk(path: str) -> Iterator[Figure]:
     """Forward kinematics of all frames, and of one."""
-    import numba  # noqa: F401  kernels are measured warm
-
     motion = load_motion(path)
     skeleton, scale = motion.skeleton, 1e6 / len(motion)
     if has("pymotion"):
@@ -42,8 +40,6 @@ def bench_fk(path: str) -> Iterator[Figure]:
 
 def bench_contacts(path: str) -> Iterator[Figure]:
     """Contact detection beside forward kinematics of the same clip, a generated walk whatever `path` holds."""
-    import numba  # noqa: F401
-
     walk = sample("walk", seconds=50.0).motion
     scale = 1e6 / len(walk)
     mine, floor = best_of([lambda: detect_contacts(walk), walk.world], rounds=15)
@@ -60,8 +56,6 @@ def bench_samples(path: str) -> Iterator[Figure]:
 def bench_measure(path: str) -> Iterator[Figure]:
     """All measures of a clip of 3,000 frames, contacts not yet known."""
     from dataclasses import replace
-
-    import numba  # noqa: F401
 
     walk = replace(sample("walk", seconds=50.0).motion[:3000], contacts=None)
     (seconds,) = best_of([lambda: measure(walk)])

@@ -12,7 +12,7 @@ from marey.bench.blends import bench_blend
 from marey.bench.cleanup import bench_clean, bench_stream
 from marey.bench.clips import bench_bvh
 from marey.bench.figures import Figure
-from marey.bench.files import bench_growth, bench_load, bench_save, bench_startup
+from marey.bench.files import bench_growth, bench_load, bench_save
 from marey.bench.find import bench_find
 from marey.bench.gaze import bench_gaze
 from marey.bench.graphs import bench_graph
@@ -23,6 +23,7 @@ from marey.bench.parametric import bench_parametric
 from marey.bench.pmg import bench_pmg
 from marey.bench.quality import bench_contacts, bench_fk, bench_measure, bench_samples
 from marey.bench.registration import bench_register
+from marey.bench.startup import bench_startup
 from marey.bench.studio import bench_studio
 from marey.bench.warps import bench_timewarp
 from marey.errors import UnknownName, similar

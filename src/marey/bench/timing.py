@@ -17,7 +17,7 @@ def best_of(
     clock : `time.process_time` counts the processor's work alone, whatever else the machine does.
     """
     shortest = [float("inf")] * len(functions)
-    for function in functions:  # warm caches, load kernels
+    for function in functions:  # a discarded run, which fills caches
         function()
     gc.collect()
     for _ in range(rounds):

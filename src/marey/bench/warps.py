@@ -8,7 +8,7 @@ import numpy as np
 
 from marey.bench.figures import Figure, against_floor, at_most
 from marey.bench.timing import best_of
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.register.curves import AlignmentCurve, TimewarpCurve
 from marey.register.dtw import dtw, dtw_incremental
 

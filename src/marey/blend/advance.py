@@ -15,8 +15,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from marey.blend.advance_kernels import advance_steps
 from marey.blend.weights import speed_shares, votes_within
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 
 __all__ = ["elapsed", "follow", "knot_slopes", "locate"]
 
@@ -108,8 +109,6 @@ def follow(
     -------
     (G,) u at the times that lie within the timewarp: G = F, or fewer where it ends before.
     """
-    from marey.blend import _kernels
-
     steps = np.diff(seconds)
     at = seconds[:-1, None] + steps[:, None] * LOBATTO
     shares = speed_shares(weights_at(at.ravel()), slopes).reshape(len(steps), len(LOBATTO), slopes.shape[1])
@@ -117,7 +116,7 @@ def follow(
     given = slopes[::-1] if backwards else slopes
     first = 1.0 - start if backwards else start
     u = np.empty(len(seconds))
-    reached = _kernels.march(
+    reached = advance_steps(
         np.ascontiguousarray(given), np.abs(steps), np.ascontiguousarray(shares), LOBATTO, first, cyclic, u
     )
     inside = u[:reached]

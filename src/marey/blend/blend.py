@@ -14,9 +14,9 @@ from marey.blend.contacts import blended_contacts, blended_labels
 from marey.blend.pose import average_pose, root_under, strips
 from marey.blend.root import mean_origin, vote
 from marey.blend.weights import WeightFunction, Weighting
-from marey.core._arrays import Floats, Ints, checked_fps, frozen, settle
+from marey.core.arrays import Floats, Ints, check_fps, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.edit._figure import check_same_body, place
+from marey.core.placement import check_same_skeleton, find_placement
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.register.registration import RegistrationCurve
@@ -133,25 +133,25 @@ def compose(
     base = reg.motions[usual]
     made = Motion(
         base.skeleton,
-        settle(travel),
-        settle(rotations),
+        set_readonly(travel),
+        set_readonly(rotations),
         fps,
-        bone_offsets=None if bones is None else settle(bones),
+        bone_offsets=None if bones is None else set_readonly(bones),
         contacts=blended_contacts(reg.motions, reg.matches, u, seconds, weights, cyclic=reg.cyclic),
         labels=blended_labels(reg.motions, seconds, weights, cyclic=reg.cyclic),
         source=replace(
             base.source, path="", channel_values=None, frame_time_text=None, floor=level, evidence=(), provenance=()
         ),
     )
-    return replace(made, root_positions=settle(root_under(made, travel))), onwards
+    return replace(made, root_positions=set_readonly(root_under(made, travel))), onwards
 
 
 def _placed_at_start(motion: Motion, start: ArrayLike | None) -> Motion:
     """The motion moved so that its first frame faces and stands as rigid2d `start` says."""
     if start is None:
         return motion
-    goal = frozen(start, "start", (3,))
-    return motion.moved(rigid2d.between(place(motion.skeleton, motion[:1].world(), 0), goal))
+    goal = freeze_array(start, "start", (3,))
+    return motion.moved(rigid2d.between(find_placement(motion.skeleton, motion[:1].world(), 0), goal))
 
 
 def held(motion: Motion) -> Motion:
@@ -173,12 +173,12 @@ def _registered(motions: Any) -> RegistrationCurve:
 
 def _check_bodies(reg: RegistrationCurve) -> None:
     for motion in reg.motions[1:]:
-        check_same_body(reg.motions[0].skeleton, motion.skeleton, "a blend")
+        check_same_skeleton(reg.motions[0].skeleton, motion.skeleton, "a blend")
 
 
 def _checked_rate(fps: float) -> float:
     try:
-        return checked_fps(fps)
+        return check_fps(fps)
     except InvalidValue:
         raise InvalidValue(f"fps= or --rate must be a positive number of frames per second, got {fps!r}") from None
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
@@ -53,7 +53,7 @@ def blended_contacts(
             frame = _nearest(seconds[alone, j], motion, cyclic)
             for k, point in enumerate(motion.contacts.names):
                 mask[alone, column[point]] = motion.contacts.mask[frame, k]
-    return Contacts(points, settle(mask))
+    return Contacts(points, set_readonly(mask))
 
 
 def _nearest(seconds: Floats, motion: Motion, cyclic: bool) -> Ints:

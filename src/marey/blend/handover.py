@@ -11,7 +11,7 @@ from marey.blend.advance import follow, knot_slopes
 from marey.blend.blend import Track, compose, inputs_record
 from marey.blend.join import joined
 from marey.compare import DistanceGrid, distance_grid, frame_distances, frame_weights, point_clouds
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.errors import NoResult, NotBlendable
 from marey.maths.ease import ease, ease_in

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.annotations import join_contacts, shift_labels
+from marey.core.arrays import Floats, set_readonly
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
-from marey.edit._notes import joined_contacts, shifted_labels
 from marey.maths import quat
 
 __all__ = ["joined"]
@@ -29,10 +29,10 @@ def joined(parts: Sequence[Motion]) -> Motion:
     )
     return replace(
         first,
-        root_positions=settle(np.concatenate([part.root_positions for part in parts])),
-        rotations=settle(quat.unroll(np.concatenate([part.rotations for part in parts]))),
-        bone_offsets=settle(np.concatenate([_bones(part) for part in parts])) if moving else None,
-        contacts=joined_contacts([(part.contacts, len(part)) for part in parts]),
+        root_positions=set_readonly(np.concatenate([part.root_positions for part in parts])),
+        rotations=set_readonly(quat.unroll(np.concatenate([part.rotations for part in parts]))),
+        bone_offsets=set_readonly(np.concatenate([_bones(part) for part in parts])) if moving else None,
+        contacts=join_contacts([(part.contacts, len(part)) for part in parts]),
         labels=_joined_labels(parts),
         source=replace(first.source, channel_values=None),
     )
@@ -46,7 +46,7 @@ def _bones(motion: Motion) -> Floats:
 
 def _joined_labels(parts: Sequence[Motion]) -> Labels:
     starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).tolist()
-    listed = [list(shifted_labels(part.labels, start)) for part, start in zip(parts, starts, strict=False)]
+    listed = [list(shift_labels(part.labels, start)) for part, start in zip(parts, starts, strict=False)]
     for (here, there), seam in zip(pairwise(listed), starts[1:], strict=False):
         for label in list(here):
             after = next((other for other in there if other.name == label.name and other.start == seam), None)

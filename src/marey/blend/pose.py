@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, settle
+from marey.blend.pose_kernels import add_rotations, finish_rotations, sample_rotations
+from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.kinematics import joint_path
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
@@ -113,7 +114,7 @@ def _with_hips_in_world(motion: Motion) -> Floats:
         return motion.rotations
     rotations = motion.rotations.copy()
     rotations[:, hips] = _chained(motion.rotations, motion.skeleton.chain(hips))
-    return settle(rotations)
+    return set_readonly(rotations)
 
 
 def _chained(rotations: Floats, chain: Sequence[int]) -> Floats:
@@ -156,23 +157,19 @@ def average_pose(
     -------
     rotations (F, J, 4), and bone offsets (F, J, 3), or None where no motion's bones move.
     """
-    from marey.blend import _kernels
-
     free = _free_joints(skeleton)
     shape = (len(weights), *read[0].rotations.shape[1:])
     side = np.empty(shape)
-    _kernels.sample_rotations(
-        settle(read[anchor].rotations.view()), rows[anchor], free, _column(alignments, anchor), side
-    )
+    sample_rotations(read[anchor].rotations, rows[anchor], free, _column(alignments, anchor), side)
     total, one = np.zeros(shape), np.empty(shape)
     for j, strip in enumerate(read):
         share = np.ascontiguousarray(weights[:, j])
         if j == anchor:
-            _kernels.add_rotations(side, share, side, total)
+            add_rotations(side, share, side, total)
         elif share.any():
-            _kernels.sample_rotations(settle(strip.rotations.view()), rows[j], free, _column(alignments, j), one)
-            _kernels.add_rotations(one, share, side, total)
-    shortest = _kernels.finish_rotations(total, free, np.ascontiguousarray(placed[:, 0]))
+            sample_rotations(strip.rotations, rows[j], free, _column(alignments, j), one)
+            add_rotations(one, share, side, total)
+    shortest = finish_rotations(total, free, np.ascontiguousarray(placed[:, 0]))
     if shortest < _SHORTEST:
         raise NotBlendable(
             "the motions' joints are turned so far apart that these weights leave them no mean; use weights nearer to "

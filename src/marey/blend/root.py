@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 from marey.maths import rigid2d
 
 __all__ = ["mean_origin", "vote"]

@@ -10,9 +10,8 @@ import numpy as np
 from marey.blend.blend import held
 from marey.blend.handover import Handover, NoRoom, TransitionPoint, handed_over
 from marey.compare import distance_grid, local_minima
-from marey.core._arrays import settle
+from marey.core.arrays import check_number, set_readonly
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, NoResult, NotBlendable, NoTimewarp
 from marey.register.prepare import prepared
 
@@ -107,11 +106,11 @@ def transition(
         raise InvalidValue(f'boundaries must be "resample" or "integer", got {boundaries!r}')
     if at is not None:
         _refuse_search({"region_a": region_a, "region_b": region_b, "contacts": contacts})
-    seconds = checked_number(length, "length in seconds", above=True)
+    seconds = check_number(length, "length in seconds", above=True)
     (first, second), notes = _prepared(a, b)
     if seconds * first.fps < 2.0:
         raise InvalidValue(f"a transition needs at least 2 frames, got {seconds:g} s at {first.fps:g} Hz")
-    around = checked_number(search_window, "search_window in seconds")
+    around = check_number(search_window, "search_window in seconds")
     settings = Handover(seconds, boundaries, markers, window, slope_limit, around, bool(force))
     if at is not None:
         point = TransitionPoint(*_checked_moments(at, first, second), np.nan)
@@ -132,7 +131,7 @@ def _prepared(a: Motion, b: Motion) -> tuple[tuple[Motion, Motion], tuple[str, .
     if floors[0] is not None and floors[1] is not None and floors[0] != floors[1]:
         root = second.root_positions + [0.0, floors[0] - floors[1], 0.0]
         source = replace(second.source, floor=floors[0])
-        second = replace(second, root_positions=settle(root), source=source)
+        second = replace(second, root_positions=set_readonly(root), source=source)
     return (first, second), notes
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, as_type, settle
+from marey.core.arrays import Floats, convert_array, set_readonly
 from marey.errors import InvalidValue
 
 __all__ = ["WeightFunction", "Weighting", "keyed_weights", "speed_shares", "votes_within"]
@@ -46,7 +46,7 @@ class Weighting:
             return given
         if callable(given):
             return cls(n, None, given)
-        return cls(n, settle(_normalized(given, n, "")), None)
+        return cls(n, set_readonly(_normalized(given, n, "")), None)
 
     def at(self, seconds: Floats) -> Floats:
         """(T, n) with sums of 1, at times (T,)."""
@@ -58,7 +58,7 @@ class Weighting:
 
 
 def _normalized(given: Any, n: int, when: str) -> Floats:
-    weights = as_type(given, f"weights{when}")
+    weights = convert_array(given, f"weights{when}")
     if weights.shape != (n,):
         got = f"{weights.size} numbers" if weights.ndim == 1 else f"shape {weights.shape}"
         raise InvalidValue(f"expected {n} weights, one for each motion, got {got}{when}")
@@ -133,8 +133,8 @@ def keyed_weights(seconds: ArrayLike, weights: ArrayLike) -> WeightFunction:
 
     Between keys it never leaves the range of their values (monotone cubic pieces).
     """
-    times = as_type(seconds, "times of weights")
-    rows = as_type(weights, "weights")
+    times = convert_array(seconds, "times of weights")
+    rows = convert_array(weights, "weights")
     if times.ndim != 1 or rows.ndim != 2 or len(times) != len(rows) or not len(times):
         raise InvalidValue(
             f"expected one row of weights for each time, got shapes {times.shape} of times and {rows.shape} of weights"

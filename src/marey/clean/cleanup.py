@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from marey.clean import layout
+from marey.clean import layout_kernels as layout
 from marey.clean.contacts import Plane, checked_plane, find_contacts
+from marey.clean.layout_kernels import CleanOptions
 from marey.clean.limbs import Limbs, find_limbs
-from marey.clean.pipeline import Pipeline
-from marey.clean.points import leg_length
+from marey.clean.pipeline import Pipeline, make_options
+from marey.clean.points import leg_length, paths_in, side_of
 from marey.clean.settings import CleanSettings, PlantAt, Target, check_apart, check_plants_apart
 from marey.clean.track import REFERENCE_LEG
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
@@ -135,9 +136,8 @@ def cleaned(
     slots = place_plants(held.names, limbs, wanted)
     check_apart(targets)
     _check_within(len(motion), wanted, targets)
-    pipeline = make_pipeline(
-        motion.skeleton, motion.fps, limbs, chosen, motion.source.floor, planes, capacity=len(motion)
-    )
+    options = find_options(motion.skeleton, motion.fps, limbs, chosen, motion.source.floor, planes)
+    pipeline = Pipeline(motion.skeleton, limbs, options, capacity=len(motion))
     offsets = motion.skeleton.offsets if motion.bone_offsets is None else motion.bone_offsets
     rows = pipeline.put(motion.root_positions, motion.rotations, offsets, held.mask)
     pipeline.ask(rows, 0, slots, targets)
@@ -146,16 +146,15 @@ def cleaned(
     return _collect(motion, held, limbs, pipeline, targets)
 
 
-def make_pipeline(
+def find_options(
     skeleton: Skeleton,
     fps: float,
     limbs: Limbs,
     settings: CleanSettings,
     floor: float,
     planes: Sequence[Plane] | None,
-    capacity: int,
-) -> Pipeline:
-    """The pipeline for one figure."""
+) -> CleanOptions:
+    """The settings for one body, as the kernels take them."""
     scale = 1.0
     if any(name.endswith("foot") for name in limbs.names):
         scale = leg_length(skeleton) / REFERENCE_LEG
@@ -163,7 +162,7 @@ def make_pipeline(
     others = [] if planes is None else [checked_plane(plane) for plane in planes]
     if planes is not None and not others:
         near = np.inf  # the floor alone
-    return Pipeline(skeleton, fps, limbs, settings, floor, near, _HOVERS * scale, others, capacity)
+    return make_options(settings, fps, floor=floor, near=near, hover=_HOVERS * scale, planes=others)
 
 
 def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) -> list[tuple[int, int, PlantAt]]:
@@ -201,8 +200,6 @@ def _with_contacts(
 
 def _floor_from(motion: Motion) -> float:
     """The floor from the points in contact: below most of what stands."""
-    from marey.clean.points import paths_in, side_of
-
     contacts = motion.contacts
     if contacts is None:
         raise InvalidValue("the floor cannot be told without contacts; give it as floor= or --floor")
@@ -251,11 +248,11 @@ def _whole_plants(contacts: Contacts, plants: Sequence[PlantAt]) -> list[PlantAt
 def _check_floor(pipeline: Pipeline, motion: Motion) -> None:
     """Refuse a floor that is nowhere near: the figure would be torn up to it."""
     floor = motion.source.floor
-    kinds = pipeline.flags[: pipeline.n, :, layout.KIND]
+    kinds = pipeline.state.flags[: pipeline.n, :, layout.KIND]
     feet = np.flatnonzero(pipeline.limbs.table[:, layout.IS_FOOT] == 1)
     if floor is None or len(feet) == 0:
         return
-    heights = pipeline.state[: pipeline.n][:, feet, layout.P + 1]
+    heights = pipeline.state.values[: pipeline.n][:, feet, layout.P + 1]
     planted = (kinds[:, feet] > layout.FREE) & (kinds[:, feet] < layout.POSE)
     seen = heights[planted] if planted.any() else heights.ravel()
     leg = leg_length(motion.skeleton)
@@ -270,20 +267,28 @@ def _collect(
     motion: Motion, contacts: Contacts, limbs: Limbs, pipeline: Pipeline, targets: Sequence[Target]
 ) -> Cleaned:
     n = pipeline.n
-    bones = pipeline.out_bone[:n]
-    rigid = motion.bone_offsets is None and float(np.abs(bones - pipeline.bone[:n]).max()) < _ROUNDING
-    scale = pipeline.figures[:n, :, layout.SCALE].copy()
+    bones = pipeline.output.bone_offsets[:n]
+    rigid = motion.bone_offsets is None and float(np.abs(bones - pipeline.frames.bone_offsets[:n]).max()) < _ROUNDING
+    scale = pipeline.output.limb_fits[:n, :, layout.SCALE].copy()
     result = replace(
         motion,
-        root_positions=settle(pipeline.out_root[:n].copy()),
-        rotations=settle(pipeline.out_local[:n].copy()),
-        bone_offsets=None if rigid else settle(bones.copy()),
+        root_positions=set_readonly(pipeline.output.root_positions[:n].copy()),
+        rotations=set_readonly(pipeline.output.rotations[:n].copy()),
+        bone_offsets=None if rigid else set_readonly(bones.copy()),
         source=replace(motion.source, channel_values=None),
     )
     used = _plants_used(contacts, limbs, pipeline)
     residue = _residue(result, contacts, limbs, pipeline)
-    shift = settle(pipeline.shifts[:n, layout.SHIFT : layout.SHIFT + 3].copy())
-    done = Cleaned(result, limbs.names, settle(scale), settle(residue), shift, used, settle(_foot_scale(pipeline)))
+    shift = set_readonly(pipeline.state.shifts[:n, layout.SHIFT : layout.SHIFT + 3].copy())
+    done = Cleaned(
+        result,
+        limbs.names,
+        set_readonly(scale),
+        set_readonly(residue),
+        shift,
+        used,
+        set_readonly(_foot_scale(pipeline)),
+    )
     record: dict[str, Any] = {"op": "clean", "plants": len(used), **done.figures}
     if targets:
         record["targets"] = len(targets)
@@ -292,7 +297,7 @@ def _collect(
 
 def _foot_scale(pipeline: Pipeline) -> Floats:
     """(F, E) how much further apart the two points of each hand and foot are, as the bone between them is changed."""
-    rows = pipeline.state[: pipeline.n]
+    rows = pipeline.state.values[: pipeline.n]
     own = rows[:, :, layout.O2 : layout.O2 + 3] - rows[:, :, layout.O1 : layout.O1 + 3]
     length = np.linalg.norm(own, axis=-1)
     moved = np.linalg.norm(own + rows[:, :, layout.W : layout.W + 3], axis=-1)
@@ -308,8 +313,8 @@ def _plants_used(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[
             if column < 0:
                 continue
             name = contacts.names[column]
-            held = pipeline.flags[: pipeline.n, e, layout.F1 + k] != 0
-            places = pipeline.state[: pipeline.n, e, layout.C1 + 3 * k : layout.C1 + 3 * k + 3]
+            held = pipeline.state.flags[: pipeline.n, e, layout.F1 + k] != 0
+            places = pipeline.state.values[: pipeline.n, e, layout.C1 + 3 * k : layout.C1 + 3 * k + 3]
             starts = held & np.r_[True, ~held[:-1] | (places[1:] != places[:-1]).any(axis=1)]
             for start in np.flatnonzero(starts).tolist():
                 stop = start + 1
@@ -322,23 +327,21 @@ def _plants_used(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[
 
 def _residue(motion: Motion, contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> Floats:
     """(F, E) metres, from the finished motion itself."""
-    from marey.clean.points import paths_in
-
     world = motion.world()
     paths = paths_in(world, contacts.points)
     residue = np.zeros((pipeline.n, len(limbs.names)))
     for e, columns in enumerate(limbs.columns):
-        wanted = pipeline.flags[: pipeline.n, e, layout.WANTED] != 0
+        wanted = pipeline.state.flags[: pipeline.n, e, layout.WANTED] != 0
         if wanted.any():
             gap = (
                 world.positions[:, limbs.table[e, layout.END]]
-                - pipeline.state[: pipeline.n, e, layout.TP : layout.TP + 3]
+                - pipeline.state.values[: pipeline.n, e, layout.TP : layout.TP + 3]
             )
             residue[:, e] = np.where(wanted, np.linalg.norm(gap, axis=1), 0.0)
         for k, column in enumerate(columns):
             if column >= 0:
-                places = pipeline.state[: pipeline.n, e, layout.C1 + 3 * k : layout.C1 + 3 * k + 3]
-                held = (pipeline.flags[: pipeline.n, e, layout.F1 + k] != 0) & ~wanted
+                places = pipeline.state.values[: pipeline.n, e, layout.C1 + 3 * k : layout.C1 + 3 * k + 3]
+                held = (pipeline.state.flags[: pipeline.n, e, layout.F1 + k] != 0) & ~wanted
                 gap = np.linalg.norm(paths[:, column] - places, axis=1)
                 residue[:, e] = np.maximum(residue[:, e], np.where(held, gap, 0.0))
     return residue

@@ -7,11 +7,13 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from marey.clean import contact_kernels
+from marey.clean.contact_kernels import ContactLimits, PlantRules, PlantSpeed, PlantTrim
 from marey.clean.floor import floor_of, rest_heights, still_heights
 from marey.clean.points import SIDES
 from marey.clean.supports import bearing_hands, raised_clearance
 from marey.clean.track import Track, follow, points_of
-from marey.core._arrays import Bools, Floats, settle
+from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
@@ -163,7 +165,7 @@ def find_contacts(
     mask = _plants(track, clearance, spread, limits)
     on_floor, gap = limits.enter_height * track.scale.length, track.frames(limits.gap)
     bearing_hands(track, level, clearance, on_floor, gap, mask)
-    return Found(Contacts(track.points, settle(mask)), level, raised)
+    return Found(Contacts(track.points, set_readonly(mask)), level, raised)
 
 
 def _check_floor(track: Track, slow: Bools, floor: float) -> None:
@@ -179,8 +181,6 @@ def _check_floor(track: Track, slow: Bools, floor: float) -> None:
 
 def _plants(track: Track, clearance: Floats, spread: Floats, limits: Thresholds) -> Bools:
     """(F, K) flags."""
-    from marey.clean import _kernels
-
     length, root = track.scale.length, track.scale.root
     noise, lag = track.speed_noise, max(track.frames(_TRAVEL_SECONDS), 1)
     each = np.zeros((len(spread), 2))
@@ -191,22 +191,32 @@ def _plants(track: Track, clearance: Floats, spread: Floats, limits: Thresholds)
         each[:, 0] = np.minimum(_OWN_HEIGHT * length + _OWN_SPREAD * spread, each[:, 0])
     base = _OWN_RECORDED if track.is_recorded else _OWN_COMPUTED
     pace, mask = np.empty(len(track.speed)), np.zeros(track.speed.shape, dtype=bool)
-    _kernels.paces(track.hips, lag, _TRAVEL * root * 2 * lag / track.fps, _PACE_LEAST, _PACE_MOST, pace)
-    _kernels.plants(
-        track.speed,
-        np.ascontiguousarray(clearance),
-        pace,
-        np.array([limits.enter_speed * root, limits.keep_speed * root, limits.enter_height * length,
-                  limits.keep_height * length]),
-        each,
-        np.array([base * root + _NOISE_BASE * noise, _OWN_FACTOR, _NOISE_USUAL * noise, _OWN_CUT * root]),
-        np.array([_CALM * root, track.frames(_CALM_SECONDS), _CALM_SHARE, track.frames(_CALM_LONGEST)]),
-        track.frames(limits.gap),
-        max(track.frames(limits.duration), 2),
-        mask,
-    )  # fmt: skip
+    contact_kernels.measure_paces(track.hips, lag, _TRAVEL * root * 2 * lag / track.fps, _PACE_LEAST, _PACE_MOST, pace)
+    rules = PlantRules(
+        ContactLimits(
+            enter_speed=limits.enter_speed * root,
+            keep_speed=limits.keep_speed * root,
+            enter_height=limits.enter_height * length,
+            keep_height=limits.keep_height * length,
+        ),
+        PlantSpeed(
+            base=base * root + _NOISE_BASE * noise,
+            factor=_OWN_FACTOR,
+            noise=_NOISE_USUAL * noise,
+            cut=_OWN_CUT * root,
+        ),
+        PlantTrim(
+            average=_CALM * root,
+            frames=track.frames(_CALM_SECONDS),
+            fraction=_CALM_SHARE,
+            longest=track.frames(_CALM_LONGEST),
+        ),
+        gap=track.frames(limits.gap),
+        shortest=max(track.frames(limits.duration), 2),
+    )
+    contact_kernels.detect_plants(track.speed, clearance, pace, each, rules, mask)
     if noise > _NOISY * root:
-        _kernels.settle_edges(
+        contact_kernels.refine_edges(
             track.raw,
             track.noise,
             track.frames(_EDGE_SECONDS),

@@ -10,22 +10,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.clean.layout import (
+from marey.clean.layout_kernels import (
     AIM,
     AIM_Q,
     BASE,
     BEND,
-    DAMPING,
-    DOWN,
     END,
     FIRST,
-    FLOOR,
     FREE,
     IS_FOOT,
     KIND,
     KNEE,
-    L2,
-    L4,
     LIFT,
     MID,
     MOVED,
@@ -39,22 +34,28 @@ from marey.clean.layout import (
     SECOND,
     SHIFT,
     SHIFTED,
-    SHIFTS,
-    SMOOTH,
     TIP,
     TOE,
+    CleanBody,
+    CleanOptions,
+    CleanState,
     D,
+    FreeSpan,
     H,
     P,
     Q,
     R,
+    SourceFrames,
     T,
     W,
-)  # fmt: skip
-from marey.clean.limb_kernels import bones, hinge_axis, knee_turn
-from marey.clean.root_kernels import followed, pivot
-from marey.clean.target_kernels import find_ends, tail, tail_from
-from marey.clean.vector_kernels import (
+)
+from marey.clean.root_kernels import find_pivot, follow_shift
+from marey.clean.target_kernels import fade_tail, fade_tails, find_span
+from marey.compiled import helper
+from marey.core.limb_kernels import bones, hinge_axis, knee_turn
+from marey.maths.vector_kernels import (
+    Quat,
+    Vec,
     about,
     add,
     cross,
@@ -68,99 +69,102 @@ from marey.clean.vector_kernels import (
     put_qua,
     qua,
     size,
+    squared,
     sub,
     times,
     turn,
     unit,
     vec,
-)  # fmt: skip
-from marey.core.compiled import inner
+)
 
 Array = Any
-Vec = Any
-Quat = Any
+Pose = tuple[Vec, Quat]
 
 
-@inner
-def aim(
-    state: Array, flags: Array, limbs: Array, spans: Array, amounts: Array, shifts: Array, positions: Array,
-    world: Array, t: int, low: int, high: int,
-) -> None:  # fmt: skip
-    """Where each hand and foot of frame t comes to be, and how far its knee or elbow must turn for that."""
-    shift = vec(shifts[t], SHIFT)
+@helper
+def aim(body: CleanBody, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, n_ready: int) -> None:
+    """Find where each hand and foot of frame t comes to be, and how far its knee or elbow must rotate for that."""
+    flags = state.flags
+    shift = vec(state.shifts[t], SHIFT)
     for e in range(flags.shape[1]):
-        row, limb, kind = state[t, e], limbs[e], flags[t, e, KIND]
-        source, along = qua(row, Q), followed(row, limb, shift)
+        row, limb, kind = state.values[t, e], body.limbs[e], flags[t, e, KIND]
+        source, along = qua(row, Q), follow_shift(row, limb, shift)
         target = vec(row, T)
         if kind == FREE:
             target = add(add(vec(row, P), along), (0.0, row[LIFT], 0.0))
-            target = add(target, _fade_out(state, flags, limb, spans, t, e, low, high))
+            target = add(target, _fade_out(limb, options, state, t, e, n_ready))
         moved = size(vec(row, D)) + size(vec(row, R)) + size(vec(row, W)) + row[LIFT] > 0.0 or along[1] != shift[1]
         orientation = mul(exp(vec(row, R)), source)
-        target, orientation, bend, raised = _above_floor(
-            row, limb, kind, amounts[FLOOR], positions[t], source, target, orientation, spans[SHIFTS] != 0,
-            _turned_about(flags, spans, t, e, low, high),
-        )  # fmt: skip
+        near_plants = _weigh_single_plants(flags, options.fade, t, e, n_ready)
+        (target, orientation), bend, raised = _raise_above_floor(
+            row, limb, kind, options, frames.positions[t], (target, orientation), near_plants
+        )
         put(row, AIM, target)
         put_qua(row, AIM_Q, orientation)
         row[BEND], row[KNEE] = bend, 0.0
         flags[t, e, MOVED] = moved or raised or kind != FREE
         if flags[t, e, MOVED] != 0:
-            up, down = bones(positions[t], limb[BASE], limb[MID], limb[END])
-            hinge = hinge_of(state, spans, limb, world[t], up, down, t, e, high)
-            distance = size(sub(target, add(vec(positions[t, limb[BASE]], 0), shift)))
-            row[KNEE] = knee_turn(up, down, hinge, distance, amounts[DAMPING])
+            up, down, hinge = find_hinge(limb, options, frames, state, t, e, n_ready)
+            distance = size(sub(target, add(vec(frames.positions[t, limb[BASE]], 0), shift)))
+            row[KNEE] = knee_turn(up, down, hinge, distance, options.damping)
 
 
-@inner
-def _fade_out(state: Array, flags: Array, limb: Array, spans: Array, t: int, e: int, low: int, high: int) -> Vec:
-    """The adjustments that fade into free frame t: of the wrist or ankle, and D, R and W of its row."""
-    row = state[t, e]
-    back, ahead = find_ends(flags, e, t, spans[L4], low, high, False)
-    put(row, W, tail(state, flags, e, t, W, back, ahead, spans, L4, low, high, False))
-    held, source = pivot(row, limb), qua(row, Q)
-    total, turned, moved = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+@helper
+def _fade_out(limb: Array, options: CleanOptions, state: CleanState, t: int, e: int, n_ready: int) -> Vec:
+    """Fade adjustments into free frame t: returns that of the wrist or ankle, and writes D, R and W of its row."""
+    row = state.values[t, e]
+    span = find_span(state.flags, e, t, options.fade, False, n_ready)
+    put(row, W, fade_tails(options, state, span, W, options.fade))
+    pivot, source = find_pivot(row, limb), qua(row, Q)
+    total, rotated, moved = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     # A foot that was kept flat is soon as steep as in the source: it would be long, and the leg with it.
-    turning = L2 if spans[SMOOTH] != 0 else L4
+    rotation_window = options.blend if options.is_smooth else options.fade
     for side in range(2):
-        away = tail_from(state, flags, e, t, D, back, ahead, side, spans, L4, low, high, False)
-        if limb[IS_FOOT] != 0 and spans[SMOOTH] != 0 and _ends_lower(state, t, e, back, ahead, side):
-            quick = tail_from(state, flags, e, t, D, back, ahead, side, spans, DOWN, low, high, False)
+        away = fade_tail(options, state, span, D, options.fade, side)
+        if limb[IS_FOOT] != 0 and options.is_smooth and _ends_lower(state, span, side):
+            quick = fade_tail(options, state, span, D, options.rise, side)
             away = (away[0], quick[1], away[2])
-        swung = tail_from(state, flags, e, t, R, back, ahead, side, spans, turning, low, high, False)
-        total, turned = add(total, away), add(turned, swung)
-        moved = add(moved, sub(turn(source, held), turn(mul(exp(swung), source), held)))
+        swung = fade_tail(options, state, span, R, rotation_window, side)
+        total, rotated = add(total, away), add(rotated, swung)
+        moved = add(moved, sub(turn(source, pivot), turn(mul(exp(swung), source), pivot)))
     put(row, D, total)
-    put(row, R, turned)
+    put(row, R, rotated)
     return add(total, moved)
 
 
-@inner
-def _ends_lower(state: Array, t: int, e: int, back: int, ahead: int, side: int) -> bool:
+@helper
+def _ends_lower(state: CleanState, span: FreeSpan, side: int) -> bool:
     """Whether the foot is put lower where the adjustment begins to fade."""
-    at = t - back if side == 0 else t + ahead
-    lower: bool = state[at, e, D + 1] < 0.0
+    at = span.t - span.back if side == 0 else span.t + span.ahead
+    lower: bool = state.values[at, span.e, D + 1] < 0.0
     return lower
 
 
-@inner
-def hinge_of(
-    state: Array, spans: Array, limb: Array, world: Array, up: Vec, down: Vec, t: int, e: int, high: int
-) -> Vec:
-    """The knee's axis in frame t. The last frame that may be seen knows best which way it usually bends."""
-    usual = unit(vec(state[min(t + spans[L4], high - 1), e], H), (1.0, 0.0, 0.0))
-    return hinge_axis(up, down, turn(qua(world[limb[BASE]], 0), usual))
+@helper
+def find_hinge(
+    limb: Array, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, e: int, n_ready: int
+) -> tuple[Vec, Vec, Vec]:
+    """From the knee to hip and ankle in frame t, and the knee's axis.
+
+    The last frame that may be seen knows best which way the knee usually bends.
+    """
+    up, down = bones(frames.positions[t], limb[BASE], limb[MID], limb[END])
+    usual = unit(vec(state.values[min(t + options.fade, n_ready - 1), e], H), (1.0, 0.0, 0.0))
+    return up, down, hinge_axis(up, down, turn(qua(frames.world[t, limb[BASE]], 0), usual))
 
 
-@inner
-def _above_floor(
-    row: Array, limb: Array, kind: int, floor: float, positions: Array, source: Quat, target: Vec, orientation: Quat,
-    shifts: bool, held_alone: Vec,
-) -> tuple[Vec, Quat, float, bool]:  # fmt: skip
-    """Target and orientation that keep all points above the floor, how far the toes bend for it, and if it moved."""
-    raised = False
+@helper
+def _raise_above_floor(
+    row: Array, limb: Array, kind: int, options: CleanOptions, positions: Array, pose: Pose, near_plants: Array
+) -> tuple[Pose, float, bool]:
+    """Raise all points above the floor: target and orientation, how far the toes bend for it, and if it moved.
+
+    positions : (J, 3) in the source. near_plants : as from `_weigh_single_plants`.
+    """
+    target, orientation = pose
+    floor, raised = options.floor, False
     if kind in (POSE, POSITION):
-        return target, orientation, 0.0, raised
+        return (target, orientation), 0.0, raised
     second = add(vec(row, O2), vec(row, W))
     if kind == FIRST and limb[POINT2] >= 0:
         held, other = vec(row, O1), second
@@ -169,23 +173,23 @@ def _above_floor(
         held, other = second, vec(row, O1)
         target, orientation, raised = _tilt(target, orientation, held, other, floor)
     elif kind == FREE:
-        target, orientation, raised = _raise(limb, vec(row, O1), second, target, orientation, floor, held_alone)
+        target, orientation, raised = _raise_free(limb, (vec(row, O1), second), target, orientation, floor, near_plants)
     bend = 0.0
     if limb[TOE] >= 0 and limb[TIP] >= 0:
-        bend, missing = _toe_bend(row, limb, floor, positions, source, target, orientation, shifts)
+        bend, missing = _bend_toes(row, limb, options, positions, target, orientation)
         if kind == FREE and missing > 0.0:
             target, raised = (target[0], target[1] + missing, target[2]), True
-    return target, orientation, bend, raised
+    return (target, orientation), bend, raised
 
 
-@inner
-def _turned_about(flags: Array, spans: Array, t: int, e: int, low: int, high: int) -> tuple[float, float]:
+@helper
+def _weigh_single_plants(flags: Array, window: int, t: int, e: int, n_ready: int) -> tuple[float, float]:
     """How near frame t is to one in which the first, or the second, point alone is planted: 1 beside it, 0 far off."""
     first, second = 0.0, 0.0
-    back, ahead = find_ends(flags, e, t, spans[L4], low, high, False)
-    for n in (-back, ahead):
+    span = find_span(flags, e, t, window, False, n_ready)
+    for n in (-span.back, span.ahead):
         kind = flags[t + n, e, KIND]
-        near = fade_smoothly(abs(n) / (spans[L4] + 1))
+        near = fade_smoothly(abs(n) / (window + 1))
         if kind == FIRST:
             first = max(first, near)
         elif kind == SECOND:
@@ -193,18 +197,19 @@ def _turned_about(flags: Array, spans: Array, t: int, e: int, low: int, high: in
     return first, second
 
 
-@inner
-def _raise(
-    limb: Array, first: Vec, second: Vec, target: Vec, orientation: Quat, floor: float, held_alone: Vec
+@helper
+def _raise_free(
+    limb: Array, points: tuple[Vec, Vec], target: Vec, orientation: Quat, floor: float, near_plants: tuple[float, float]
 ) -> tuple[Vec, Quat, bool]:
-    """A free hand or foot lifted until one of its points is above the floor, then turned about that one.
+    """Lift a free hand or foot until one of its points is above the floor, then rotate it about that one.
 
-    So nothing changes at once where a plant ends and the foot turned about it before. Away from such a plant, the
-    steeper the foot is, the more of what the other point lacks is lifted and the less turned: one that hangs straight
-    down would have to turn far for the last millimetre, and its low point would jump aside by centimetres.
+    So nothing changes at once where a plant ends and the foot rotated about it before. Away from such a plant, the
+    steeper the foot is, the more of what the other point lacks is lifted and the less rotated: one that hangs straight
+    down would have to rotate far for the last millimetre, and its low point would jump aside by centimetres.
     """
     if limb[POINT1] < 0 and limb[POINT2] < 0:
         return target, orientation, False
+    first, second = points
     one, two = turn(orientation, first)[1], turn(orientation, second)[1]
     if limb[POINT1] < 0:
         one = two
@@ -216,8 +221,8 @@ def _raise(
     if depth <= 0.0:
         return target, orientation, lift > 0.0
     steep = (target[1] + max(one, two) - floor) / max(size(sub(second, first)), 1e-9)
-    share = (1.0 - fade(steep)) * (1.0 - (held_alone[0] if one >= two else held_alone[1]))
-    target = (target[0], target[1] + share * depth, target[2])
+    lifted = (1.0 - fade(steep)) * (1.0 - (near_plants[0] if one >= two else near_plants[1]))
+    target = (target[0], target[1] + lifted * depth, target[2])
     if one >= two:
         target, orientation, _ = _tilt(target, orientation, first, second, floor)
     else:
@@ -225,9 +230,9 @@ def _raise(
     return target, orientation, True
 
 
-@inner
+@helper
 def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -> tuple[Vec, Quat, bool]:
-    """The foot turned about its planted point by the least that puts the other point above the floor."""
+    """Rotate the foot about its planted point by the least that puts the other point above the floor."""
     plant = add(target, turn(orientation, held))
     away = turn(orientation, sub(other, held))
     if plant[1] + away[1] >= floor:
@@ -241,29 +246,30 @@ def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -
     return sub(plant, turn(orientation, held)), orientation, True
 
 
-@inner
-def toe_vectors(
-    row: Array, limb: Array, positions: Array, source: Quat, target: Vec, orientation: Quat, shifts: bool
+@helper
+def find_toes(
+    row: Array, limb: Array, options: CleanOptions, positions: Array, target: Vec, orientation: Quat
 ) -> tuple[Vec, Vec, Vec]:
-    """What the toes turn about, and from there to their tip and to the ankle.
+    """What the toes rotate about, and from there to their tip and to the ankle.
 
-    They turn about the planted point where that sits on them beside the joint, and the joint is moved along.
+    They rotate about the planted point where that sits on them beside the joint, and the joint is moved along.
+    positions : (J, 3) in the source. target, orientation : of the ankle.
     """
-    back = inv(source)
+    back = inv(qua(row, Q))
     toe = turn(back, sub(vec(positions[limb[TOE]], 0), vec(row, P)))
     tip = turn(back, sub(vec(positions[limb[TIP]], 0), vec(row, P)))
     if limb[SHIFTED] >= 0:
         toe, tip = add(toe, vec(row, W)), add(tip, vec(row, W))
-    if limb[ON_TOE] != 0 and shifts:
+    if limb[ON_TOE] != 0 and options.can_stretch:
         toe = add(vec(row, O2), vec(row, W))
     return add(target, turn(orientation, toe)), turn(orientation, sub(tip, toe)), turn(orientation, times(-1.0, toe))
 
 
-@inner
+@helper
 def toe_axis(row: Array, limb: Array, tip: Vec, ankle: Vec, orientation: Quat) -> Vec:
     """The axis about which toes bend towards the shin: across the foot, as heel, ball and ankle lie.
 
-    tip, ankle : from what the toes turn about. Without a heel, across toes and ankle.
+    tip, ankle : from what the toes rotate about. Without a heel, across toes and ankle.
     """
     ahead = tip
     if limb[POINT1] >= 0:
@@ -271,22 +277,22 @@ def toe_axis(row: Array, limb: Array, tip: Vec, ankle: Vec, orientation: Quat) -
     return unit(cross(ahead, ankle), (1.0, 0.0, 0.0))
 
 
-@inner
-def _toe_bend(
-    row: Array, limb: Array, floor: float, positions: Array, source: Quat, target: Vec, orientation: Quat, shifts: bool
+@helper
+def _bend_toes(
+    row: Array, limb: Array, options: CleanOptions, positions: Array, target: Vec, orientation: Quat
 ) -> tuple[float, float]:
     """The least upward bend of the toes that puts their tip above the floor, and the metres that it cannot.
 
     Kovar 3.16-3.17 as an angle: the tip's height is along + most * cos(bend - top).
     """
-    pivot, tip, ankle = toe_vectors(row, limb, positions, source, target, orientation, shifts)
-    height = floor - pivot[1]
+    pivot, tip, ankle = find_toes(row, limb, options, positions, target, orientation)
+    height = options.floor - pivot[1]
     if tip[1] >= height:
         return 0.0, 0.0
     axis = toe_axis(row, limb, tip, ankle, orientation)
     along = axis[1] * dot(axis, tip)
     side = cross(axis, tip)
-    most, top = math.sqrt((tip[1] - along) ** 2 + side[1] * side[1]), math.atan2(side[1], tip[1] - along)
+    most, top = math.sqrt(squared(tip[1] - along) + side[1] * side[1]), math.atan2(side[1], tip[1] - along)
     if top < -0.5 * math.pi:  # curled under the foot: straight down first, then up
         top += 2.0 * math.pi
     if top <= 0.0:  # the foot is upside down: bending only lowers the tip

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from marey.clean import floor_kernels
 from marey.clean.track import Track, follow, points_of
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 
@@ -57,11 +58,9 @@ def still_heights(track: Track, still: Bools) -> Stills:
 
 def floor_of(track: Track, stills: Stills) -> float:
     """The floor from a track and the heights at which its feet keep still."""
-    from marey.clean import _kernels
-
     heights = stills.pooled
     needed = max(_LEAST_SECONDS * track.scale.root * track.fps, _LEAST_SHARE * len(heights), 1.0)
-    level = float(_kernels.lowest_level(heights, _LEVEL * track.scale.length, math.ceil(needed)))
+    level = float(floor_kernels.find_lowest_level(heights, _LEVEL * track.scale.length, math.ceil(needed)))
     if math.isnan(level):
         raise InvalidValue(
             f"no foot comes to rest in {track_name(track)}, so the floor cannot be found; give its height as floor= "
@@ -84,19 +83,17 @@ def rest_heights(track: Track, stills: Stills, floor: float, given: bool) -> tup
 
     The variation is from the 10th percentile to the median: above are heels about to lift, below nothing can go.
     """
-    from marey.clean import _kernels
-
     scale = track.scale.length
     width, needed = _LEVEL * scale, max(round(_LEAST_SECONDS * track.scale.root * track.fps / 2), 1)
     low, high = floor - _BELOW * scale, floor + (_ABOVE if given else _BELOW) * scale
     rest, spread = np.full(len(track.points), floor), np.full(len(track.points), np.inf)
-    shares = np.empty(3)
-    if not _kernels.level_shares(stills.pooled, low, high, width, needed, shares):
+    quantiles = np.empty(3)
+    if not floor_kernels.measure_level(stills.pooled, low, high, width, needed, quantiles):
         return rest, spread
-    tenth, usual, middle = shares.tolist()
+    tenth, usual, middle = quantiles.tolist()
     rest[list(track.foot_columns)] = usual
     apart = min(_APART * scale + _APART_SPREAD * (middle - tenth), _BELOW * scale)
     for k, heights in zip(track.foot_columns, stills.each, strict=True):
-        if _kernels.level_shares(heights, middle - _BELOW * scale, middle + apart, width, needed, shares):
-            rest[k], spread[k] = shares[1], shares[2] - shares[0]
+        if floor_kernels.measure_level(heights, middle - _BELOW * scale, middle + apart, width, needed, quantiles):
+            rest[k], spread[k] = quantiles[1], quantiles[2] - quantiles[0]
     return rest, spread

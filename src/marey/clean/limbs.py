@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.clean import layout
+from marey.clean import layout_kernels as layout
 from marey.clean.settings import EFFECTORS
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 from marey.core.contacts import ContactPoint
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue

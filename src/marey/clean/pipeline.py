@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from marey.clean import layout
+from marey.clean import cleanup_kernels
+from marey.clean import layout_kernels as layout
+from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanOutput, CleanState, SourceFrames
 from marey.clean.limbs import Limbs
 from marey.clean.settings import CleanSettings, PlantAt, Target
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 from marey.core.skeleton import Skeleton
 
 _KINDS = {False: layout.POSITION, True: layout.POSE}
+# A slope needs some frames to fade in, or it would be no slope.
+_SLOPE_SECONDS, _SLOPE_FEWEST = 0.1, 8
+# Seconds at the end of a plant in which the slope is seen: one frame shows noise, many an earlier slope.
+_SEEN_SECONDS = 0.008
+# Half the time over which a foot that would be under the floor is lifted.
+_LIFT_SECONDS = 0.05
+# Half the time over which the rotation of a knee is smoothed.
+_CALM_SECONDS = 0.05
+# Within this time a foot that stood lower than in the source is as high as there again: it must clear the floor.
+_RISE_SECONDS = 0.08
 
 
 def _bell(half: int) -> Floats:
@@ -21,82 +34,102 @@ def _bell(half: int) -> Floats:
     return np.asarray(np.exp(-2.0 * u**2) * (1.0 - u**2) ** 2)
 
 
-class Pipeline:
-    """`capacity` frames of all tables; `n` of them hold frames, `finished` of these are done.
+def make_options(
+    settings: CleanSettings,
+    fps: float,
+    *,
+    floor: float,
+    near: float,
+    hover: float,
+    planes: Sequence[tuple[float, float, float]],
+) -> CleanOptions:
+    """The settings as the kernels take them.
 
-    floor : metres. near : metres; a foot this near above the floor stands on it, and one this much above its plants
-    hovers. planes : (N, 3) other supports.
+    floor : metres. near : metres; a foot this near above the floor stands on it. hover : metres; a foot this much above
+    its plants hovers. planes : supports besides the floor.
     """
+    root = round(settings.root * fps)
+    fade = max(round(settings.fade * fps), 1)
+    can_stretch = settings.max_stretch > 0
+    return CleanOptions(
+        gap=round(settings.gap * fps),
+        average=max(round(settings.average * fps), 1),
+        blend=max(round(settings.blend * fps), 1),
+        root=root,
+        fade=fade,
+        lift=round(_LIFT_SECONDS * fps) if settings.smooth else 0,
+        slope=max(round(_SLOPE_SECONDS * fps), _SLOPE_FEWEST),
+        seen=max(round(_SEEN_SECONDS * fps), 1),
+        calm=round(_CALM_SECONDS * fps) if settings.smooth and can_stretch else 0,
+        rise=min(max(round(_RISE_SECONDS * fps), 4), fade + 1),
+        is_smooth=settings.smooth,
+        is_flat=settings.roll == "flat",
+        can_stretch=can_stretch,
+        floor=floor,
+        near=near,
+        hover=hover,
+        damping=settings.damping_from,
+        swivel=settings.swivel,
+        stretch=settings.max_stretch,
+        planes=np.array([(floor, 0.0, 0.0), *planes], dtype=np.float64),
+        taps=_bell(root),
+    )
 
-    def __init__(
-        self,
-        skeleton: Skeleton,
-        fps: float,
-        limbs: Limbs,
-        settings: CleanSettings,
-        floor: float,
-        near: float,
-        hovers: float,
-        planes: Sequence[tuple[float, float, float]],
-        capacity: int,
-    ) -> None:
+
+class Pipeline:
+    """`capacity` frames of all tables; `n` of them hold frames, `finished` of these are done."""
+
+    def __init__(self, skeleton: Skeleton, limbs: Limbs, options: CleanOptions, capacity: int) -> None:
         n_joints, n_limbs = len(skeleton), len(limbs.names)
-        self.limbs, self.capacity, self.n = limbs, capacity, 0
-        self.spans = settings.spans(fps)
-        self._amounts = np.array(
-            [floor, near, settings.damping_from, settings.swivel, settings.max_stretch, hovers], dtype=np.float64
+        self.limbs, self.options, self.capacity, self.n = limbs, options, capacity, 0
+        self.body = CleanBody(skeleton.parents, limbs.table, limbs.offsets, limbs.hinges)
+        self.frames = SourceFrames(
+            root_positions=np.zeros((capacity, 3)),
+            rotations=np.zeros((capacity, n_joints, 4)),
+            bone_offsets=np.zeros((capacity, n_joints, 3)),
+            positions=np.zeros((capacity, n_joints, 3)),
+            world=np.zeros((capacity, n_joints, 4)),
         )
-        self._planes = np.array([(floor, 0.0, 0.0), *planes], dtype=np.float64).reshape(-1, 3)
-        self._taps = _bell(int(self.spans[layout.L3]))
-        self._parents = np.array(skeleton.parents, dtype=np.int64)
-        self.root, self.out_root = np.zeros((capacity, 3)), np.zeros((capacity, 3))
-        self.local, self.out_local = np.zeros((capacity, n_joints, 4)), np.zeros((capacity, n_joints, 4))
-        self.bone, self.out_bone = np.zeros((capacity, n_joints, 3)), np.zeros((capacity, n_joints, 3))
-        self.positions, self.world = np.zeros((capacity, n_joints, 3)), np.zeros((capacity, n_joints, 4))
-        self.state = np.zeros((capacity, n_limbs, layout.N_STATE))
-        self.flags = np.zeros((capacity, n_limbs, layout.N_FLAGS), dtype=np.int64)
-        self.shifts = np.zeros((capacity, layout.N_SHIFTS))
-        self.figures = np.zeros((capacity, n_limbs, 2))
-        self._done = np.zeros(layout.N_STEPS, dtype=np.int64)
-        self._tables = (
-            self.root, self.local, self.bone, self.positions, self.world, self.state, self.flags, self.shifts,
-            self.out_root, self.out_local, self.out_bone, self.figures,
-        )  # fmt: skip
-        self._limb_tables = tuple(np.array(table) for table in (limbs.table, limbs.offsets, limbs.hinges))
+        self.state = CleanState(
+            values=np.zeros((capacity, n_limbs, layout.N_STATE)),
+            flags=np.zeros((capacity, n_limbs, layout.N_FLAGS), dtype=np.int64),
+            shifts=np.zeros((capacity, layout.N_SHIFTS)),
+            done=np.zeros(layout.N_STEPS, dtype=np.int64),
+        )
+        self.output = CleanOutput(
+            root_positions=np.zeros((capacity, 3)),
+            rotations=np.zeros((capacity, n_joints, 4)),
+            bone_offsets=np.zeros((capacity, n_joints, 3)),
+            limb_fits=np.zeros((capacity, n_limbs, 2)),
+        )
+
+    @property
+    def tables(self) -> tuple[Any, ...]:
+        """All tables that have a row for each frame."""
+        return (*self.frames, self.state.values, self.state.flags, self.state.shifts, *self.output)
 
     @property
     def finished(self) -> int:
         """Frames that are done, counted in the tables."""
-        return int(self._done[-1])
+        return int(self.state.done[-1])
 
     @property
     def delay(self) -> int:
         """Frames from one that comes in to the one that is then finished."""
-        spans = self.spans
-        return int(
-            2 * (spans[layout.GAP] + 1)
-            + spans[layout.L1 : layout.L4 + 1].sum()
-            + 4 * spans[layout.LIFTING]
-            + 2 * spans[layout.SEEN]
-            + spans[layout.CALM]
-        )
-
-    @property
-    def behind(self) -> int:
-        """Frames before an unfinished one that are still needed."""
-        return int(max(self.spans[: layout.L4 + 1].max(), 2 * self.spans[layout.LIFTING]) + self.spans[layout.SEEN]) + 2
+        return delay_of(self.options)
 
     def put(self, root: Floats, local: Floats, bone: Floats, mask: Bools) -> slice:
         """Add frames: (n, 3), (n, J, 4), (n, J, 3) or (J, 3), and contacts (n, K); the rows that they took."""
         rows = slice(self.n, self.n + len(root))
-        self.root[rows], self.local[rows], self.bone[rows] = root, local, bone
-        self.out_root[rows], self.out_local[rows], self.out_bone[rows] = root, local, bone
-        self.flags[rows] = 0
-        self.state[rows] = 0.0
+        for table in (self.frames, self.output):
+            table.root_positions[rows], table.rotations[rows], table.bone_offsets[rows] = root, local, bone
+        flags = self.state.flags
+        flags[rows] = 0
+        self.state.values[rows] = 0.0
         for e, columns in enumerate(self.limbs.columns):
             for k, column in enumerate(columns):
                 if column >= 0:
-                    self.flags[rows, e, layout.M1 + k] = mask[:, column]
+                    flags[rows, e, layout.M1 + k] = mask[:, column]
         self.n = rows.stop
         return rows
 
@@ -104,15 +137,16 @@ class Pipeline:
         self, rows: slice, first: int, plants: Sequence[tuple[int, int, PlantAt]], targets: Sequence[Target]
     ) -> None:
         """Note what is wanted of the frames in `rows`, of which `first` is the first one's number."""
+        values, flags = self.state.values, self.state.flags
         stop = first + rows.stop - rows.start
         for number, (e, k, plant) in enumerate(plants, start=1):
             a, b = max(plant.start, first), min(plant.stop, stop)
             if a < b:
                 at = slice(rows.start + a - first, rows.start + b - first)
-                self.flags[at, e, layout.M1 + k] = 1
-                self.flags[at, e, layout.GIVEN1 + k] = number
+                flags[at, e, layout.M1 + k] = 1
+                flags[at, e, layout.GIVEN1 + k] = number
                 column = layout.G1 + 3 * k
-                self.state[at, e, column : column + 3] = plant.position
+                values[at, e, column : column + 3] = plant.position
         for target in targets:
             a, b = max(target.start, first), min(target.stop, stop)
             if a < b:
@@ -121,27 +155,33 @@ class Pipeline:
                     slice(rows.start + a - first, rows.start + b - first),
                     slice(a - target.start, b - target.start),
                 )
-                self.flags[at, e, layout.WANTED] = _KINDS[target.orientation is not None]
-                self.state[at, e, layout.TP : layout.TP + 3] = target.position[own]
+                flags[at, e, layout.WANTED] = _KINDS[target.orientation is not None]
+                values[at, e, layout.TP : layout.TP + 3] = target.position[own]
                 if target.orientation is not None:
-                    self.state[at, e, layout.TQ : layout.TQ + 4] = target.orientation[own]
+                    values[at, e, layout.TQ : layout.TQ + 4] = target.orientation[own]
 
     def run(self, ended: bool) -> None:
         """Take all steps as far as the frames allow, or to their end where no more will come."""
-        from marey.clean import cleanup_kernels
-
-        table, offsets, hinges = self._limb_tables
-        cleanup_kernels.advance(
-            self._parents, table, offsets, hinges, self._planes, self._taps, self.spans, self._amounts,
-            *self._tables, self._done, self.n, ended,
-        )  # fmt: skip
+        cleanup_kernels.advance(self.body, self.options, self.frames, self.state, self.output, self.n, ended)
 
     def forget(self) -> int:
         """Drop frames that are finished and no longer needed; how many went."""
-        gone = max(self.finished - self.behind, 0)
+        gone = max(self.finished - frames_behind(self.options), 0)
         if gone:
-            for table in self._tables:
+            for table in self.tables:
                 table[: self.n - gone] = table[gone : self.n].copy()
             self.n -= gone
-            self._done -= gone
+            self.state.done[:] -= gone
         return gone
+
+
+def delay_of(options: CleanOptions) -> int:
+    """Frames from one that comes in to the one that is then finished."""
+    windows = options.average + options.blend + options.root + options.fade
+    return 2 * (options.gap + 1) + windows + 4 * options.lift + 2 * options.seen + options.calm
+
+
+def frames_behind(options: CleanOptions) -> int:
+    """Frames before an unfinished one that are still needed."""
+    widest = max(options.gap, options.average, options.blend, options.root, options.fade, 2 * options.lift)
+    return widest + options.seen + 2

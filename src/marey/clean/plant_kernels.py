@@ -10,76 +10,74 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.clean.layout import (
+from marey.clean.layout_kernels import (
     A1,
     C1,
     F1,
-    FLOOR,
     G1,
-    GAP,
     GIVEN1,
     HOVER,
-    HOVERS,
     IS_FOOT,
-    L1,
     LEVEL,
     M1,
-    NEAR,
     NOWHERE,
     PLANE1,
     WANTED,
     X1,
-)  # fmt: skip
-from marey.clean.vector_kernels import add, dot, fade, put, size, sub, times, unit, vec
-from marey.core.compiled import inner, kernel
+    CleanBody,
+    CleanOptions,
+    CleanState,
+)
+from marey.compiled import Ints3D, Out, helper, kernel
+from marey.maths.vector_kernels import Vec, add, dot, fade, put, size, sub, times, unit, vec
 
 Array = Any
-Vec = Any
 
 
 @kernel
-def close_gaps(flags: Array, spans: Array, t: int, low: int, high: int) -> None:
-    """Contacts of frame t with gaps of the same point closed, unless a target or another given place is in it."""
-    gap = spans[GAP]
+def close_gaps(flags: Out[Ints3D], gap: int, t: int, n_ready: int) -> None:
+    """Close gaps of up to `gap` frames of one point at frame t, unless a target or another given place is in it.
+
+    flags : (F, E, N_FLAGS). n_ready : frames that may be read.
+    """
     for e in range(flags.shape[1]):
         for k in range(2):
             flags[t, e, A1 + k] = flags[t, e, M1 + k]
             if flags[t, e, M1 + k] != 0 or flags[t, e, WANTED] != 0:
                 continue
-            back = _distance(flags, e, M1 + k, t, -1, gap, low, high)
-            ahead = _distance(flags, e, M1 + k, t, 1, gap, low, high)
+            back = _find_flag(flags, e, M1 + k, t, -1, gap, n_ready)
+            ahead = _find_flag(flags, e, M1 + k, t, 1, gap, n_ready)
             if back == 0 or ahead == 0 or back + ahead - 1 > gap:
                 continue
             if flags[t - back, e, GIVEN1 + k] == flags[t + ahead, e, GIVEN1 + k]:
                 flags[t, e, A1 + k] = 1
 
 
-@inner
-def _distance(flags: Array, e: int, column: int, t: int, step: int, most: int, low: int, high: int) -> int:
+@helper
+def _find_flag(flags: Array, e: int, column: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
     """Frames to the nearest that has the flag, going by `step`; 0 where a target or nothing comes first."""
-    for n in range(1, most + 1):
+    for n in range(1, max_frames + 1):
         s = t + step * n
-        if s < low or s >= high or flags[s, e, WANTED] != 0:
+        if s < 0 or s >= n_ready or flags[s, e, WANTED] != 0:
             return 0
         if flags[s, e, column] != 0:
             return n
     return 0
 
 
-@inner
-def hand_over(flags: Array, spans: Array, t: int, low: int, high: int) -> None:
-    """Contacts of frame t with the earlier point held until the later one stands, where they nearly meet."""
-    gap = spans[GAP]
+@helper
+def hand_over(flags: Array, gap: int, t: int, n_ready: int) -> None:
+    """Hold the earlier point of a foot at frame t until the later one stands, where their contacts nearly meet."""
     for e in range(flags.shape[1]):
         first, second = flags[t, e, A1], flags[t, e, A1 + 1]
         flags[t, e, F1], flags[t, e, F1 + 1] = first, second
         if flags[t, e, WANTED] != 0 or (first != 0 and second != 0):
             continue
-        back = _nearest(flags, e, t, -1, gap + 1, low, high)
+        back = _find_contact(flags, e, t, -1, gap + 1, n_ready)
         if back == 0:
             continue
         if first == 0 and second == 0:
-            ahead = _nearest(flags, e, t, 1, gap, low, high)
+            ahead = _find_contact(flags, e, t, 1, gap, n_ready)
             if ahead == 0 or back + ahead - 1 > gap:
                 continue
         for k in range(2):
@@ -91,36 +89,35 @@ def hand_over(flags: Array, spans: Array, t: int, low: int, high: int) -> None:
                 flags[t, e, F1 + k] = 1
 
 
-@inner
-def _nearest(flags: Array, e: int, t: int, step: int, most: int, low: int, high: int) -> int:
+@helper
+def _find_contact(flags: Array, e: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
     """Frames to the nearest in which any point is in contact; 0 where a target or nothing comes first."""
-    for n in range(1, most + 1):
+    for n in range(1, max_frames + 1):
         s = t + step * n
-        if s < low or s >= high or flags[s, e, WANTED] != 0:
+        if s < 0 or s >= n_ready or flags[s, e, WANTED] != 0:
             return 0
         if flags[s, e, A1] != 0 or flags[s, e, A1 + 1] != 0:
             return n
     return 0
 
 
-@inner
-def find_plants(
-    state: Array, flags: Array, limbs: Array, planes: Array, spans: Array, amounts: Array, t: int, low: int, high: int
-) -> None:
-    """Places of all plants of frame t: given, carried on from the frame before, or new."""
+@helper
+def find_plants(body: CleanBody, options: CleanOptions, state: CleanState, t: int, n_ready: int) -> None:
+    """Find the places of all plants of frame t: given, carried on from the frame before, or new."""
+    values, flags = state.values, state.flags
     for e in range(flags.shape[1]):
         set_1, set_2 = False, False
-        state[t, e, HOVER] = state[t - 1, e, HOVER] if t > low else 0.0
+        values[t, e, HOVER] = values[t - 1, e, HOVER] if t > 0 else 0.0
         for k in range(2):
             if flags[t, e, F1 + k] == 0:
                 continue
             known = True
             if flags[t, e, GIVEN1 + k] != 0:
-                put(state[t, e], C1 + 3 * k, vec(state[t, e], G1 + 3 * k))
-                state[t, e, PLANE1 + k] = NOWHERE
-            elif t > low and flags[t - 1, e, F1 + k] != 0:
-                put(state[t, e], C1 + 3 * k, vec(state[t - 1, e], C1 + 3 * k))
-                state[t, e, PLANE1 + k] = state[t - 1, e, PLANE1 + k]
+                put(values[t, e], C1 + 3 * k, vec(values[t, e], G1 + 3 * k))
+                values[t, e, PLANE1 + k] = NOWHERE
+            elif t > 0 and flags[t - 1, e, F1 + k] != 0:
+                put(values[t, e], C1 + 3 * k, vec(values[t - 1, e], C1 + 3 * k))
+                values[t, e, PLANE1 + k] = values[t - 1, e, PLANE1 + k]
             else:
                 known = False
             if k == 0:
@@ -128,38 +125,48 @@ def find_plants(
             else:
                 set_2 = known
         if flags[t, e, F1] != 0 and not set_1:
-            _plant(state, flags, limbs, planes, spans, amounts, t, e, 0, set_2, high)
+            _plant_point(body, options, state, t, (e, 0), set_2, n_ready)
             set_1 = True
         if flags[t, e, F1 + 1] != 0 and not set_2:
-            _plant(state, flags, limbs, planes, spans, amounts, t, e, 1, set_1, high)
+            _plant_point(body, options, state, t, (e, 1), set_1, n_ready)
 
 
-@inner
-def _plant(
-    state: Array, flags: Array, limbs: Array, planes: Array, spans: Array, amounts: Array,
-    t: int, e: int, k: int, beside: bool, high: int,
-) -> None:  # fmt: skip
-    """The place of a point that begins to stand in frame t; `beside` its other one where that stands already."""
+@helper
+def _plant_point(
+    body: CleanBody,
+    options: CleanOptions,
+    state: CleanState,
+    t: int,
+    point: tuple[int, int],
+    beside: bool,
+    n_ready: int,
+) -> None:
+    """Find the place of a point that begins to stand in frame t; `beside` its other one if that stands already.
+
+    point : limb, and 0 or 1 for the first or the second point of it.
+    """
+    e, k = point
     other = 1 - k
     if beside:
-        centre, plane = vec(state[t, e], C1 + 3 * other), int(state[t, e, PLANE1 + other])
-        _plant_beside(state, flags, planes, spans, amounts, t, t, e, k, centre, plane, high)
+        centre, plane = vec(state.values[t, e], C1 + 3 * other), int(state.values[t, e, PLANE1 + other])
+        _plant_beside(options, state, (t, t), point, centre, plane, n_ready)
         return
-    s = _given_later(flags, spans, t, e, k, high)
+    s = _find_given(state.flags, options.average, t, point, n_ready)
     if s > t:
-        centre = vec(state[s, e], G1 + 3 * other)
-        _plant_beside(state, flags, planes, spans, amounts, t, s, e, k, centre, NOWHERE, high)
+        centre = vec(state.values[s, e], G1 + 3 * other)
+        _plant_beside(options, state, (t, s), point, centre, NOWHERE, n_ready)
     else:
-        _plant_alone(state, flags, limbs, planes, spans, amounts, t, e, k, high)
+        _plant_alone(body, options, state, t, point, n_ready)
 
 
-@inner
-def _given_later(flags: Array, spans: Array, t: int, e: int, k: int, high: int) -> int:
+@helper
+def _find_given(flags: Array, max_frames: int, t: int, point: tuple[int, int], n_ready: int) -> int:
     """The frame in which the other point comes to stand at a given place while this one still does; t for none.
 
     It is looked for as far ahead as places are averaged.
     """
-    for s in range(t + 1, min(t + spans[L1], high)):
+    e, k = point
+    for s in range(t + 1, min(t + max_frames, n_ready)):
         if flags[s, e, F1 + k] == 0 or flags[s, e, GIVEN1 + k] != 0:
             break
         if flags[s, e, F1 + 1 - k] != 0:
@@ -167,35 +174,35 @@ def _given_later(flags: Array, spans: Array, t: int, e: int, k: int, high: int) 
     return t
 
 
-@inner
+@helper
 def _plant_alone(
-    state: Array, flags: Array, limbs: Array, planes: Array, spans: Array, amounts: Array,
-    t: int, e: int, k: int, high: int,
-) -> None:  # fmt: skip
-    """The mean place of the point over its first frames, put onto its support."""
+    body: CleanBody, options: CleanOptions, state: CleanState, t: int, point: tuple[int, int], n_ready: int
+) -> None:
+    """Put the mean place of the point over its first frames onto its support."""
+    e, k = point
     total, n = (0.0, 0.0, 0.0), 0
-    for s in range(t, min(t + spans[L1], high)):
-        if flags[s, e, F1 + k] == 0:
+    for s in range(t, min(t + options.average, n_ready)):
+        if state.flags[s, e, F1 + k] == 0:
             break
-        total = add(total, vec(state[s, e], X1 + 3 * k))
+        total = add(total, vec(state.values[s, e], X1 + 3 * k))
         n += 1
     place = times(1.0 / n, total)
     before = place[1]
-    plane = _support(planes, amounts, place, limbs[e, IS_FOOT] != 0)
+    plane = _find_support(options, place, body.limbs[e, IS_FOOT] != 0)
     if plane >= 0:
-        place = _onto(planes, plane, place)
-    put(state[t, e], C1 + 3 * k, place)
-    state[t, e, PLANE1 + k] = plane
+        place = _project(options.planes, plane, place)
+    put(state.values[t, e], C1 + 3 * k, place)
+    state.values[t, e, PLANE1 + k] = plane
     # A foot on legs that are too short, but not one that is a little above a floor that is a little too low.
-    hover = max(before - place[1], 0.0) / amounts[HOVERS]
-    state[t, e, HOVER] = amounts[HOVERS] * hover * (1.0 - fade(max(1.5 * hover - 0.5, 0.0)))
+    hover = max(before - place[1], 0.0) / options.hover
+    state.values[t, e, HOVER] = options.hover * hover * (1.0 - fade(max(1.5 * hover - 0.5, 0.0)))
 
 
-@inner
-def _support(planes: Array, amounts: Array, place: Vec, is_foot: bool) -> int:
+@helper
+def _find_support(options: CleanOptions, place: Vec, is_foot: bool) -> int:
     """What bears a point: a plane of the list, of which the floor is the first, or none of them."""
-    near = amounts[NEAR]
-    above = place[1] - amounts[FLOOR]
+    planes, near = options.planes, options.near
+    above = place[1] - options.floor
     best, least = -1, near
     for i in range(1, planes.shape[0]):
         gap = abs(place[1] - _height(planes, i, place))
@@ -210,56 +217,64 @@ def _support(planes: Array, amounts: Array, place: Vec, is_foot: bool) -> int:
     return 0 if above <= 0.0 else NOWHERE
 
 
-@inner
+@helper
 def _height(planes: Array, i: int, place: Vec) -> float:
     """Height of a plane where `place` is."""
     height: float = planes[i, 0] + planes[i, 1] * place[0] + planes[i, 2] * place[2]
     return height
 
 
-@inner
-def _onto(planes: Array, i: int, place: Vec) -> Vec:
+@helper
+def _project(planes: Array, i: int, place: Vec) -> Vec:
     """The nearest place on a plane."""
     normal = unit((-planes[i, 1], 1.0, -planes[i, 2]), (0.0, 1.0, 0.0))
     away = (place[1] - _height(planes, i, place)) * normal[1]
     return sub(place, times(away, normal))
 
 
-@inner
+@helper
 def _plant_beside(
-    state: Array, flags: Array, planes: Array, spans: Array, amounts: Array, t: int, both: int, e: int, k: int,
-    centre: Vec, plane: int, high: int,
-) -> None:  # fmt: skip
-    """A point whose other one is known: as far from it and in such direction as it is on average (Kovar 3.2).
+    options: CleanOptions,
+    state: CleanState,
+    starts: tuple[int, int],
+    point: tuple[int, int],
+    centre: Vec,
+    plane: int,
+    n_ready: int,
+) -> None:
+    """Plant a point whose other one is known: in the mean distance and direction from it (Kovar 3.2).
 
-    both : the first frame, t or later, in which both stand. centre, plane : the other's place and support.
+    starts : the frame in which the point begins to stand, and the first in which both do. centre, plane : the other's
+    place and support.
     """
+    (t, both), (e, k) = starts, point
     other = 1 - k
     total, length, n = (0.0, 0.0, 0.0), 0.0, 0
-    for s in range(both, min(t + spans[L1], high)):
-        if flags[s, e, F1] == 0 or flags[s, e, F1 + 1] == 0:
+    for s in range(both, min(t + options.average, n_ready)):
+        if state.flags[s, e, F1] == 0 or state.flags[s, e, F1 + 1] == 0:
             break
-        away = sub(vec(state[s, e], X1 + 3 * k), vec(state[s, e], X1 + 3 * other))
+        away = sub(vec(state.values[s, e], X1 + 3 * k), vec(state.values[s, e], X1 + 3 * other))
         total = add(total, away)
         length += size(away)
         n += 1
     length /= n
     away = times(length, unit(total, (0.0, 0.0, 1.0)))
-    if plane == NOWHERE and centre[1] + away[1] < amounts[FLOOR] <= centre[1]:
-        away = _swing_onto(away, (0.0, 1.0, 0.0), amounts[FLOOR] - centre[1])
+    if plane == NOWHERE and centre[1] + away[1] < options.floor <= centre[1]:
+        away = _swing_onto(away, (0.0, 1.0, 0.0), options.floor - centre[1])
     elif plane == LEVEL:
         away = _swing_onto(away, (0.0, 1.0, 0.0), 0.0)
     elif plane >= 0:
+        planes = options.planes
         normal = unit((-planes[plane, 1], 1.0, -planes[plane, 2]), (0.0, 1.0, 0.0))
         up = (_height(planes, plane, centre) - centre[1]) * normal[1]
         away = _swing_onto(away, normal, up)
-    put(state[t, e], C1 + 3 * k, add(centre, away))
-    state[t, e, PLANE1 + k] = plane
+    put(state.values[t, e], C1 + 3 * k, add(centre, away))
+    state.values[t, e, PLANE1 + k] = plane
 
 
-@inner
+@helper
 def _swing_onto(away: Vec, normal: Vec, height: float) -> Vec:
-    """`away` turned by the least angle so that it rises by `height` along `normal`, or as nearly as it can."""
+    """`away` rotated by the least angle so that it rises by `height` along `normal`, or as nearly as it can."""
     length = size(away)
     height = min(max(height, -length), length)
     along = sub(away, times(dot(away, normal), normal))

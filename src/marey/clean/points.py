@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.clean import contact_kernels
+from marey.core import kinematics_kernels
+from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.kinematics import World
 from marey.core.motion import Motion
@@ -77,15 +79,13 @@ def point_paths(motion: Motion, points: Sequence[ContactPoint]) -> Floats:
 
 def paths_in(world: World, points: Sequence[ContactPoint]) -> Floats:
     """The same from joints that are already in the world."""
-    from marey.clean import _kernels
-
     n_frames, n_joints = world.positions.shape[:2]
     checked_points(points, n_joints)
     paths = np.empty((n_frames, len(points), 3))
     joints = np.array([point.joint for point in points], dtype=np.int64)
     offsets = np.array([point.offset for point in points], dtype=np.float64).reshape(-1, 3)
-    _kernels.place_points(settle(world.positions.view()), settle(world.rotations.view()), joints, offsets, paths)
-    return settle(paths)
+    contact_kernels.place_points(world.positions, world.rotations, joints, offsets, paths)
+    return set_readonly(paths)
 
 
 def checked_points(points: Sequence[ContactPoint], n_joints: int) -> None:
@@ -99,8 +99,6 @@ def checked_points(points: Sequence[ContactPoint], n_joints: int) -> None:
 
 def joints_in_world(motion: Motion, joints: Sequence[int]) -> tuple[World, list[int]]:
     """`Motion.world` of `joints` and those above them alone, and where each is in it. Legs are a third of a body."""
-    from marey.core import _kernels
-
     parents = motion.skeleton.parents.tolist()
     needed = {0}
     for joint in joints:
@@ -112,9 +110,9 @@ def joints_in_world(motion: Motion, joints: Sequence[int]) -> tuple[World, list[
     above = np.array([slot.get(parents[joint], -1) for joint in order], dtype=np.int64)
     offsets = motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets
     positions, rotations = np.empty((len(motion), len(order), 3)), np.empty((len(motion), len(order), 4))
-    inputs = (np.take(offsets, order, axis=1), motion.root_positions, np.take(motion.rotations, order, axis=1))
-    _kernels.forward(settle(above), settle(inputs[0]), inputs[1], settle(inputs[2]), positions, rotations)
-    return World(settle(positions), settle(rotations)), [slot[joint] for joint in joints]
+    offsets, local = np.take(offsets, order, axis=1), np.take(motion.rotations, order, axis=1)
+    kinematics_kernels.forward(above, offsets, motion.root_positions, local, positions, rotations)
+    return World(set_readonly(positions), set_readonly(rotations)), [slot[joint] for joint in joints]
 
 
 def leg_length(skeleton: Skeleton) -> float:
@@ -204,14 +202,12 @@ def _front_joint(skeleton: Skeleton, side: str) -> int | None:
 
 def _standing_ups(motion: Motion, feet: Sequence[str]) -> dict[str, Vector]:
     """For each foot the upward direction in its joint's own frame, while it stands."""
-    from marey.clean import _kernels
-
     roles = motion.skeleton.roles
     ankles = [roles[f"{side}_foot"] for side in feet]
     fronts = [_front_joint(motion.skeleton, side) or ankle for side, ankle in zip(feet, ankles, strict=True)]
     world, slots = joints_in_world(motion, [*ankles, *fronts])
     speeds = np.empty(world.positions.shape[:2])
-    _kernels.speeds(world.positions, 1.0, speeds)
+    contact_kernels.measure_speeds(world.positions, 1.0, speeds)
     ups = {}
     for side, ankle, front in zip(feet, slots, slots[len(feet) :], strict=False):
         stillest = np.argsort(np.maximum(speeds[:, ankle], speeds[:, front]))[: math.ceil(_STILLEST * len(motion))]
@@ -258,7 +254,7 @@ def _foot_points(rest: _RestPose, side: str, up: Vector, floor: float | None) ->
 
 def _point(name: str, joint: int, offset: Vector) -> ContactPoint:
     """To the micrometre: people read and edit these."""
-    return ContactPoint(name, joint, settle(np.array([round(c, 6) + 0.0 for c in offset])))
+    return ContactPoint(name, joint, set_readonly(np.array([round(c, 6) + 0.0 for c in offset])))
 
 
 def _heel_joint(rest: _RestPose, ankle: int, front: int, up: Vector, forward: Vector) -> int | None:

@@ -1,8 +1,8 @@
-"""Step 3 of the cleanup: move the figure so that its limbs reach their targets (Kovar 3.2.4).
+"""Step 3 of the cleanup: move the body so that its limbs reach their targets (Kovar 3.2.4).
 
 Each constrained limb says that the displacement must lie in a ball. The nearest displacement in all balls is found from
 the balls' surfaces: one, the circle in which two meet, the points in which three do. Plants come before targets
-that are out of reach. First of all, the figure moves with its straight legs and arms, which may not turn much, by least
+that are out of reach. First of all, the body moves with its straight legs and arms, which may not rotate much, by least
 squares. What the frames ask for is then smoothed, as a displacement: smoothing positions would flatten the bob of the
 hips and change more with every run.
 """
@@ -14,22 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from marey.clean.layout import (
+from marey.clean.layout_kernels import (
     ASKED,
     BASE,
-    DAMPING,
     DEPTH,
     END,
-    FLOOR,
     FREE,
     HOVER,
     INTO,
     IS_FOOT,
     KIND,
-    L3,
     LACK,
     LIFT,
-    LIFTING,
     MID,
     MOMENT,
     O2,
@@ -38,15 +34,20 @@ from marey.clean.layout import (
     POSE,
     RIGHT,
     SHIFT,
-    STRETCH,
     X1,
+    CleanBody,
+    CleanOptions,
+    CleanState,
     D,
     P,
     Q,
     R,
+    SourceFrames,
     T,
-)  # fmt: skip
-from marey.clean.vector_kernels import (
+)
+from marey.compiled import Floats2D, helper, kernel
+from marey.maths.vector_kernels import (
+    Vec,
     add,
     cross,
     dot,
@@ -56,16 +57,15 @@ from marey.clean.vector_kernels import (
     put,
     qua,
     size,
+    squared,
     sub,
     times,
     turn,
     unit,
     vec,
 )
-from marey.core.compiled import inner, kernel
 
 Array = Any
-Vec = Any
 
 _INSIDE = 1e-12
 # Where the balls have nothing in common: rounds of moving towards the mean of the nearest points.
@@ -76,28 +76,26 @@ _RIDGE = 0.08
 _LENGTH, _WEIGHT, _N_BALL = 4, 5, 6
 
 
-@inner
-def reach_targets(
-    state: Array, flags: Array, limbs: Array, positions: Array, amounts: Array, shifts: Array, t: int
-) -> None:
-    """What frame t asks of the displacement x, into `shifts`.
+@helper
+def reach_targets(body: CleanBody, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int) -> None:
+    """Write what frame t asks of the displacement x into `state.shifts`.
 
     Least squares: straight limbs are to keep their length, (x - d) . u = 0 for each, and x is to be small. What that
-    leaves to the balls is asked for beside it.
+    leaves to the balls is asked for besides.
     """
-    row = shifts[t]
-    balls, which, n, held = _balls_of(state, flags, limbs, positions, amounts[STRETCH], 0.0, t)
+    row, positions = state.shifts[t], frames.positions[t]
+    balls, which, n, held = _find_balls(body, frames, state, options.stretch, 0.0, t)
     for i in range(ASKED):
         row[i] = 0.0
     for i in range(n):
         e = which[i]
-        base, knee, end = joints_of(limbs[e], positions[t])
+        base, knee, end = _limb_joints(body.limbs[e], positions)
         upper, lower = sub(knee, base), sub(end, knee)
-        target, length = vec(state[t, e], T), size(upper) + size(lower)
-        straight = balls[i, _WEIGHT] * _straightness(upper, lower, amounts[DAMPING])
+        target, length = vec(state.values[t, e], T), size(upper) + size(lower)
+        straight = balls[i, _WEIGHT] * _straightness(upper, lower, options.damping)
         line = unit(sub(end, base), (0.0, 1.0, 0.0))
-        # A target out of reach does not carry the figure away: no further than a limb is long.
-        needed = min(max(dot(sub(target, vec(state[t, e], P)), line), -length), length)
+        # A target out of reach does not carry the body away: no further than a limb is long.
+        needed = min(max(dot(sub(target, vec(state.values[t, e], P)), line), -length), length)
         put(row, RIGHT, add(vec(row, RIGHT), times(straight * needed, line)))
         put(row, MOMENT, add(vec(row, MOMENT), times(straight * line[0], line)))
         put(
@@ -108,30 +106,31 @@ def reach_targets(
     eased = _solve(row, _RIDGE)
     for i in range(n):
         put(balls[i], 0, sub(vec(balls[i], 0), eased))
-    put(row, INTO, _into(balls, n, held, (0.0, 0.0, 0.0), 0.0))
+    put(row, INTO, _move_into(balls, n, held, (0.0, 0.0, 0.0), 0.0))
 
 
-@inner
-def _balls_of(
-    state: Array, flags: Array, limbs: Array, positions: Array, stretch: float, stretched: float, t: int
+@helper
+def _find_balls(
+    body: CleanBody, frames: SourceFrames, state: CleanState, stretch: float, stretched: float, t: int
 ) -> tuple[Array, Array, int, int]:
     """The balls (E, _N_BALL) in which frame t wants the displacement, whose limbs they are, how many, how many plants.
 
-    stretched : how far limbs are scaled for the balls, as a share; `stretch` is how far they may be. Plants come first.
+    stretched : fraction by which limbs are scaled for the balls; `stretch` is that by which they may be. Plants come
+    first.
     The ball of a target that is out of reach while plants hold is as wide as it must be to meet those of the plants,
     and the further off the target is, the wider, until it asks for nothing.
     """
-    n_limbs = flags.shape[1]
+    n_limbs = state.flags.shape[1]
     balls, which = np.empty((n_limbs, _N_BALL)), np.zeros(n_limbs, np.int64)
     n, held = 0, 0
     for later in (False, True):
         for e in range(n_limbs):
-            kind = flags[t, e, KIND]
+            kind = state.flags[t, e, KIND]
             if kind == FREE or (kind >= POSE) != later:
                 continue
-            base, knee, end = joints_of(limbs[e], positions[t])
+            base, knee, end = _limb_joints(body.limbs[e], frames.positions[t])
             length = size(sub(knee, base)) + size(sub(end, knee))
-            put(balls[n], 0, sub(vec(state[t, e], T), base))
+            put(balls[n], 0, sub(vec(state.values[t, e], T), base))
             balls[n, 3] = (1.0 + stretched) * length
             balls[n, _LENGTH], balls[n, _WEIGHT] = length, 1.0
             which[n] = e
@@ -143,12 +142,12 @@ def _balls_of(
     return balls, which, n, held
 
 
-@inner
+@helper
 def _widen(balls: Array, i: int, held: int, stretch: float) -> None:
     """Widen ball i where it is out of reach of the first `held`, and the less it counts, the more."""
     centre, length = vec(balls[i], 0), balls[i, _LENGTH]
     within, n = np.empty((held + 1, 4)), held + 1
-    # The figure moves no further than the limb is long.
+    # The body moves no further than the limb is long.
     put(within[held], 0, times(-1.0, centre))
     within[held, 3] = length
     for j in range(held):
@@ -162,54 +161,54 @@ def _widen(balls: Array, i: int, held: int, stretch: float) -> None:
         balls[i, _WEIGHT] = weight
 
 
-@inner
-def _into(balls: Array, n: int, held: int, before: Vec, stretched: float) -> Vec:
-    """The way into all balls, or near them, for a figure displaced by `before`; plants, the first `held`, come first.
+@helper
+def _move_into(balls: Array, n: int, held: int, before: Vec, stretched: float) -> Vec:
+    """The way into all balls, or near them, for a body displaced by `before`; plants, the first `held`, come first.
 
     No further than a limb is long: it is the target that is out of reach then.
     """
-    way = _limited(balls, n, nearest_in_balls(balls, n), before, stretched)
+    way = _limit_way(balls, n, nearest_in_balls(balls, n), before, stretched)
     if held == n or held == 0 or _in_all(balls, held, way):
         return way
     left = balls[:held].copy()
     for i in range(held):
         put(left[i], 0, sub(vec(balls[i], 0), way))
-    return _limited(balls, held, add(way, nearest_in_balls(left, held)), before, stretched)
+    return _limit_way(balls, held, add(way, nearest_in_balls(left, held)), before, stretched)
 
 
-@inner
-def _limited(balls: Array, n: int, way: Vec, before: Vec, stretched: float) -> Vec:
+@helper
+def _limit_way(balls: Array, n: int, way: Vec, before: Vec, stretched: float) -> Vec:
     least = 0.0
     for i in range(n):
         least = balls[i, _LENGTH] if i == 0 else min(least, balls[i, _LENGTH])
     most = max((1.0 + stretched) * least, size(before))
-    return sub(_no_longer(add(before, way), most), before) if n > 0 else way
+    return sub(_limit_length(add(before, way), most), before) if n > 0 else way
 
 
-@inner
-def _no_longer(v: Vec, most: float) -> Vec:
+@helper
+def _limit_length(v: Vec, most: float) -> Vec:
     length = size(v)
     return times(most / length, v) if length > most else v
 
 
-@inner
-def joints_of(limb: Array, positions: Array) -> tuple[Vec, Vec, Vec]:
+@helper
+def _limb_joints(limb: Array, positions: Array) -> tuple[Vec, Vec, Vec]:
     """Hip, knee and ankle."""
     return vec(positions[limb[BASE]], 0), vec(positions[limb[MID]], 0), vec(positions[limb[END]], 0)
 
 
-@inner
+@helper
 def _straightness(upper: Vec, lower: Vec, damping: float) -> float:
-    """How little a knee may turn: 0 where it is not damped, 1 where it is straight."""
+    """How little a knee may rotate: 0 where it is not damped, 1 where it is straight."""
     if damping >= math.pi:
         return 0.0
     lengths = size(upper) * size(lower)
     angle = math.pi - math.acos(min(max(dot(upper, lower) / max(lengths, 1e-12), -1.0), 1.0))
-    share: float = 1.0 - fade(max(angle - damping, 0.0) / (math.pi - damping))
-    return share
+    weight: float = 1.0 - fade(max(angle - damping, 0.0) / (math.pi - damping))
+    return weight
 
 
-@inner
+@helper
 def _solve(row: Array, ridge: float) -> Vec:
     """x with (moment + ridge) x = right."""
     a, b, c = row[MOMENT] + ridge, row[MOMENT + 1], row[MOMENT + 2]
@@ -222,7 +221,7 @@ def _solve(row: Array, ridge: float) -> Vec:
 
 
 @kernel
-def nearest_in_balls(balls: Array, n: int) -> Vec:
+def nearest_in_balls(balls: Floats2D, n: int) -> Vec:
     """The point nearest to the origin in the first n balls (n, 4): centre and radius."""
     origin = (0.0, 0.0, 0.0)
     if _in_all(balls, n, origin):
@@ -250,7 +249,7 @@ def nearest_in_balls(balls: Array, n: int) -> Vec:
     return best if least < np.inf else _compromise(balls, n)
 
 
-@inner
+@helper
 def _in_all(balls: Array, n: int, point: Vec) -> bool:
     inside = True
     for i in range(n):
@@ -258,7 +257,7 @@ def _in_all(balls: Array, n: int, point: Vec) -> bool:
     return inside
 
 
-@inner
+@helper
 def _better(balls: Array, n: int, point: Vec, least: float, best: Vec) -> tuple[float, Vec]:
     length = size(point)
     if length < least and _in_all(balls, n, point):
@@ -266,7 +265,7 @@ def _better(balls: Array, n: int, point: Vec, least: float, best: Vec) -> tuple[
     return least, best
 
 
-@inner
+@helper
 def _on_one(ball: Array, point: Vec) -> Vec:
     """The nearest point of one ball."""
     centre = vec(ball, 0)
@@ -277,7 +276,7 @@ def _on_one(ball: Array, point: Vec) -> Vec:
     return add(centre, times(ball[3] / length, away))
 
 
-@inner
+@helper
 def _circle(a: Array, b: Array) -> tuple[bool, Vec, Vec, float]:
     """Where the surfaces of two balls meet: whether they do, centre, axis and radius."""
     one, two = vec(a, 0), vec(b, 0)
@@ -290,14 +289,14 @@ def _circle(a: Array, b: Array) -> tuple[bool, Vec, Vec, float]:
     return True, add(one, times(along, axis)), axis, math.sqrt(max(a[3] * a[3] - along * along, 0.0))
 
 
-@inner
+@helper
 def _across(axis: Vec) -> Vec:
     """A unit vector across `axis`."""
     other = (1.0, 0.0, 0.0) if abs(axis[0]) < 0.7 else (0.0, 1.0, 0.0)
     return unit(cross(axis, other), (0.0, 0.0, 1.0))
 
 
-@inner
+@helper
 def _on_three(ball: Array, centre: Vec, axis: Vec, radius: float, sign: float) -> tuple[bool, Vec]:
     """One of the two points of a circle that lie on a ball's surface, and whether there are such."""
     away = sub(vec(ball, 0), centre)
@@ -316,7 +315,7 @@ def _on_three(ball: Array, centre: Vec, axis: Vec, radius: float, sign: float) -
     return True, add(centre, add(times(radius * cosine, u), times(radius * sine, v)))
 
 
-@inner
+@helper
 def _compromise(balls: Array, n: int) -> Vec:
     """A point whose distances to balls without a common point are small."""
     point = (0.0, 0.0, 0.0)
@@ -328,20 +327,19 @@ def _compromise(balls: Array, n: int) -> Vec:
     return point
 
 
-@inner
+@helper
 def smooth_shift(
-    state: Array, flags: Array, limbs: Array, positions: Array, shifts: Array, taps: Array, spans: Array,
-    amounts: Array, t: int, low: int, high: int,
-) -> None:  # fmt: skip
-    """The smoothed displacement of frame t.
+    body: CleanBody, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, n_ready: int
+) -> None:
+    """Write the smoothed displacement of frame t.
 
     What the frames ask for is smoothed, not what each would get by itself: so a frame that asks for nothing follows its
-    neighbours. Where this leaves a target further than a limb may be stretched, what lacks is noted.
+    neighbors. Where this leaves a target further than a limb may be stretched, what lacks is noted.
     """
-    window = spans[L3]
+    window, shifts = options.root, state.shifts
     asked, weight = np.zeros(ASKED), 0.0
-    for s in range(max(low, t - window), min(high, t + window + 1)):
-        tap = taps[abs(s - t)]
+    for s in range(max(0, t - window), min(n_ready, t + window + 1)):
+        tap = options.taps[abs(s - t)]
         for i in range(ASKED):
             asked[i] += tap * shifts[s, i]
         weight += tap
@@ -349,55 +347,54 @@ def smooth_shift(
         asked[i] /= weight
     shift = add(_solve(asked, _RIDGE), vec(asked, INTO))
     put(shifts[t], SHIFT, shift)
-    put(shifts[t], LACK, _missing(state, flags, limbs, positions, shift, amounts[STRETCH], t))
+    put(shifts[t], LACK, _find_lack(body, frames, state, options.stretch, shift, t))
 
 
-@inner
+@helper
 def complete_shift(
-    state: Array, flags: Array, limbs: Array, positions: Array, shifts: Array, spans: Array, amounts: Array,
-    t: int, low: int, high: int,
-) -> None:  # fmt: skip
-    """The displacement of frame t with what lacks, eased in and out, and how deep each hand and foot then is.
+    body: CleanBody, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, n_ready: int
+) -> None:
+    """Add what lacks to the displacement of frame t, eased in and out, and find how deep each hand and foot then is.
 
     As in `lift_source`, the most that lacks within a few frames is smoothed over as many.
     """
-    half = spans[LIFTING]
+    half, shifts = options.lift, state.shifts
     total, weight = (0.0, 0.0, 0.0), 0.0
     for n in range(-half, half + 1):
         tap = 1.0 + math.cos(math.pi * n / (half + 1))
         most, longest = (0.0, 0.0, 0.0), 0.0
-        for s in range(max(low, t + n - half), min(high, t + n + half + 1)):
+        for s in range(max(0, t + n - half), min(n_ready, t + n + half + 1)):
             lack = vec(shifts[s], LACK)
             if size(lack) > longest:
                 most, longest = lack, size(lack)
         total = add(total, times(tap, most))
         weight += tap
     shift = add(vec(shifts[t], SHIFT), times(1.0 / weight, total))
-    shift = add(shift, _missing(state, flags, limbs, positions, shift, amounts[STRETCH], t))
+    shift = add(shift, _find_lack(body, frames, state, options.stretch, shift, t))
     put(shifts[t], SHIFT, shift)
-    floor = amounts[FLOOR]
-    for e in range(flags.shape[1]):
-        row, limb = state[t, e], limbs[e]
+    floor = options.floor
+    for e in range(state.flags.shape[1]):
+        row, limb = state.values[t, e], body.limbs[e]
         lowest = floor
         for k in range(2):
             if limb[POINT1 + k] >= 0:
-                lowest = min(lowest, row[X1 + 3 * k + 1] + followed(row, limb, shift)[1])
+                lowest = min(lowest, row[X1 + 3 * k + 1] + follow_shift(row, limb, shift)[1])
         row[DEPTH] = floor - lowest
 
 
-@inner
-def _missing(state: Array, flags: Array, limbs: Array, positions: Array, shift: Vec, stretch: float, t: int) -> Vec:
+@helper
+def _find_lack(body: CleanBody, frames: SourceFrames, state: CleanState, stretch: float, shift: Vec, t: int) -> Vec:
     """What a displacement lacks for all limbs to reach their targets when fully stretched, or to come near them."""
-    balls, _, n, held = _balls_of(state, flags, limbs, positions, stretch, stretch, t)
+    balls, _, n, held = _find_balls(body, frames, state, stretch, stretch, t)
     for i in range(n):
         put(balls[i], 0, sub(vec(balls[i], 0), shift))
         balls[i, 3] *= 1.0 - 1e-9
-    return _into(balls, n, held, shift, stretch)
+    return _move_into(balls, n, held, shift, stretch)
 
 
-@inner
-def followed(row: Array, limb: Array, shift: Vec) -> Vec:
-    """What a free hand or foot does when the figure is displaced.
+@helper
+def follow_shift(row: Array, limb: Array, shift: Vec) -> Vec:
+    """What a free hand or foot does when the body is displaced.
 
     Feet are pushed down no further than they hover above their plants, as on legs that are too short: those of others
     would come near the floor while they swing.
@@ -405,39 +402,38 @@ def followed(row: Array, limb: Array, shift: Vec) -> Vec:
     if limb[IS_FOOT] == 0 or shift[1] >= 0.0:
         return shift
     s, h = shift[1], row[HOVER]
-    return shift[0], (s * h / math.sqrt(math.sqrt(s**4 + h**4)) if h > 0.0 else 0.0), shift[2]
+    return shift[0], (s * h / math.sqrt(math.sqrt(squared(s * s) + squared(h * h))) if h > 0.0 else 0.0), shift[2]
 
 
-@inner
-def lift_source(
-    state: Array, flags: Array, limbs: Array, shifts: Array, spans: Array, t: int, low: int, high: int
-) -> None:
-    """How far frame t is lifted for points under the floor, and what is then left to each constrained limb.
+@helper
+def lift_source(body: CleanBody, options: CleanOptions, state: CleanState, t: int, n_ready: int) -> None:
+    """Find how far frame t is lifted for points under the floor, and what is then left to each constrained limb.
 
     The lift is the deepest within a few frames, smoothed over as many: it is smooth, never less than the depth, and
     nothing where nothing is under the floor.
     """
-    half = spans[LIFTING]
-    for e in range(flags.shape[1]):
-        row = state[t, e]
+    half, values = options.lift, state.values
+    for e in range(state.flags.shape[1]):
+        row, limb = values[t, e], body.limbs[e]
         total, weight = 0.0, 0.0
         for n in range(-half, half + 1):
             tap = 1.0 + math.cos(math.pi * n / (half + 1))
             deepest = 0.0
-            for s in range(max(low, t + n - half), min(high, t + n + half + 1)):
-                deepest = max(deepest, state[s, e, DEPTH])
+            for s in range(max(0, t + n - half), min(n_ready, t + n + half + 1)):
+                deepest = max(deepest, values[s, e, DEPTH])
             total += tap * deepest
             weight += tap
         row[LIFT] = total / weight
-        if flags[t, e, KIND] != FREE:
-            source, held = qua(row, Q), pivot(row, limbs[e])
-            moved = sub(turn(mul(exp(vec(row, R)), source), held), turn(source, held))
-            left = add(sub(sub(vec(row, T), vec(row, P)), followed(row, limbs[e], vec(shifts[t], SHIFT))), moved)
+        if state.flags[t, e, KIND] != FREE:
+            source, pivot = qua(row, Q), find_pivot(row, limb)
+            moved = sub(turn(mul(exp(vec(row, R)), source), pivot), turn(source, pivot))
+            along = follow_shift(row, limb, vec(state.shifts[t], SHIFT))
+            left = add(sub(sub(vec(row, T), vec(row, P)), along), moved)
             put(row, D, (left[0], left[1] - row[LIFT], left[2]))
 
 
-@inner
-def pivot(row: Array, limb: Array) -> Vec:
+@helper
+def find_pivot(row: Array, limb: Array) -> Vec:
     """The point of a foot whose adjustment fades, in the ankle's frame: the ball, about which it rolls off."""
     if limb[IS_FOOT] == 0 or limb[POINT2] < 0:
         return 0.0, 0.0, 0.0

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.clean import layout
-from marey.core._arrays import Floats, Ints, checked_index, frozen, rebuilt, settle
+from marey.core.arrays import Floats, check_index, freeze_array, reduce_frozen, set_readonly
 from marey.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -18,16 +17,6 @@ if TYPE_CHECKING:
 
 EFFECTORS = ("left_foot", "right_foot", "left_hand", "right_hand")
 _WINDOWS = ("gap", "average", "blend", "root", "fade")
-# A slope needs some frames to fade in, or it would be no slope.
-_SLOPE_SECONDS, _SLOPE_FEWEST = 0.1, 8
-# Seconds at the end of a plant in which the slope is seen: one frame shows noise, many an earlier slope.
-_SEEN_SECONDS = 0.008
-# Half the time over which a foot that would be under the floor is lifted.
-_LIFT_SECONDS = 0.05
-# Half the time over which the turn of a knee is smoothed.
-_CALM_SECONDS = 0.05
-# Within this time a foot that stood lower than in the source is as high as there again: it must clear the floor.
-_DOWN_SECONDS = 0.08
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +72,6 @@ class CleanSettings:
         if self.roll not in ("source", "flat"):
             raise InvalidValue(f"roll must be 'source' or 'flat', got {self.roll!r}")
 
-    def spans(self, fps: float) -> Ints:
-        """Windows in frames and switches, as the kernels want them."""
-        spans = np.zeros(layout.N_SPANS, dtype=np.int64)
-        spans[layout.GAP] = round(self.gap * fps)
-        for at, seconds in ((layout.L1, self.average), (layout.L2, self.blend), (layout.L4, self.fade)):
-            spans[at] = max(round(seconds * fps), 1)
-        spans[layout.L3] = round(self.root * fps)
-        spans[layout.LIFTING] = round(_LIFT_SECONDS * fps) if self.smooth else 0
-        spans[layout.SLOPE] = max(round(_SLOPE_SECONDS * fps), _SLOPE_FEWEST)
-        spans[layout.SEEN] = max(round(_SEEN_SECONDS * fps), 1)
-        spans[layout.CALM] = round(_CALM_SECONDS * fps) if self.smooth and self.max_stretch > 0 else 0
-        spans[layout.DOWN] = min(max(round(_DOWN_SECONDS * fps), 4), spans[layout.L4] + 1)
-        spans[layout.SMOOTH] = self.smooth
-        spans[layout.FLAT] = self.roll == "flat"
-        spans[layout.SHIFTS] = self.max_stretch > 0
-        return spans
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlantAt:
@@ -112,10 +84,10 @@ class PlantAt:
 
     def __post_init__(self) -> None:
         _check_span(self.start, self.stop, f"the plant of {self.point!r}")
-        object.__setattr__(self, "position", frozen(self.position, f"position of {self.point!r}", (3,)))
+        object.__setattr__(self, "position", freeze_array(self.position, f"position of {self.point!r}", (3,)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,14 +122,14 @@ class Target:
             length = np.linalg.norm(turned, axis=1)
             if np.abs(length - 1.0).max() > 1e-6:
                 raise InvalidValue(f"the orientation of {what} must be unit quaternions, got one of {length.max():.6g}")
-            put(self, "orientation", settle(turned / length[:, None]))
+            put(self, "orientation", set_readonly(turned / length[:, None]))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
 
 def _check_span(start: Any, stop: Any, what: str) -> int:
-    first, last = checked_index(start, f"the start of {what}"), checked_index(stop, f"the stop of {what}")
+    first, last = check_index(start, f"the start of {what}"), check_index(stop, f"the stop of {what}")
     if not 0 <= first < last:
         raise InvalidValue(f"{what} must last from a frame to a later one, got {first} to {last}")
     return last - first
@@ -166,10 +138,10 @@ def _check_span(start: Any, stop: Any, what: str) -> int:
 def _over(value: ArrayLike, n: int, width: int, what: str) -> Floats:
     """(n, width), from one row or from n."""
     array = np.asarray(value)
-    rows = frozen(np.atleast_2d(array), what, (None, width))
+    rows = freeze_array(np.atleast_2d(array), what, (None, width))
     if len(rows) not in (1, n):
         raise InvalidValue(f"{what} must have 1 row or one for each of its {n} frames, got {len(rows)}")
-    return settle(np.broadcast_to(rows, (n, width)).copy())
+    return set_readonly(np.broadcast_to(rows, (n, width)).copy())
 
 
 def check_apart(targets: Sequence[Target]) -> None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marey.clean.cleanup import make_pipeline, place_plants
+from marey.clean.cleanup import find_options, place_plants
 from marey.clean.contacts import Plane
 from marey.clean.limbs import find_limbs
+from marey.clean.pipeline import Pipeline, delay_of, frames_behind
 from marey.clean.settings import CleanSettings, PlantAt, Target, check_apart
-from marey.core._arrays import Floats, as_type, checked_fps
+from marey.core.arrays import Floats, check_fps, convert_array
 from marey.core.contacts import ContactPoint
 from marey.core.motion import UNIT_TOLERANCE
 from marey.core.skeleton import Skeleton
@@ -56,18 +57,17 @@ class CleanStream:
     ) -> None:
         if not np.isfinite(floor):
             raise InvalidValue(f"the floor's height must be a finite number of metres, got {floor}")
-        self.skeleton, self.fps, self.points = skeleton, checked_fps(fps), tuple(points)
+        self.skeleton, self.fps, self.points = skeleton, check_fps(fps), tuple(points)
         limbs = find_limbs(skeleton, self.points, {target.effector for target in targets})
         check_apart(targets)
         self._plants = place_plants([point.name for point in self.points], limbs, plants)
         self._targets = tuple(targets)
-        sizing = make_pipeline(skeleton, self.fps, limbs, settings, float(floor), planes, capacity=1)
-        capacity = sizing.delay + sizing.behind + 2 * _ROOM
-        self._pipeline = make_pipeline(skeleton, self.fps, limbs, settings, float(floor), planes, capacity=capacity)
+        options = find_options(skeleton, self.fps, limbs, settings, float(floor), planes)
+        capacity = delay_of(options) + frames_behind(options) + 2 * _ROOM
+        self._pipeline = Pipeline(skeleton, limbs, options, capacity)
         self._gone = 0  # frames that the tables have forgotten
         self._given = 0  # finished frames that were handed out
         self._ended = False
-        self._pipeline.run(ended=False)  # loads the compiled code, so that the first frame does not wait for it
 
     @property
     def delay(self) -> int:
@@ -122,15 +122,12 @@ class CleanStream:
         return self._take()
 
     def _take(self) -> list[CleanFrame]:
-        pipeline = self._pipeline
+        output = self._pipeline.output
         taken = []
-        for number in range(self._given, self._gone + pipeline.finished):
+        for number in range(self._given, self._gone + self._pipeline.finished):
             row = number - self._gone
-            taken.append(
-                CleanFrame(
-                    number, pipeline.out_root[row].copy(), pipeline.out_local[row].copy(), pipeline.out_bone[row].copy()
-                )
-            )
+            root, local, bone = output.root_positions[row], output.rotations[row], output.bone_offsets[row]
+            taken.append(CleanFrame(number, root.copy(), local.copy(), bone.copy()))
         self._given += len(taken)
         return taken
 
@@ -171,7 +168,7 @@ def clean_stream(
 
 def _frames(value: ArrayLike, name: str, shape: tuple[int, ...], n: int | None = None) -> Floats:
     """`value` as (n, *shape), from one frame or several."""
-    array = as_type(value, name).astype(np.float64, copy=False)
+    array = convert_array(value, name).astype(np.float64, copy=False)
     if array.shape == shape:
         array = array[None]
     if array.shape[1:] != shape or array.ndim != len(shape) + 1 or (n is not None and len(array) != n):

@@ -1,63 +1,106 @@
-"""Compiled loops that tell what bears the body: plain arrays in, results written into the last arguments."""
+"""Loops that tell what bears the body: raised supports under feet, and the floor under hands."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from marey.clean._kernels import _closed, _entered, _runs, _smallest
-from marey.core.compiled import inner, kernel
+from marey.clean.contact_kernels import ContactLimits, find_runs, join_runs, keep_entered_runs, select_smallest
+from marey.compiled import Bools1D, Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
+from marey.maths.vector_kernels import squared
 
 Array = Any
 
 
-@kernel
-def raised_rests(
-    paths: Array,
-    hips: Array,
-    speed: Array,
-    still: Array,
-    clearance: Array,
-    feet: Array,
-    mains: Array,
-    measures: Array,
-    lag: int,
-    shortest: int,
-    rests: Array,
-) -> int:
-    """Where the `mains` keep still above the floor: rows (column, start, stop, x, y, z, frames that bear the body).
+class StillPoints(NamedTuple):
+    """Points of the body over F frames.
 
-    feet, mains : columns of all points on feet, and of the one for each foot.
-    measures : (on_floor, level, hips_above, balance, falling), metres and m/frame^2.
-    lag : frames over which the hips' fall is told. rests : (n, 7), filled from the top; their count is returned.
+    paths : (F, K, 3) metres. hips : (F, 3) metres. speed : (F, K) m/s. still : (F, K) whether a point keeps still.
+    clearance : (F, K) metres above the floor. feet : columns of all points on feet. mains : columns of the one that
+    stands for each foot.
     """
-    on_floor, level, hips_above, balance, falling = measures
-    n_frames, n = paths.shape[0], 0
-    for k in mains:
+
+    paths: Floats3D
+    hips: Floats2D
+    speed: Floats2D
+    still: Bools2D
+    clearance: Floats2D
+    feet: Ints1D
+    mains: Ints1D
+
+
+class RestRules(NamedTuple):
+    """When a foot stands above the floor.
+
+    on_floor : metres, clearance up to which a foot may stand on the floor. level : metres by which feet on one support
+    differ at most. hips_above, balance : metres that the hips are above it at least and beside it at most.
+    falling : m/frame^2, vertical acceleration of the hips in free fall. lag : frames over which that is measured.
+    shortest : frames.
+    """
+
+    on_floor: float
+    level: float
+    hips_above: float
+    balance: float
+    falling: float
+    lag: int
+    shortest: int
+
+
+class HandRules(NamedTuple):
+    """When a hand bears the body.
+
+    low, slow : metres and m/s below which a frame is low and slow. falling, lag : as in `RestRules`.
+    bearing : frames in which the hand must bear the body.
+    limits : of the frames in which it lies on the floor; the heights are above the lowest of each run.
+    still : m/s; a slower hand is kept at any height. gap : frames up to which runs are joined. shortest : frames.
+    """
+
+    low: float
+    slow: float
+    falling: float
+    lag: int
+    bearing: float
+    limits: ContactLimits
+    still: float
+    gap: int
+    shortest: int
+
+
+@kernel
+def find_raised_rests(points: StillPoints, rules: RestRules, rests: Out[Floats2D]) -> int:
+    """Find where the `mains` keep still above the floor.
+
+    rests : (n, 7) rows (column, start, stop, x, y, z, frames that bear the body), filled from the top; returns their
+    count.
+    """
+    paths, speed, still, clearance = points.paths, points.speed, points.still, points.clearance
+    on_floor, n_frames, n = rules.on_floor, points.paths.shape[0], 0
+    for k in points.mains:
         start, bearing = -1, 0
         for f in range(n_frames + 1):
             if f < n_frames and still[f, k] and clearance[f, k] > on_floor:
                 if start < 0:
                     start, bearing = f, 0
                 free = True
-                for j in feet:
+                for j in points.feet:
                     free = free and clearance[f, j] > on_floor
-                if free and not _falls(hips, f, lag, falling):
-                    bearing += _bears(paths, hips, still, mains, k, f, level, hips_above, balance)
+                if free and not _is_falling(points.hips, f, rules.lag, rules.falling):
+                    bearing += _bears_body(points, rules, k, f)
             elif start >= 0:
-                if f - start >= shortest:
+                if f - start >= rules.shortest:
                     rests[n, 0], rests[n, 1], rests[n, 2], rests[n, 6] = k, start, f, bearing
-                    _place(paths[start:f, k], speed[start:f, k], rests[n, 3:6])
+                    _write_place(paths[start:f, k], speed[start:f, k], rests[n, 3:6])
                     n += 1
                 start = -1
     return n
 
 
-@inner
-def _place(path: Array, speed: Array, place: Array) -> None:
-    """Where a point is in the slowest quarter of its frames: the others may be on the way there."""
-    limit = _smallest(speed, len(speed) // 4)
+@helper
+def _write_place(path: Array, speed: Array, place: Array) -> None:
+    """Write where a point is in the slowest quarter of its frames: the others may be on the way there."""
+    limit = select_smallest(speed, len(speed) // 4)
     x, y, z, n = 0.0, 0.0, 0.0, 0
     for f in range(len(speed)):
         if speed[f] <= limit:
@@ -69,25 +112,33 @@ def _place(path: Array, speed: Array, place: Array) -> None:
 
 
 @kernel
-def stand_on(
-    heights: Array, rest: Array, feet: Array, sides: Array, rests: Array, margin: int, clearance: Array
+def lower_clearance(
+    paths: Floats3D,
+    rest: Floats1D,
+    feet: Ints1D,
+    sides: Ints1D,
+    rests: Floats2D,
+    margin: int,
+    clearance: Out[Floats2D],
 ) -> None:
     """Lower, in place, the clearance (F, K) of each foot's points to that above what the foot stands on.
 
-    sides : (K,) which foot a point is part of. rests : rows as from `raised_rests`. margin : frames before and after.
+    paths : (F, K, 3) metres. rest : (K,) metres, heights of rest on the floor. feet : columns of points on feet.
+    sides : (K,) which foot a point is part of. rests : rows as from `find_raised_rests`. margin : frames before and
+    after.
     """
     for i in range(rests.shape[0]):
         k = int(rests[i, 0])
         above = rests[i, 4] - rest[k]
-        start, stop = max(0, int(rests[i, 1]) - margin), min(heights.shape[0], int(rests[i, 2]) + margin)
+        start, stop = max(0, int(rests[i, 1]) - margin), min(paths.shape[0], int(rests[i, 2]) + margin)
         for j in feet:
             if sides[j] == sides[k]:
                 for f in range(start, stop):
-                    clearance[f, j] = min(clearance[f, j], abs(heights[f, j] - rest[j] - above))
+                    clearance[f, j] = min(clearance[f, j], abs(paths[f, j, 1] - rest[j] - above))
 
 
-@inner
-def _falls(hips: Array, f: int, lag: int, falling: float) -> bool:
+@helper
+def _is_falling(hips: Array, f: int, lag: int, falling: float) -> bool:
     """Whether the hips bend downwards as in free fall; towards a clip's end as they do a little before it."""
     middle = min(max(f, lag), hips.shape[0] - 1 - lag)
     if middle < lag:
@@ -97,102 +148,79 @@ def _falls(hips: Array, f: int, lag: int, falling: float) -> bool:
 
 
 @kernel
-def bearing_runs(
-    heights: Array,
-    speed: Array,
-    aloft: Array,
-    hips: Array,
-    lag: int,
-    measures: Array,
-    limits: Array,
-    gap: int,
-    shortest: int,
-    planted: Array,
+def mark_bearing_hand(
+    heights: Floats2D, speed: Floats1D, aloft: Bools1D, hips: Floats2D, rules: HandRules, planted: Out[Bools1D]
 ) -> None:
     """Set `planted` (F,) where a hand bears the body and is nearly as low and slow as it gets meanwhile.
 
-    It bears the body in runs of low and slow frames, `gap` at most apart, with enough that are `aloft` and in which the
-    hips do not fall freely.
+    It bears the body in runs of low and slow frames, joined over short gaps, with enough that are `aloft` and in which
+    the hips do not fall freely.
 
-    heights : (F, n) of the hand's points above the floor. speed : (F,) of the hand.
-    measures : (height and speed below which a frame is low and slow, falling in m/frame^2, how many frames bear).
-    limits : (enter_speed, keep_speed, enter_height, keep_height, still), the heights being above the lowest of each
-        run; a hand slower than `still` is kept at any height.
-    shortest : frames.
+    heights : (F, n) metres, of the hand's points above the floor. speed : (F,) m/s, of the hand. aloft : (F,) whether
+    nothing else could bear the body. hips : (F, 3) metres.
     """
     n_frames = len(speed)
     flags = np.empty(n_frames, dtype=np.bool_)
     over = np.empty(n_frames)
     for f in range(n_frames):
-        flags[f] = heights[f].min() < measures[0] and speed[f] < measures[1]
+        lowest = heights[f, 0]
+        for k in range(1, heights.shape[1]):
+            lowest = min(lowest, heights[f, k])
+        flags[f] = lowest < rules.low and speed[f] < rules.slow
     starts = np.empty(n_frames // 2 + 1, dtype=np.int64)
     stops = np.empty(n_frames // 2 + 1, dtype=np.int64)
-    n = _closed(_runs(flags, 0, n_frames, 0, starts, stops), gap, starts, stops)
+    n = join_runs(find_runs(flags, 0, n_frames, starts, stops), rules.gap, starts, stops)
     for i in range(n):
         bearing = 0
         for f in range(starts[i], stops[i]):
-            bearing += aloft[f] and not _falls(hips, f, lag, measures[2])
-        if bearing >= max(measures[3], 1.0):
-            _above_lowest(heights, starts[i], stops[i], over)
-            _lying(speed, over, starts[i], stops[i], limits, gap, shortest, flags, planted)
+            bearing += aloft[f] and not _is_falling(hips, f, rules.lag, rules.falling)
+        if bearing >= max(rules.bearing, 1.0):
+            _measure_above_lowest(heights, starts[i], stops[i], over)
+            _mark_lying(speed, over, (starts[i], stops[i]), rules, flags, planted)
 
 
-@inner
-def _above_lowest(heights: Array, start: int, stop: int, over: Array) -> None:
+@helper
+def _measure_above_lowest(heights: Array, start: int, stop: int, over: Array) -> None:
     """Set, in a run, how far the points (F, n) are above their lowest there, on the average of the points."""
     over[start:stop] = 0.0
     for k in range(heights.shape[1]):
-        lowest = heights[start:stop, k].min()
+        lowest = heights[start, k]
+        for f in range(start + 1, stop):
+            lowest = min(lowest, heights[f, k])
         for f in range(start, stop):
             over[f] += (heights[f, k] - lowest) / heights.shape[1]
 
 
-@inner
-def _lying(
-    speed: Array,
-    over: Array,
-    start: int,
-    stop: int,
-    limits: Array,
-    gap: int,
-    shortest: int,
-    flags: Array,
-    planted: Array,
+@helper
+def _mark_lying(
+    speed: Array, over: Array, run: tuple[int, int], rules: HandRules, flags: Array, planted: Array
 ) -> None:
     """Set `planted` in a run where a hand is under the limits to keep, if it gets under those to enter as well.
 
     `flags` is overwritten within the run.
     """
+    (start, stop), limits = run, rules.limits
     for f in range(start, stop):
-        flags[f] = speed[f] < limits[4] or (speed[f] < limits[1] and over[f] < limits[3])
+        flags[f] = speed[f] < rules.still or (speed[f] < limits.keep_speed and over[f] < limits.keep_height)
     starts = np.empty((stop - start) // 2 + 1, dtype=np.int64)
     stops = np.empty((stop - start) // 2 + 1, dtype=np.int64)
-    n = _closed(_runs(flags, start, stop, 0, starts, stops), gap, starts, stops)
-    n = _entered(speed, over, limits, n, starts, stops)
+    n = join_runs(find_runs(flags, start, stop, starts, stops), rules.gap, starts, stops)
+    n = keep_entered_runs(speed, over, limits, n, starts, stops)
     for i in range(n):
-        if stops[i] - starts[i] >= shortest:
+        if stops[i] - starts[i] >= rules.shortest:
             planted[starts[i] : stops[i]] = True
 
 
-@inner
-def _bears(
-    paths: Array,
-    hips: Array,
-    still: Array,
-    mains: Array,
-    k: int,
-    f: int,
-    level: float,
-    hips_above: float,
-    balance: float,
-) -> bool:
+@helper
+def _bears_body(points: StillPoints, rules: RestRules, k: int, f: int) -> bool:
     """Whether foot `k` has the hips above it, or between it and one as high, and none that keeps still is lower."""
-    if hips[f, 1] - paths[f, k, 1] <= hips_above:
+    paths, hips, level = points.paths, points.hips, rules.level
+    if hips[f, 1] - paths[f, k, 1] <= rules.hips_above:
         return False
     px, pz = hips[f, 0] - paths[f, k, 0], hips[f, 2] - paths[f, k, 2]
     beside = np.sqrt(px * px + pz * pz)
-    for other in mains:
-        if other == k or not still[f, other]:
+    for other in points.mains:
+        if other == k or not points.still[f, other]:
             continue
         drop = paths[f, k, 1] - paths[f, other, 1]
         if drop > level:
@@ -200,5 +228,5 @@ def _bears(
         if drop >= -level:
             dx, dz = paths[f, other, 0] - paths[f, k, 0], paths[f, other, 2] - paths[f, k, 2]
             t = min(max((px * dx + pz * dz) / max(dx * dx + dz * dz, 1e-12), 0.0), 1.0)
-            beside = np.sqrt((px - t * dx) ** 2 + (pz - t * dz) ** 2)
-    return bool(beside <= balance)
+            beside = np.sqrt(squared(px - t * dx) + squared(pz - t * dz))
+    return bool(beside <= rules.balance)

@@ -27,9 +27,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from marey.clean import support_kernels
+from marey.clean.contact_kernels import ContactLimits
 from marey.clean.points import SIDES
+from marey.clean.support_kernels import HandRules, RestRules, StillPoints
 from marey.clean.track import Track
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 
 GRAVITY = 9.81
 # Seconds and metres of the reference figure.
@@ -58,15 +61,13 @@ def raised_clearance(
     rest : (K,) metres, heights of rest on the floor. still, clearance : (F, K), clearance being that above the floor.
     on_floor : metres, the clearance up to which a foot may stand on the floor.
     """
-    from marey.clean import support_kernels
-
     standing = _standing(track, still, rest, clearance, on_floor)
     if not len(standing):
         return clearance, ()
     clearance = clearance.copy()
-    sides = np.array([SIDES.index(side) if side is not None else -1 for side in track.sides])
-    margin = track.frames(_REACH)
-    support_kernels.stand_on(track.heights, rest, np.array(track.foot_columns), sides, standing, margin, clearance)
+    sides = np.array([SIDES.index(side) if side is not None else -1 for side in track.sides], dtype=np.int64)
+    feet, margin = np.array(track.foot_columns, dtype=np.int64), track.frames(_REACH)
+    support_kernels.lower_clearance(track.paths, rest, feet, sides, standing, margin, clearance)
     return clearance, _levels(_above_floor(standing, rest), _LEVEL * track.scale.length)
 
 
@@ -76,18 +77,23 @@ def bearing_hands(track: Track, floor: float, clearance: Floats, on_floor: float
     floor, on_floor : metres, and the clearance (F, K) up to which a foot may stand on it.
     gap : frames, up to which interruptions are closed.
     """
-    from marey.clean import support_kernels
-
     scale, root = track.scale.length, track.scale.root
     if track.head is None:
         return
     aloft = (clearance[:, list(track.foot_columns)] > on_floor).all(axis=1) & (track.hips[:, 1] > track.head[:, 1])
     if not aloft.any():
         return
-    measures = np.array([_HAND_LOW * scale, _HAND_SPEED * root, _FALLING / track.fps**2, _BEARING * root * track.fps])
-    speeds = (_ENTER_SPEED * root, _KEEP_SPEED * root)
-    limits = np.array([*speeds, _ENTER_HEIGHT * scale, _KEEP_HEIGHT * scale, _DRIFT_SPEED * root])
-    lag, shortest = max(track.frames(_FALL_SECONDS), 1), max(track.frames(_SHORTEST), 2)
+    rules = HandRules(
+        low=_HAND_LOW * scale,
+        slow=_HAND_SPEED * root,
+        falling=_FALLING / track.fps**2,
+        lag=max(track.frames(_FALL_SECONDS), 1),
+        bearing=_BEARING * root * track.fps,
+        limits=ContactLimits(_ENTER_SPEED * root, _KEEP_SPEED * root, _ENTER_HEIGHT * scale, _KEEP_HEIGHT * scale),
+        still=_DRIFT_SPEED * root,
+        gap=gap,
+        shortest=max(track.frames(_SHORTEST), 2),
+    )
     for side in SIDES:
         columns = [k for k, point in enumerate(track.points) if point.name in _hand_names(side)]
         if columns:
@@ -95,9 +101,7 @@ def bearing_hands(track: Track, floor: float, clearance: Floats, on_floor: float
             speed = track.speed[:, columns].min(axis=1)
             heights = np.ascontiguousarray(track.heights[:, columns]) - floor
             planted = np.zeros(len(speed), dtype=bool)
-            support_kernels.bearing_runs(
-                heights, speed, aloft, track.hips, lag, measures, limits, gap, shortest, planted
-            )
+            support_kernels.mark_bearing_hand(heights, speed, aloft, track.hips, rules, planted)
             mask[:, columns] |= planted[:, None]
 
 
@@ -107,25 +111,28 @@ def _hand_names(side: str) -> tuple[str, str]:
 
 def _standing(track: Track, still: Bools, rest: Floats, clearance: Floats, on_floor: float) -> Floats:
     """Where feet stand above the floor: rows (column, start, stop, x, y, z, frames that bear the body)."""
-    from marey.clean import support_kernels
-
     mains = [k for k in (track.main_column(side) for side in SIDES) if k is not None]
     rows = np.empty((len(mains) * (len(still) // 2 + 1), 7))
     scale, root = track.scale.length, track.scale.root
-    n = support_kernels.raised_rests(
-        track.paths,
-        track.hips,
-        track.speed,
-        still,
-        clearance,
-        np.array(track.foot_columns),
-        np.array(mains),
-        np.array([on_floor, _LEVEL * scale, _HIPS_ABOVE * scale, _BALANCE * scale, _FALLING / track.fps**2]),
-        max(track.frames(_FALL_SECONDS), 1),
-        max(track.frames(_SHORTEST), 2),
-        rows,
+    points = StillPoints(
+        paths=track.paths,
+        hips=track.hips,
+        speed=track.speed,
+        still=still,
+        clearance=clearance,
+        feet=np.array(track.foot_columns, dtype=np.int64),
+        mains=np.array(mains, dtype=np.int64),
     )
-    rows = rows[:n]
+    rules = RestRules(
+        on_floor=on_floor,
+        level=_LEVEL * scale,
+        hips_above=_HIPS_ABOVE * scale,
+        balance=_BALANCE * scale,
+        falling=_FALLING / track.fps**2,
+        lag=max(track.frames(_FALL_SECONDS), 1),
+        shortest=max(track.frames(_SHORTEST), 2),
+    )
+    rows = rows[: support_kernels.find_raised_rests(points, rules, rows)]
     bears = rows[:, 6] >= max(_BEARING * root * track.fps, 1.0)
     if bears.all() or not bears.any():
         return rows[bears]

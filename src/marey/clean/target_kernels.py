@@ -12,19 +12,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.clean.layout import (
+from marey.clean.layout_kernels import (
     BOTH,
     C1,
     C2,
     F1,
     FIRST,
-    FLAT,
     FREE,
     GIVEN1,
     HOVER,
     IS_FOOT,
     KIND,
-    L2,
     O1,
     O2,
     PLANE1,
@@ -32,21 +30,23 @@ from marey.clean.layout import (
     POSE,
     POSITION,
     SECOND,
-    SEEN,
     SHIFTED,
-    SHIFTS,
-    SLOPE,
-    SMOOTH,
-    STRETCH,
     TP,
     TQ,
     WANTED,
+    CleanBody,
+    CleanOptions,
+    CleanState,
+    FreeSpan,
     Q,
     R,
     T,
     W,
-)  # fmt: skip
-from marey.clean.vector_kernels import (
+)
+from marey.compiled import Ints3D, helper, kernel
+from marey.maths.vector_kernels import (
+    Quat,
+    Vec,
     about,
     add,
     between,
@@ -67,23 +67,21 @@ from marey.clean.vector_kernels import (
     turn,
     unit,
     vec,
-)  # fmt: skip
-from marey.core.compiled import inner, kernel
+)
 
 Array = Any
-Vec = Any
-Quat = Any
 
-# Metres that a slope may add to an adjustment, and about which distance from the ankle that counts for a turn.
+# Metres that a slope may add to an adjustment, and about which distance from the ankle that counts for a rotation.
 _CARRIED = 0.012
 _LEVER = 0.2
 
 
-@inner
-def pose_planted(state: Array, flags: Array, limbs: Array, planes: Array, spans: Array, amounts: Array, t: int) -> None:
-    """The kind of constraint of frame t, and the adjustment of the orientation where the constraint settles it."""
+@helper
+def pose_planted(body: CleanBody, options: CleanOptions, state: CleanState, t: int) -> None:
+    """Set the kind of constraint of frame t, and the adjustment of the orientation if the constraint settles it."""
+    flags = state.flags
     for e in range(flags.shape[1]):
-        row = state[t, e]
+        row = state.values[t, e]
         first, second, wanted = flags[t, e, F1], flags[t, e, F1 + 1], flags[t, e, WANTED]
         kind = FREE
         if wanted != 0:
@@ -100,29 +98,29 @@ def pose_planted(state: Array, flags: Array, limbs: Array, planes: Array, spans:
         if kind == POSE:
             put(row, R, log(mul(qua(row, TQ), inv(qua(row, Q)))))
         elif kind == BOTH:
-            _pose_both(row, limbs[e], planes, spans, amounts[STRETCH])
+            _pose_both(row, body.limbs[e], options)
 
 
-@inner
-def _pose_both(row: Array, limb: Array, planes: Array, spans: Array, stretch: float) -> None:
-    """The smallest turn that gives the points the direction of their plants, and what is missing between them.
+@helper
+def _pose_both(row: Array, limb: Array, options: CleanOptions) -> None:
+    """Find the smallest rotation that gives the points the direction of their plants, and what is missing between them.
 
     As limbs, the foot is scaled no further than it may be: what is missing then is left to one of its points.
     """
-    source = qua(row, Q)
+    source, stretch = qua(row, Q), options.stretch
     own, wanted = sub(vec(row, O2), vec(row, O1)), sub(vec(row, C2), vec(row, C1))
     length = size(own)
     if length < 1e-9:
         return
-    if spans[SHIFTS] != 0 and limb[SHIFTED] >= 0 and limb[POINT2] >= 0:
+    if options.can_stretch and limb[SHIFTED] >= 0 and limb[POINT2] >= 0:
         put(row, W, times(min(max(size(wanted) / length - 1.0, -stretch), stretch), own))
     adjust = between(turn(source, own), wanted)
-    if spans[FLAT] != 0 and limb[IS_FOOT] != 0:
-        adjust = mul(_level_roll(row, planes, mul(adjust, source), wanted), adjust)
+    if options.is_flat and limb[IS_FOOT] != 0:
+        adjust = mul(_level_roll(row, options.planes, mul(adjust, source), wanted), adjust)
     put(row, R, log(adjust))
 
 
-@inner
+@helper
 def _level_roll(row: Array, planes: Array, orientation: Quat, wanted: Vec) -> Quat:
     """The roll about the line between the plants that puts the ankle straight above that line."""
     axis = unit(wanted, (0.0, 0.0, 1.0))
@@ -138,18 +136,19 @@ def _level_roll(row: Array, planes: Array, orientation: Quat, wanted: Vec) -> Qu
     return about(axis, math.atan2(dot(axis, cross(ankle, normal)), dot(ankle, normal)))
 
 
-@inner
-def pose_targets(state: Array, flags: Array, spans: Array, t: int, low: int, high: int) -> None:
-    """The targets of frame t, with orientations of singly constrained ones blended off from their neighbours."""
+@helper
+def pose_targets(options: CleanOptions, state: CleanState, t: int, n_ready: int) -> None:
+    """Set the targets of frame t, with orientations of singly constrained ones blended off from their neighbors."""
+    flags, blend = state.flags, options.blend
     for e in range(flags.shape[1]):
-        row, kind = state[t, e], flags[t, e, KIND]
+        row, kind = state.values[t, e], flags[t, e, KIND]
         if kind == FREE:
-            _blend_hover(state, flags, spans, t, e, high)
+            _blend_hover(state, blend, t, e, n_ready)
             continue
         if kind in (FIRST, SECOND, POSITION):
-            back, ahead = find_ends(flags, e, t, spans[L2], low, high, True)
-            put(row, R, tail(state, flags, e, t, R, back, ahead, spans, L2, low, high, True))
-            put(row, W, tail(state, flags, e, t, W, back, ahead, spans, L2, low, high, True))
+            span = find_span(flags, e, t, blend, True, n_ready)
+            put(row, R, fade_tails(options, state, span, R, blend))
+            put(row, W, fade_tails(options, state, span, W, blend))
         if kind in (POSE, POSITION):
             put(row, T, vec(row, TP))
             continue
@@ -162,89 +161,89 @@ def pose_targets(state: Array, flags: Array, spans: Array, t: int, low: int, hig
             put(row, T, sub(vec(row, C1), turn(orientation, vec(row, O1))))
 
 
-@inner
-def _blend_hover(state: Array, flags: Array, spans: Array, t: int, e: int, high: int) -> None:
+@helper
+def _blend_hover(state: CleanState, blend: int, t: int, e: int, n_ready: int) -> None:
     """Ease from how the foot hovered at its last plant to how it does at the next."""
-    for n in range(1, min(spans[L2], high - 1 - t) + 1):
-        if flags[t + n, e, KIND] != FREE:
-            share = fade_smoothly(n / (spans[L2] + 1))
-            state[t, e, HOVER] += share * (state[t + n, e, HOVER] - state[t, e, HOVER])
+    for n in range(1, min(blend, n_ready - 1 - t) + 1):
+        if state.flags[t + n, e, KIND] != FREE:
+            weight = fade_smoothly(n / (blend + 1))
+            state.values[t, e, HOVER] += weight * (state.values[t + n, e, HOVER] - state.values[t, e, HOVER])
             break
 
 
-@inner
-def _settled(kind: int, turned: bool) -> bool:
+@helper
+def _is_settled(kind: int, of_orientation: bool) -> bool:
     """Whether a constraint settles the adjustment: that of the orientation, or that of the position."""
-    return kind in (BOTH, POSE) if turned else kind != FREE
+    return kind in (BOTH, POSE) if of_orientation else kind != FREE
 
 
 @kernel
-def find_ends(flags: Array, e: int, t: int, most: int, low: int, high: int, turned: bool) -> tuple[int, int]:
-    """Frames back and ahead to the nearest that settle an adjustment; 0 where there is none within `most`."""
+def find_span(flags: Ints3D, e: int, t: int, max_frames: int, of_orientation: bool, n_ready: int) -> FreeSpan:
+    """Find the nearest frames, within `max_frames` of frame t of limb e, that settle an adjustment.
+
+    flags : (F, E, N_FLAGS). n_ready : frames that may be read.
+    """
     back, ahead = 0, 0
-    for n in range(1, most + 1):
-        if t - n < low:
+    for n in range(1, max_frames + 1):
+        if t - n < 0:
             break
         kind = flags[t - n, e, KIND]
-        if _settled(kind, turned):
+        if _is_settled(kind, of_orientation):
             back = n
             break
-        if kind == FREE and turned:
+        if kind == FREE and of_orientation:
             break
-    for n in range(1, most + 1):
-        if t + n >= high:
+    for n in range(1, max_frames + 1):
+        if t + n >= n_ready:
             break
         kind = flags[t + n, e, KIND]
-        if _settled(kind, turned):
+        if _is_settled(kind, of_orientation):
             ahead = n
             break
-        if kind == FREE and turned:
+        if kind == FREE and of_orientation:
             break
-    return back, ahead
+    return FreeSpan(e, t, back, ahead, of_orientation, n_ready)
 
 
 @kernel
-def tail(
-    state: Array, flags: Array, e: int, t: int, column: int, back: int, ahead: int, spans: Array, window: int,
-    low: int, high: int, turned: bool,
-) -> Vec:  # fmt: skip
-    """What the adjustments `back` frames before and `ahead` frames after leave for frame t, (3,) from `column` on."""
+def fade_tails(options: CleanOptions, state: CleanState, span: FreeSpan, column: int, window: int) -> Vec:
+    """What the adjustments before and after leave for the frame of `span`, (3,) from `column` on.
+
+    window : frames over which they fade.
+    """
     total = (0.0, 0.0, 0.0)
     for side in range(2):
-        n = tail_from(state, flags, e, t, column, back, ahead, side, spans, window, low, high, turned)
-        total = add(total, n)
+        total = add(total, fade_tail(options, state, span, column, window, side))
     return total
 
 
-@inner
-def tail_from(
-    state: Array, flags: Array, e: int, t: int, column: int, back: int, ahead: int, side: int, spans: Array,
-    window: int, low: int, high: int, turned: bool,
-) -> Vec:  # fmt: skip
+@helper
+def fade_tail(options: CleanOptions, state: CleanState, span: FreeSpan, column: int, window: int, side: int) -> Vec:
     """The same from one side, 0 for the frames before: fading over a window, or over the gap between both."""
+    back, ahead, e = span.back, span.ahead, span.e
     n, step = (back, -1) if side == 0 else (ahead, 1)
-    span = spans[window] + 1
+    length = window + 1
     if n == 0:
         return 0.0, 0.0, 0.0
     if back > 0 and ahead > 0:
-        span = min(span, back + ahead)
-    at = t + step * n
-    end = vec(state[at, e], column)
-    if spans[SMOOTH] == 0:
-        return times(fade(n / span), end)
-    total = times(fade_smoothly(n / span), end)
+        length = min(length, back + ahead)
+    at = span.t + step * n
+    end = vec(state.values[at, e], column)
+    if not options.is_smooth:
+        return times(fade(n / length), end)
+    total = times(fade_smoothly(n / length), end)
     seen = 0
-    for m in range(1, spans[SEEN] + 1):
+    for m in range(1, options.seen + 1):
         beyond = at + step * m
-        if not low <= beyond < high or not _settled(flags[beyond, e, KIND], turned):
+        if not 0 <= beyond < span.n_ready or not _is_settled(state.flags[beyond, e, KIND], span.of_orientation):
             break
         seen = m
     if seen > 0:
-        change = times(1.0 / seen, sub(end, vec(state[at + step * seen, e], column)))
+        change = times(1.0 / seen, sub(end, vec(state.values[at + step * seen, e], column)))
         # A slope adds about a fifth of what it would cover in its time. A steep one fades sooner, so as not to carry
         # the foot away; a gentle one takes its time, as a quick change of pace shows.
         steep = size(change) * (_LEVER if column == R else 1.0)
-        slope = min(max(_CARRIED / max(0.2 * steep, 1e-9), 1.0 * spans[SLOPE]), 1.0 * spans[window])
+        slope = min(max(_CARRIED / max(0.2 * steep, 1e-9), 1.0 * options.slope), 1.0 * window)
         if back > 0 and ahead > 0:
             slope = min(slope, 1.0 * (back + ahead))
         total = add(total, times(n * fade_slope(n / slope), change))

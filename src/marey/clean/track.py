@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from marey.clean import contact_kernels
 from marey.clean.points import checked_points, contact_points, joints_in_world, leg_length, side_of
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats
 from marey.core.contacts import ContactPoint
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
@@ -106,8 +107,6 @@ def points_of(motion: Motion, hands: bool = False) -> tuple[ContactPoint, ...]:
 
 def follow(motion: Motion, points: Sequence[ContactPoint]) -> Track:
     """The track of `points` through `motion`."""
-    from marey.clean import _kernels
-
     if len(motion) < FEWEST_FRAMES:
         raise InvalidValue(
             f"contacts are told by how points move: expected at least {FEWEST_FRAMES} frames, "
@@ -119,22 +118,20 @@ def follow(motion: Motion, points: Sequence[ContactPoint]) -> Track:
     if not any(sides):
         raise InvalidValue("none of the contact points is on a foot, so nothing tells where the floor is")
     raw, hips, head = _paths(motion, points, with_head=not all(sides))
-    noise = _noise(raw if all(sides) else raw[:, [k for k, side in enumerate(sides) if side is not None]])
+    noise = _noise(raw if all(sides) else np.take(raw, [k for k, side in enumerate(sides) if side is not None], axis=1))
     width = _width(noise, motion.fps, scale)
     paths = raw
     if width > 0.0:
         paths = np.empty_like(raw)
-        _kernels.smooth(raw, width * motion.fps, paths)
+        contact_kernels.smooth_paths(raw, width * motion.fps, paths)
     speed = np.empty(paths.shape[:2])
-    _kernels.speeds(paths, motion.fps, speed)
+    contact_kernels.measure_speeds(paths, motion.fps, speed)
     speed_noise = _speed_noise(noise, width, motion.fps)
     return Track(tuple(points), sides, raw, paths, speed, hips, head, noise, speed_noise, motion.fps, scale)
 
 
 def _paths(motion: Motion, points: Sequence[ContactPoint], with_head: bool) -> tuple[Floats, Floats, Floats | None]:
     """World paths of points (F, K, 3), hips and head, if asked for."""
-    from marey.clean import _kernels
-
     roles = motion.skeleton.roles
     head = roles.get("head") if with_head else None
     others = [roles["hips"]] if head is None else [roles["hips"], head]
@@ -142,9 +139,9 @@ def _paths(motion: Motion, points: Sequence[ContactPoint], with_head: bool) -> t
     n = len(points)
     raw = np.empty((len(motion), n, 3))
     offsets = np.array([point.offset for point in points], dtype=np.float64)
-    placed = settle(world.positions.view()), settle(world.rotations.view())
-    _kernels.place_points(*placed, np.array(slots[:n]), offsets, raw)
-    hips = world.positions[:, slots[n]]
+    joints = np.array(slots[:n], dtype=np.int64)
+    contact_kernels.place_points(world.positions, world.rotations, joints, offsets, raw)
+    hips = np.ascontiguousarray(world.positions[:, slots[n]])
     return raw, hips, None if head is None else world.positions[:, slots[n + 1]]
 
 
@@ -156,10 +153,8 @@ def _noise(paths: Floats) -> float:
     it, so the least of all orders and points is nearest to the noise: high orders see through slow movement, low ones
     need but a moment's rest.
     """
-    from marey.clean import _kernels
-
     squares = np.empty((3, paths.shape[1], len(paths) - 3))
-    _kernels.differences(paths, squares)
+    contact_kernels.square_differences(paths, squares)
     at = int(_QUIET / 100.0 * (squares.shape[2] - 1))
     squares.partition(at, axis=2)
     quiet = squares[:, :, at].min(axis=1)

@@ -12,7 +12,7 @@ from marey.cli.demo_files import Made
 
 if TYPE_CHECKING:
     from marey.core import Label, Motion
-    from marey.core._arrays import Floats
+    from marey.core.arrays import Floats
     from marey.find.found import Match
     from marey.parametric import ParametricMotion
 

@@ -22,7 +22,7 @@ def steer(folder: Path) -> Iterator[Made]:
     import math
 
     from marey.control import FollowDirection, LockedStream, parse_keys, play_keys
-    from marey.edit._figure import facing
+    from marey.core.placement import find_facing
     from marey.io import save
     from marey.maths import rigid2d
     from marey.plot.pmg import stream as draw
@@ -33,7 +33,7 @@ def steer(folder: Path) -> Iterator[Made]:
     # Feet that are held at once do not put off its answers, as cleanup's look ahead would.
     playing = character.stream(FollowDirection(0.0), clean=False)
     steered = play_keys(LockedStream(playing), presses)
-    last = float(facing(steered.skeleton, steered.world().positions)[-1])
+    last = float(find_facing(steered.skeleton, steered.world().positions)[-1])
     wanted = presses[-1].direction or 0.0
     off = abs(math.degrees(float(rigid2d.wrap_angle(last - wanted))))
     save(steered, folder / "steered.bvh")

@@ -69,7 +69,7 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
     at_work = _AtWork(run)
     with bar("reading") as progress:
         clips.build(run=here, progress=progress)
-    with bar("comparing (compiles once, at first)") as progress:
+    with bar("comparing") as progress:
         web = MatchWeb.build(
             clips,
             markers=markers if markers in _SETS else [name.strip() for name in markers.split(",") if name.strip()],

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from marey.compare import DistanceGrid
     from marey.core import Markers, Motion
-    from marey.core._arrays import Ints
+    from marey.core.arrays import Ints
     from marey.register.dtw import TimeAlignment
 
 _LISTED = 5  # minima in the text; --json has all

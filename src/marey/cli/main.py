@@ -68,6 +68,8 @@ def main(arguments: list[str]) -> int:
     """Run one command line; returns the exit code."""
     debug = "--debug" in arguments
     warnings.showwarning = _show_warning
+    if sys.stderr.isatty():
+        _show_log()
     try:
         result = cli.main(arguments, prog_name="marey", standalone_mode=False)
         return result if isinstance(result, int) else 0
@@ -107,3 +109,14 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__
     """Warnings of the library as one line each; those of other packages do not concern the user."""
     if issubclass(category, MareyWarning):
         click.echo(f"marey: warning: {message}", err=True)
+
+
+def _show_log() -> None:
+    """Show on the terminal what takes long: kernels that are compiled at first use."""
+    import logging
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("marey: %(message)s"))
+    log = logging.getLogger("marey")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)

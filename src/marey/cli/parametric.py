@@ -16,7 +16,7 @@ from marey.cli.params import Moment, Numbers, Shares
 from marey.cli.query import AS_JSON, NumbersToo, check_npz, check_picture, query_of, searched
 
 if TYPE_CHECKING:
-    from marey.core._arrays import Floats
+    from marey.core.arrays import Floats
     from marey.parametric import ParametricMotion, Reached
 
 _NOTES = 8  # in the text; --json has all

@@ -14,7 +14,7 @@ from marey.cli.query import AS_JSON, check_picture
 
 if TYPE_CHECKING:
     from marey.core import Motion
-    from marey.core._arrays import Floats
+    from marey.core.arrays import Floats
     from marey.pmg import CharacterStream
 
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
@@ -99,7 +99,7 @@ def go(
     import numpy as np
 
     from marey.control import GoTo
-    from marey.edit._figure import facing
+    from marey.core.placement import find_facing
     from marey.io import save
 
     check_output(output, [char])
@@ -111,7 +111,7 @@ def go(
     off = np.linalg.norm(played.travel[:, [0, 2]] - point, axis=1)
     aside = np.zeros(len(off))
     if heading is not None:
-        faced = facing(played.skeleton, played.world().positions) - math.radians(heading)
+        faced = find_facing(played.skeleton, played.world().positions) - math.radians(heading)
         aside = np.abs((faced + np.pi) % (2.0 * np.pi) - np.pi)
     at, reached = arrival(off, aside)
     played = played[: max(at + 1, 2)]

@@ -13,15 +13,11 @@ import click
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option("--expose", is_flag=True, help="Allow a --host that other machines can reach.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-@click.option("--no-warm-up", is_flag=True, help="Compile nothing ahead in the background, as on a battery.")
-def command(folder: str | None, port: int | None, host: str, expose: bool, no_browser: bool, no_warm_up: bool) -> int:
+def command(folder: str | None, port: int | None, host: str, expose: bool, no_browser: bool) -> int:
     """Show and edit motion in the browser; the files of FOLDER can be opened there.
 
     The address that is printed has a secret: whoever knows it can open the page. It works on this machine alone, unless
     --host and --expose say otherwise. Ends with Ctrl-C.
-
-    On its first start on a machine, or after an update, what the panels need is compiled behind the page, so that
-    nothing takes a minute when it is first used; --no-warm-up leaves that to the first use.
 
     \b
     Example:
@@ -56,7 +52,7 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
         # The browser takes its time to start, as does the rest of the server: both at once.
         from marey.studio.app import Studio
 
-        serve(listening, Studio(opened), address=address, warm_up=not no_warm_up)
+        serve(listening, Studio(opened), address=address)
     return 0
 
 

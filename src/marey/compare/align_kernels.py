@@ -1,4 +1,4 @@
-"""Compiled: the floor-plane transform that lays one window of markers onto another, and what is left between them.
+"""The floor-plane transform that best aligns one window of markers with another, and the distance that remains.
 
 Key: p = marker of a, q = marker of b; w = weight; A, B as in Kovar 4.2; at = frame, which may lie between two.
 """
@@ -6,13 +6,30 @@ Key: p = marker of a, q = marker of b; w = weight; A, B as in Kovar 4.2; at = fr
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
-from marey.core.compiled import inner, kernel
+import numpy as np
+
+from marey.compiled import Floats1D, Floats2D, Floats3D, Out, helper, kernel
+from marey.maths.vector_kernels import squared
 
 
-@inner
-def _ends(i: float, j: float, n_a: int, n_b: int, half: int) -> Any:
+class ClipPair(NamedTuple):
+    """Two clips and the window in which their frames are compared.
+
+    a, b : (Fa, M, 3), (Fb, M, 3) markers, meters.
+    marker_weights : (M,), sum 1.
+    frame_weights : (2 L + 1,) of the window, sum 1.
+    """
+
+    a: Floats3D
+    b: Floats3D
+    marker_weights: Floats1D
+    frame_weights: Floats1D
+
+
+@helper
+def _clip_window(i: float, j: float, n_a: int, n_b: int, half: int) -> tuple[int, int]:
     """How many frames the window reaches back and forward before it leaves either clip."""
     back = min(half, math.floor(min(i, j)))
     forth = min(half, math.floor(min(n_a - 1 - i, n_b - 1 - j)))
@@ -20,19 +37,20 @@ def _ends(i: float, j: float, n_a: int, n_b: int, half: int) -> Any:
 
 
 @kernel
-def align(
-    a: Any, at_a: Any, b: Any, at_b: Any, marker_weights: Any, frame_weights: Any, free: bool, moves: Any, left: Any
+def align_windows(
+    clips: ClipPair, at_a: Floats1D, at_b: Floats1D, free: bool, moves: Out[Floats2D], left: Out[Floats1D]
 ) -> None:
     """For each k the transform of b at at_b[k] onto a at at_a[k] into moves (N, 3), and D in m^2 into left (N,).
 
-    Points between frames lie on the straight line. Sums are taken about the windows' own centres, so that nothing is
-    lost far from the origin. Unless `free`, the transform is the identity.
+    Points between frames lie on the straight line. Sums are taken about the windows' own centers, so that no digits
+    are lost far from the origin. Unless `free`, the transform is the identity.
     """
+    a, b, marker_weights, frame_weights = clips.a, clips.b, clips.marker_weights, clips.frame_weights
     half = len(frame_weights) // 2
     n_markers = a.shape[1]
     for k in range(len(at_a)):
         i, j = at_a[k], at_b[k]
-        back, forth = _ends(i, j, len(a), len(b), half)
+        back, forth = _clip_window(i, j, len(a), len(b), half)
         whole_i, whole_j = math.floor(i), math.floor(j)
         part_i, part_j = i - whole_i, j - whole_j
         total = 0.0
@@ -60,7 +78,7 @@ def align(
                         bx += w * qx
                         bz += w * qz
                     else:
-                        heights += w * (py - qy) ** 2
+                        heights += w * squared(py - qy)
                         px -= ax
                         pz -= az
                         qx -= bx
@@ -80,9 +98,9 @@ def align(
             moves[k, 0] = theta
             moves[k, 1] = ax - (bx * cosine + bz * sine)
             moves[k, 2] = az - (bz * cosine - bx * sine)
-            rest = aa + bb - 2.0 * math.hypot(dot, cross) + heights
+            rest = aa + bb - 2.0 * np.hypot(dot, cross) + heights
         else:
             moves[k, 0] = moves[k, 1] = moves[k, 2] = 0.0
-            shift = (ax - bx) ** 2 + (az - bz) ** 2
+            shift = squared(ax - bx) + squared(az - bz)
             rest = aa + bb - 2.0 * dot + heights + shift * total
         left[k] = max(rest / total, 0.0)

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from marey.compare.clouds import Figure
 from marey.compare.grid import paired
 from marey.compare.minima import checked_limit
+from marey.compare.minima_kernels import find_minima
 from marey.compare.pairing import TILE_COLUMNS, TILE_ROWS, Pairing, Span, most_workers, scratch_bytes
-from marey.core._arrays import Floats, Ints, checked_index, settle
+from marey.core.arrays import Floats, Ints, check_index, set_readonly
 from marey.errors import InvalidValue
 
 __all__ = ["DEFAULT_MEMORY", "GridBlock", "grid_blocks", "grid_minima"]
@@ -83,8 +84,6 @@ def grid_minima(
     threshold, min_lag : as for `DistanceGrid.minima`; memory : as for `grid_blocks`, besides the minima themselves.
     Cells come in row-major order.
     """
-    from marey.compare import minima_kernels
-
     pairing = paired(
         a, b, markers=markers, per_joint=per_joint, weights=weights, window=window, shape=shape, align=align,
         contacts=contacts,
@@ -92,17 +91,17 @@ def grid_minima(
     limit = checked_limit(threshold)
     if min_lag is None:
         min_lag = len(pairing.frame_weights) if pairing.a is pairing.b else 0
-    lag = checked_index(min_lag, "min_lag")
+    lag = check_index(min_lag, "min_lag")
     cells, found = [np.empty((0, 2), dtype=np.int64)], [np.empty(0)]
     plan = _Plan.of(pairing, memory, margin=1)
     for block, inner in zip(_blocks(pairing, plan), plan.spans(), strict=True):
         place = (block.rows[0], block.columns[0])
         own = (inner[0] - place[0], inner[1] - place[0], inner[2] - place[1], inner[3] - place[1])
-        cells.append(minima_kernels.minima(block.values, limit, lag, own, place))
+        cells.append(find_minima(block.values, limit, lag, own, place))
         found.append(block.values[cells[-1][:, 0] - place[0], cells[-1][:, 1] - place[1]])
     every, values = np.concatenate(cells), np.concatenate(found)
     order = np.lexsort((every[:, 1], every[:, 0]))
-    return settle(every[order]), settle(values[order])
+    return set_readonly(every[order]), set_readonly(values[order])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ class _Plan:
 
     @classmethod
     def of(cls, pairing: Pairing, memory: int, margin: int) -> _Plan:
-        given = checked_index(memory, "memory")
+        given = check_index(memory, "memory")
         sizes = (len(pairing.a), len(pairing.b))
 
         def scratch(n_rows: int, n_columns: int, n_workers: int) -> int:
@@ -166,5 +165,5 @@ def _blocks(pairing: Pairing, plan: _Plan) -> Iterator[GridBlock]:
         span = plan.with_margin(inner)
         values = np.empty((span[1] - span[0], span[3] - span[2]))
         pairing.fill(values, span, plan.n_workers)
-        yield GridBlock(span[:2], span[2:], settle(values))
+        yield GridBlock(span[:2], span[2:], set_readonly(values))
         del values

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, checked_fps, frozen, rebuilt, settle
+from marey.core.arrays import Floats, check_fps, freeze_array, reduce_frozen, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.markers import Markers
 from marey.core.motion import Motion
@@ -70,13 +70,13 @@ class Clouds:
     contacts: Contacts | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        points = frozen(self.points, "points of a point cloud", (None, None, 3))
+        points = freeze_array(self.points, "points of a point cloud", (None, None, 3))
         if points.shape[0] == 0 or points.shape[1] == 0:
             raise InvalidValue(
                 f"point clouds need at least one frame and one marker, got {points.shape[0]} frames and "
                 f"{points.shape[1]} markers"
             )
-        weights = frozen(self.weights, "marker weights", (points.shape[1],))
+        weights = freeze_array(self.weights, "marker weights", (points.shape[1],))
         if (weights < 0).any() or abs(float(weights.sum()) - 1.0) > 1e-9:
             raise InvalidValue(
                 f"marker weights must not be negative and must sum to 1, got a least of {weights.min():.6g} and a sum "
@@ -90,11 +90,11 @@ class Clouds:
         put = object.__setattr__
         put(self, "points", points)
         put(self, "weights", weights)
-        put(self, "fps", checked_fps(self.fps))
+        put(self, "fps", check_fps(self.fps))
         put(self, "names", names)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -174,7 +174,7 @@ def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") ->
         seconds = np.nan
     if not (np.isfinite(seconds) and seconds >= 0):
         raise InvalidValue(f"a window lasts 0 s or longer, got {window_seconds!r}")
-    half = int(np.floor(0.5 * seconds * checked_fps(fps) + 1e-9))
+    half = int(np.floor(0.5 * seconds * check_fps(fps) + 1e-9))
     steps = np.abs(np.arange(-half, half + 1, dtype=np.float64))
     if shape == "box":
         weights = np.ones(len(steps))
@@ -182,18 +182,18 @@ def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") ->
         weights = half + 1 - steps
     else:
         weights = np.exp(-0.5 * (2.0 * steps / (half + 0.5)) ** 2)
-    return settle(weights / weights.sum())
+    return set_readonly(weights / weights.sum())
 
 
 def checked_frame_weights(weights: ArrayLike) -> Floats:
     """Weights of a window of 2 L + 1 frames, scaled to sum 1."""
-    given = frozen(weights, "frame weights", (None,))
+    given = freeze_array(weights, "frame weights", (None,))
     if len(given) % 2 == 0 or (given < 0).any() or not given.sum() > 0 or given[len(given) // 2] == 0:
         raise InvalidValue(
             "frame weights must be an odd number of values, none negative and not 0 in the middle, got "
             f"{len(given)} with a sum of {given.sum():.6g}"
         )
-    return settle(given / given.sum())
+    return set_readonly(given / given.sum())
 
 
 def check_pair(a: Clouds, b: Clouds) -> None:
@@ -276,9 +276,9 @@ def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, 
         unknown = [str(name) for name in weights if name not in names]
         if unknown:
             raise UnknownName(f"weights name {unknown[0]!r}, which is no marker here{similar(unknown[0], names)}")
-        given = frozen([weights.get(name, 1.0) for name in names], "marker weights", (n,))
+        given = freeze_array([weights.get(name, 1.0) for name in names], "marker weights", (n,))
     else:
-        given = frozen(weights, "marker weights", (None,))
+        given = freeze_array(weights, "marker weights", (None,))
     if len(given) == n:
         given = np.repeat(given, per_joint)
     if len(given) != n * per_joint:
@@ -287,7 +287,7 @@ def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, 
         raise InvalidValue(
             f"marker weights must not be negative and not all 0, got {given.min():.6g} as the least of {len(given)}"
         )
-    return settle(given / given.sum())
+    return set_readonly(given / given.sum())
 
 
 # Where they are ------------------------------------------------------------------------------------------------------
@@ -297,12 +297,12 @@ def _joint_points(motion: Motion, joints: Sequence[int], per_joint: int) -> Floa
     """(F, J * per_joint, 3), the markers of one joint beside one another."""
     world = motion.world()
     if per_joint == 1:
-        return settle(world.positions[:, joints])
+        return set_readonly(world.positions[:, joints])
     arms = np.stack([_square_arms(motion.skeleton, joint) for joint in joints])[:, : per_joint - 1]
     points = np.empty((len(motion), len(joints), per_joint, 3))
     points[:, :, 0] = world.positions[:, joints]
     points[:, :, 1:] = points[:, :, :1] + quat.rotate(world.rotations[:, joints][:, :, None], _ARM_LENGTH * arms)
-    return settle(points.reshape(len(motion), -1, 3))
+    return set_readonly(points.reshape(len(motion), -1, 3))
 
 
 def _square_arms(skeleton: Skeleton, joint: int) -> Floats:
@@ -349,7 +349,7 @@ def _recorded(figure: Markers, markers: str | Sequence[str]) -> tuple[tuple[str,
         if not seen.all():
             for axis in range(3):
                 points[:, column, axis] = np.interp(frames, frames[seen], points[seen, column, axis])
-    return tuple(figure.names[k] for k in kept), settle(points)
+    return tuple(figure.names[k] for k in kept), set_readonly(points)
 
 
 def _unusable(figure: Markers, k: int) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from marey.compare.align_kernels import ClipPair, align_windows
 from marey.compare.clouds import Clouds, check_pair, checked_frame_weights, told
-from marey.core._arrays import Floats, as_type, checked_index, settle
+from marey.core.arrays import Floats, check_index, convert_array, set_readonly
 from marey.errors import InvalidValue
 
 __all__ = ["align_frames", "frame_distance", "frame_distances"]
@@ -43,27 +44,25 @@ def frame_distances(
     a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_weights: ArrayLike, *, align: bool = True
 ) -> tuple[Floats, Floats]:
     """`frame_distance` of N pairs of frames, which may lie between two: rigid2d (N, 3) and D (N,) in m^2."""
-    from marey.compare import align_kernels
-
     check_pair(a, b)
     weights = checked_frame_weights(frame_weights)
     first, second = _frames(a, at_a, "a"), _frames(b, at_b, "b")
     if first.shape != second.shape:
         raise InvalidValue(f"expected as many frames of a as of b, got {len(first)} and {len(second)}")
     moves, left = np.empty((len(first), 3)), np.empty(len(first))
-    align_kernels.align(a.points, first, b.points, second, a.weights, weights, bool(align), moves, left)
-    return settle(moves), settle(left)
+    align_windows(ClipPair(a.points, b.points, a.weights, weights), first, second, bool(align), moves, left)
+    return set_readonly(moves), set_readonly(left)
 
 
 def _frame(clouds: Clouds, frame: int, default: str) -> int:
-    i = checked_index(frame, "a frame")
+    i = check_index(frame, "a frame")
     if not 0 <= i < len(clouds):
         raise InvalidValue(f"expected a frame of {told(clouds, default)} from 0 to {len(clouds) - 1}, got {i}")
     return i
 
 
 def _frames(clouds: Clouds, at: ArrayLike, default: str) -> Floats:
-    frames = as_type(at, f"frames of {told(clouds, default)}")
+    frames = convert_array(at, f"frames of {told(clouds, default)}")
     if frames.ndim != 1:
         raise InvalidValue(f"frames of {told(clouds, default)} must have shape (any,), got {frames.shape}")
     wrong = ~((frames >= 0) & (frames <= len(clouds) - 1))
@@ -71,4 +70,4 @@ def _frames(clouds: Clouds, at: ArrayLike, default: str) -> Floats:
         raise InvalidValue(
             f"expected frames of {told(clouds, default)} from 0 to {len(clouds) - 1}, got {frames[wrong][0]:g}"
         )
-    return settle(np.ascontiguousarray(frames).view())
+    return np.ascontiguousarray(frames)

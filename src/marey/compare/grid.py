@@ -13,7 +13,7 @@ from marey.compare.clouds import Clouds, Figure, check_pair, checked_frame_weigh
 from marey.compare.distance import frame_distances
 from marey.compare.minima import local_minima
 from marey.compare.pairing import Pairing
-from marey.core._arrays import Floats, Ints, frozen, rebuilt, settle
+from marey.core.arrays import Floats, Ints, freeze_array, reduce_frozen, set_readonly
 from marey.errors import InvalidValue
 
 __all__ = ["LARGEST_GRID", "DistanceGrid", "distance_grid"]
@@ -42,11 +42,11 @@ class DistanceGrid:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "values", frozen(self.values, "grid values", (len(self.a), len(self.b)), finite=False))
+        put(self, "values", freeze_array(self.values, "grid values", (len(self.a), len(self.b)), finite=False))
         put(self, "frame_weights", checked_frame_weights(self.frame_weights))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     @property
     def is_own(self) -> bool:
@@ -57,7 +57,7 @@ class DistanceGrid:
         """The rigid2d (..., 3) that carry b's frames j onto a's frames i; indices of any shape, broadcast."""
         rows, columns = np.broadcast_arrays(_indices(i, len(self.a), "row"), _indices(j, len(self.b), "column"))
         moves, _ = frame_distances(self.a, rows.ravel(), self.b, columns.ravel(), self.frame_weights, align=self.align)
-        return settle(moves.reshape(*rows.shape, 3))
+        return set_readonly(moves.reshape(*rows.shape, 3))
 
     def minima(self, threshold: float | None = None, *, min_lag: int | None = None) -> Ints:
         """Cells (N, 2) that are smaller than their eight neighbours, in row-major order; see `local_minima`.
@@ -110,7 +110,7 @@ def distance_grid(
         )
     values = np.empty((n_a, n_b))
     pairing.fill(values, (0, n_a, 0, n_b))
-    return DistanceGrid(pairing.a, pairing.b, settle(values), pairing.frame_weights, pairing.align)
+    return DistanceGrid(pairing.a, pairing.b, set_readonly(values), pairing.frame_weights, pairing.align)
 
 
 def paired(
@@ -158,9 +158,9 @@ def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None
 
 
 def _indices(values: ArrayLike, n: int, what: str) -> Ints:
-    from marey.core._arrays import as_type
+    from marey.core.arrays import convert_array
 
-    indices: Ints = as_type(values, f"{what}s of the grid", np.int64)
+    indices: Ints = convert_array(values, f"{what}s of the grid", np.int64)
     if indices.size and (indices.min() < 0 or indices.max() >= n):
         worst = indices.min() if indices.min() < 0 else indices.max()
         raise InvalidValue(f"expected {what}s of the grid from 0 to {n - 1}, got {worst}")

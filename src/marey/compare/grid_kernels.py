@@ -1,42 +1,88 @@
-"""Compiled: from products of markers to distances, a tile of the grid at a time.
+"""From products of markers to distances, a tile of the grid at a time.
 
 Key: dot, cross, up = products of the markers of each frame pair, sum of w (x x' + z z'), w (x z' - z x') and w y y'
-(Kovar 4.1.1.2), about a centre of each clip's own; sums (3, F) = a frame's mean x and z, and mean square, about the
-same. A window's total is the weighted sum along a diagonal of such products, nothing being added for frames beyond a
-clip's end: dividing by the weights of the frames that exist then gives the mean.
+(Kovar 4.1.1.2), about a center of each clip's own; sums (3, F) = a frame's mean x and z, and mean square, about the
+same. A window's total is the weighted sum along a diagonal of such products. Frames beyond a clip's end add nothing:
+dividing by the weights of the frames that exist gives the mean.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import Floats1D, Floats2D, Floats3D, Out, helper, kernel
 
-# Rows after which totals that follow from one another are added up afresh, so that rounding does not pile up.
+# Rows after which running totals are summed anew, so that rounding errors do not accumulate.
 FRESH = 128
 
 
-@kernel
-def side(points: Any, roots: Any, centre: Any, flat: Any, turned: Any, heights: Any, sums: Any) -> None:
-    """One clip as factors of the products: x and z into flat (F, 2 M), z and -x into turned, y into heights (F, M).
+class Products(NamedTuple):
+    """Products and sums of the frames from a tile's corner on, as far as its windows reach.
 
-    points (F, M, 3) are taken about `centre`, each times the root of its marker's weight; sums (3, F) as above.
+    dot, cross, up : (R, C) products of frame pairs.
+    a, b : (3, R), (3, C) sums of the frames of either clip.
     """
+
+    dot: Floats2D
+    cross: Floats2D
+    up: Floats2D
+    a: Floats2D
+    b: Floats2D
+
+
+class Tile(NamedTuple):
+    """Which cells of the grid to compute, and how.
+
+    corner : row and column of the grid at which the products begin.
+    span : first row, beyond the last row, first column, beyond the last column of the cells.
+    sizes : frames of both clips.
+    place : row and column of the grid at which the output begins.
+    weights : (2 L + 1,) of the window's frames.
+    running : whether the weights are a triangle's and totals follow from one another; see `_totals`.
+    """
+
+    corner: tuple[int, int]
+    span: tuple[int, int, int, int]
+    sizes: tuple[int, int]
+    place: tuple[int, int]
+    weights: Floats1D
+    running: bool
+
+
+class Factors(NamedTuple):
+    """One clip as factors of the products, and its sums.
+
+    flat : (F, 2 M) x and z. rotated : (F, 2 M) z and -x. heights : (F, M) y. sums : (3, F); see above.
+    """
+
+    flat: Out[Floats2D]
+    rotated: Out[Floats2D]
+    heights: Out[Floats2D]
+    sums: Out[Floats2D]
+
+
+Lines = tuple[Floats1D, Floats1D, Floats1D]
+
+
+@kernel
+def fill_factors(points: Floats3D, roots: Floats1D, center: Floats1D, out: Factors) -> None:
+    """Factors of points (F, M, 3), taken about `center`, each times the root (M,) of its marker's weight."""
+    flat, rotated, heights, sums = out.flat, out.rotated, out.heights, out.sums
     n_frames, n_markers = points.shape[0], points.shape[1]
     for f in range(n_frames):
         mean_x = mean_z = square = 0.0
         for m in range(n_markers):
             root = roots[m]
-            x = (points[f, m, 0] - centre[0]) * root
-            y = (points[f, m, 1] - centre[1]) * root
-            z = (points[f, m, 2] - centre[2]) * root
+            x = (points[f, m, 0] - center[0]) * root
+            y = (points[f, m, 1] - center[1]) * root
+            z = (points[f, m, 2] - center[2]) * root
             flat[f, m] = x
             flat[f, n_markers + m] = z
-            turned[f, m] = z
-            turned[f, n_markers + m] = -x
+            rotated[f, m] = z
+            rotated[f, n_markers + m] = -x
             heights[f, m] = y
             mean_x += x * root
             mean_z += z * root
@@ -45,8 +91,8 @@ def side(points: Any, roots: Any, centre: Any, flat: Any, turned: Any, heights: 
 
 
 @kernel
-def squared(dot: Any, up: Any, a: Any, b: Any) -> None:
-    """In `dot`, the mean squared distances between the markers of frame pairs, where both clips have one centre.
+def square_distances(dot: Out[Floats2D], up: Floats2D, a: Floats2D, b: Floats2D) -> None:
+    """Turn `dot` into mean squared distances between the markers of frame pairs; both clips have the same center.
 
     What `dot` has beyond the last frames stays as it is.
     """
@@ -59,8 +105,8 @@ def squared(dot: Any, up: Any, a: Any, b: Any) -> None:
 # Totals of windows ---------------------------------------------------------------------------------------------------
 
 
-@inner
-def _add_row(total: Any, line: Any, shift: int, weight: float) -> None:
+@helper
+def _add_row(total: Floats1D, line: Floats1D, shift: int, weight: float) -> None:
     """total[k] += weight line[k + shift], for those k that exist in both."""
     first, last = max(0, -shift), min(len(total), len(line) - shift)
     if first < last:
@@ -69,8 +115,8 @@ def _add_row(total: Any, line: Any, shift: int, weight: float) -> None:
             into[k] += weight * given[k]
 
 
-@inner
-def _add_four(total: Any, product: Any, row: int, shift: int, weights: Any) -> None:
+@helper
+def _add_four(total: Floats1D, product: Floats2D, row: int, shift: int, weights: Floats1D) -> None:
     """The same for four frames of a window that follow one another, where all of these exist."""
     n = len(total)
     w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
@@ -80,8 +126,8 @@ def _add_four(total: Any, product: Any, row: int, shift: int, weights: Any) -> N
         total[k] += (w0 * p0[k] + w1 * p1[k]) + (w2 * p2[k] + w3 * p3[k])
 
 
-@inner
-def _whole_total(total: Any, product: Any, row: int, column: int, weights: Any) -> None:
+@helper
+def _whole_total(total: Floats1D, product: Floats2D, row: int, column: int, weights: Floats1D) -> None:
     """total[k] of the windows about (row, column + k), frame by frame."""
     half = len(weights) // 2
     total[:] = 0.0
@@ -95,8 +141,8 @@ def _whole_total(total: Any, product: Any, row: int, column: int, weights: Any) 
             r += 1
 
 
-@inner
-def _next_run(new: Any, old: Any, coming: Any, gone: Any, half: int) -> None:
+@helper
+def _next_run(new: Floats1D, old: Floats1D, coming: Floats1D, gone: Floats1D, half: int) -> None:
     """new[k]: the sum of half + 1 products that end in this row at k, from old, which ended a row and column before.
 
     coming is this row, gone the one half + 1 before it; new and old reach `half` beyond its last column.
@@ -112,14 +158,14 @@ def _next_run(new: Any, old: Any, coming: Any, gone: Any, half: int) -> None:
         new[k] = old[k - 1] - gone[k - half - 1]
 
 
-@inner
-def _row(product: Any, row: int, first: int, nothing: Any) -> Any:
-    """A row of products, or nothing but zeros before `first` and after the last."""
-    return product[row] if first <= row < len(product) else nothing
+@helper
+def _row(product: Floats2D, row: int, first: int, zeros: Floats1D) -> Floats1D:
+    """A row of products, or zeros before `first` and after the last."""
+    return product[row] if first <= row < len(product) else zeros
 
 
-@inner
-def _next_total(new: Any, old: Any, coming: Any, going: Any, half: int) -> None:
+@helper
+def _next_total(new: Floats1D, old: Floats1D, coming: Floats1D, going: Floats1D, half: int) -> None:
     """new[half + k]: the triangle's total about column k, from old, which was about one row and one column before."""
     new[0] = coming[0]
     head, before, more = new[1 : half + 1], old[:half], coming[1 : half + 1]
@@ -130,8 +176,8 @@ def _next_total(new: Any, old: Any, coming: Any, going: Any, half: int) -> None:
         rest[k] = before[k] + more[k] - going[k]
 
 
-@inner
-def _first_total(total: Any, runs: Any, product: Any, row: int, half: int, nothing: Any) -> None:
+@helper
+def _first_total(total: Floats1D, runs: Floats2D, product: Floats2D, row: int, half: int, zeros: Floats1D) -> None:
     """Runs that end in rows row .. row + half, and the triangle's total about `row` that they add up to."""
     n_slots = half + 2
     since = max(row - half, 0)
@@ -139,41 +185,56 @@ def _first_total(total: Any, runs: Any, product: Any, row: int, half: int, nothi
     runs[(row - half - 1) % n_slots] = 0.0
     for s in range(row - half, row + half + 1):
         run, before = runs[s % n_slots], runs[(s - 1) % n_slots]
-        _next_run(run, before, _row(product, s, since, nothing), _row(product, s - half - 1, since, nothing), half)
+        _next_run(run, before, _row(product, s, since, zeros), _row(product, s - half - 1, since, zeros), half)
         if s >= row:
             _add_row(total, run, s - row - half, 1.0)
 
 
-@inner
-def _totals(
-    product: Any, row: int, column: int, weights: Any, fresh: bool, nothing: Any, runs: Any, totals: Any, turn: int
-) -> Any:
-    """Totals of the windows about (row, column + k) for all k, a view of one of `totals` (2, C + half).
+class RunningTotals(NamedTuple):
+    """What the totals of one product are computed in, from row to row.
 
-    Without `runs` (0, ...) each frame is added by itself. With them (half + 2, C + half), totals are those of the whole
-    numbers 1, 2 ... for weights and follow from those of the row before, unless `fresh`: as fast for any window.
+    runs : (L + 2, C + L) sums of L + 1 products along the diagonal, or (0, ...) to add each frame by itself.
+    totals : (2, C + L) of this row and the one before.
+    zeros : (C,).
     """
+
+    runs: Out[Floats2D]
+    totals: Out[Floats2D]
+    zeros: Floats1D
+
+
+@helper
+def _totals(
+    product: Floats2D, row: int, column: int, weights: Floats1D, fresh: bool, running: RunningTotals, parity: int
+) -> Floats1D:
+    """Totals of the windows about (row, column + k) for all k, a view of one of the two `running.totals`.
+
+    Without runs each frame is added by itself. With runs, totals are those of the whole numbers 1, 2 ... for weights
+    and follow from those of the row before, unless `fresh`: then the time does not depend on the window.
+    """
+    runs, totals, zeros = running.runs, running.totals, running.zeros
     half, n_slots = len(weights) // 2, len(runs)
-    now = totals[turn]
+    now: Floats1D = totals[parity]
     if n_slots == 0:
-        view = now[: product.shape[1] - column]
+        view: Floats1D = now[: product.shape[1] - column]
         _whole_total(view, product, row, column, weights)
         return view
     if fresh:
-        _first_total(now, runs, product, row, half, nothing)
+        _first_total(now, runs, product, row, half, zeros)
     else:
         last = row + half
         run, before = runs[last % n_slots], runs[(last - 1) % n_slots]
-        _next_run(run, before, _row(product, last, 0, nothing), _row(product, row - 1, 0, nothing), half)
-        _next_total(now, totals[1 - turn], run, runs[(row - 1) % n_slots], half)
-    return now[half + column :]
+        _next_run(run, before, _row(product, last, 0, zeros), _row(product, row - 1, 0, zeros), half)
+        _next_total(now, totals[1 - parity], run, runs[(row - 1) % n_slots], half)
+    rest: Floats1D = now[half + column :]
+    return rest
 
 
 # Rows of the grid ----------------------------------------------------------------------------------------------------
 
 
-@inner
-def _means(sums: Any, frame: int, weights: Any, back: int, forth: int, out: Any) -> None:
+@helper
+def _means(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: int, out: Floats1D) -> None:
     """out: mean x, mean z and spread of the window about one frame, cut to `back` and `forth` frames."""
     half = len(weights) // 2
     total = x = z = q = 0.0
@@ -187,8 +248,8 @@ def _means(sums: Any, frame: int, weights: Any, back: int, forth: int, out: Any)
     out[0], out[1], out[2] = x, z, q / total - x * x - z * z
 
 
-@inner
-def _prefixes(sums: Any, frame: int, weights: Any, back: int, forth: int, out: Any) -> None:
+@helper
+def _prefixes(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: int, out: Floats2D) -> None:
     """out (4, 2 L + 2): weights, and weighted x, z, q, of a window's frames before each of its places."""
     half = len(weights) // 2
     out[:] = 0.0
@@ -201,11 +262,12 @@ def _prefixes(sums: Any, frame: int, weights: Any, back: int, forth: int, out: A
             out[c + 1, k + 1] = out[c + 1, k] + (w * sums[c, frame + r] if inside else 0.0)
 
 
-@inner
+@helper
 def _edge_cell(
-    dots: float, crosses: float, ups: float, unit: float, ours: Any, theirs: Any, low: int, high: int
-) -> Any:
+    totals: tuple[float, float, float], unit: float, ours: Floats2D, theirs: Floats1D, low: int, high: int
+) -> float:
     """D of a cell whose window is cut at a's ends and at b's: ours are prefixes, theirs means and spread."""
+    dots, crosses, ups = totals
     total = ours[0, high] - ours[0, low]
     x, z = (ours[1, high] - ours[1, low]) / total, (ours[2, high] - ours[2, low]) / total
     spread = (ours[3, high] - ours[3, low]) / total - x * x - z * z
@@ -216,11 +278,10 @@ def _edge_cell(
     return d if d > 0.0 else 0.0
 
 
-@inner
-def _middle(
-    line: Any, dots: Any, crosses: Any, ups: Any, unit: float, ours: Any, bx: Any, bz: Any, spreads: Any
-) -> None:
-    """D of the cells of a row whose windows b does not cut."""
+@helper
+def _middle(line: Floats1D, totals: Lines, unit: float, ours: Floats1D, theirs: Lines) -> None:
+    """D of the cells of a row whose windows b does not cut: ours are means and spread, theirs a line of each."""
+    (dots, crosses, ups), (bx, bz, spreads) = totals, theirs
     x, z, spread = ours[0], ours[1], ours[2]
     for k in range(len(line)):
         p = dots[k] * unit - (x * bx[k] + z * bz[k])
@@ -230,62 +291,46 @@ def _middle(
 
 
 @kernel
-def aligned_rows(
-    dot: Any,
-    cross: Any,
-    up: Any,
-    a: Any,
-    b: Any,
-    corner: Any,
-    span: Any,
-    sizes: Any,
-    weights: Any,
-    running: bool,
-    out: Any,
-    place: Any,
-) -> None:
-    """D of the cells of `span` (first row, beyond the last, first column, beyond the last) into out.
-
-    dot, cross, up : (R, C) products of frames from `corner` (row, column) on, which reach as far as the windows do.
-    a (3, R), b (3, C) : sums of the same frames.
-    sizes : frames of both clips.
-    running : the weights are a triangle's, and totals may follow from one another; see `_totals`.
-    place : the row and column of the grid at which `out` begins.
-    """
+def fill_aligned_rows(products: Products, tile: Tile, out: Out[Floats2D]) -> None:
+    """D of the tile's cells into `out`, each pair of windows being aligned first."""
+    dot, cross, up, a, b = products
+    weights, corner, running = tile.weights, tile.corner, tile.running
     half = len(weights) // 2
-    start, stop, first, last = span
-    n_a, n_b = sizes
+    start, stop, first, last = tile.span
+    n_a, n_b = tile.sizes
     column = first - corner[1]
     n, n_columns = last - first, dot.shape[1]
     low = min(max(half - first, 0), n)
     high = max(min(n_b - half, last) - first, low)
     runs = np.empty((3, half + 2 if running else 0, n_columns + half))
-    totals, nothing = np.empty((3, 2, n_columns + half)), np.zeros(n_columns)
+    totals, zeros = np.empty((3, 2, n_columns + half)), np.zeros(n_columns)
+    of_dot, of_cross = RunningTotals(runs[0], totals[0], zeros), RunningTotals(runs[1], totals[1], zeros)
+    of_up = RunningTotals(runs[2], totals[2], zeros)
     bx, bz, spreads = np.empty(n), np.empty(n), np.empty(n)
     ours, mean, theirs = np.empty((4, 2 * half + 2)), np.empty(3), np.empty(3)
     whole = float((half + 1) ** 2) if running else 1.0
     had_back, had_forth = -1, -1
     total = 1.0
     for i in range(start, stop):
-        row, turn = i - corner[0], i % 2
+        row, parity = i - corner[0], i % 2
         fresh = (i - start) % FRESH == 0
-        dots = _totals(dot, row, column, weights, fresh, nothing, runs[0], totals[0], turn)
-        crosses = _totals(cross, row, column, weights, fresh, nothing, runs[1], totals[1], turn)
-        ups = _totals(up, row, column, weights, fresh, nothing, runs[2], totals[2], turn)
+        dots = _totals(dot, row, column, weights, fresh, of_dot, parity)
+        crosses = _totals(cross, row, column, weights, fresh, of_cross, parity)
+        ups = _totals(up, row, column, weights, fresh, of_up, parity)
         back, forth = min(half, i), min(half, n_a - 1 - i)
         if back != had_back or forth != had_forth:
             had_back, had_forth = back, forth
-            total = weights[half - back : half + forth + 1].sum()
+            total = 0.0
+            for k in range(half - back, half + forth + 1):
+                total += weights[k]
             for k in range(n):
                 j = first + k
                 _means(b, column + k, weights, min(back, j), min(forth, n_b - 1 - j), theirs)
-                bx[k], bz[k], spreads[k] = theirs
-        line = out[i - place[0], first - place[1] : last - place[1]]
+                bx[k], bz[k], spreads[k] = theirs[0], theirs[1], theirs[2]
+        line = out[i - tile.place[0], first - tile.place[1] : last - tile.place[1]]
         _means(a, row, weights, back, forth, mean)
-        _middle(
-            line[low:high], dots[low:high], crosses[low:high], ups[low:high], 1.0 / (whole * total), mean,
-            bx[low:high], bz[low:high], spreads[low:high],
-        )  # fmt: skip
+        middle = (dots[low:high], crosses[low:high], ups[low:high])
+        _middle(line[low:high], middle, 1.0 / (whole * total), mean, (bx[low:high], bz[low:high], spreads[low:high]))
         if low > 0 or high < n:
             _prefixes(a, row, weights, back, forth, ours)
         for part in range(2):
@@ -293,29 +338,29 @@ def aligned_rows(
                 j = first + k
                 theirs[0], theirs[1], theirs[2] = bx[k], bz[k], spreads[k]
                 begin, end = half - min(back, j), half + min(forth, n_b - 1 - j) + 1
-                line[k] = _edge_cell(dots[k], crosses[k], ups[k], 1.0 / whole, ours, theirs, begin, end)
+                line[k] = _edge_cell((dots[k], crosses[k], ups[k]), 1.0 / whole, ours, theirs, begin, end)
 
 
 @kernel
-def fixed_rows(
-    square: Any, corner: Any, span: Any, sizes: Any, weights: Any, running: bool, out: Any, place: Any
-) -> None:
+def fill_fixed_rows(square: Floats2D, tile: Tile, out: Out[Floats2D]) -> None:
     """The same without alignment: `square` holds the mean squared distances between the frames' markers."""
+    weights, corner, running = tile.weights, tile.corner, tile.running
     half = len(weights) // 2
-    start, stop, first, last = span
-    n_a, n_b = sizes
+    start, stop, first, last = tile.span
+    n_a, n_b = tile.sizes
     n_columns = square.shape[1]
     runs = np.empty((half + 2 if running else 0, n_columns + half))
-    totals, nothing = np.empty((2, n_columns + half)), np.zeros(n_columns)
+    of_square = RunningTotals(runs, np.empty((2, n_columns + half)), np.zeros(n_columns))
     whole = float((half + 1) ** 2) if running else 1.0
     prefix = np.zeros(2 * half + 2)
-    prefix[1:] = np.cumsum(weights)
+    for k in range(2 * half + 1):
+        prefix[k + 1] = prefix[k] + weights[k]
     for i in range(start, stop):
         fresh = (i - start) % FRESH == 0
-        found = _totals(square, i - corner[0], first - corner[1], weights, fresh, nothing, runs, totals, i % 2)
-        line = out[i - place[0], first - place[1] : last - place[1]]
+        totals = _totals(square, i - corner[0], first - corner[1], weights, fresh, of_square, i % 2)
+        line = out[i - tile.place[0], first - tile.place[1] : last - tile.place[1]]
         back, forth = min(half, i), min(half, n_a - 1 - i)
         for k in range(last - first):
             j = first + k
             low, high = half - min(back, j), half + min(forth, n_b - 1 - j) + 1
-            line[k] = max(found[k] / (whole * (prefix[high] - prefix[low])), 0.0)
+            line[k] = max(totals[k] / (whole * (prefix[high] - prefix[low])), 0.0)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, checked_index, settle
+from marey.compare.minima_kernels import find_minima
+from marey.core.arrays import Floats, Ints, check_index, set_readonly
 from marey.errors import InvalidValue
 
 __all__ = ["local_minima"]
@@ -21,15 +22,13 @@ def local_minima(values: Floats, threshold: float | None = None, *, min_lag: int
     threshold : metres; cells whose root is above it are left out.
     min_lag : frames; cells with |row - column| below it are left out.
     """
-    from marey.compare import minima_kernels
-
     grid = np.asarray(values, dtype=np.float64)
     if grid.ndim != 2:
         raise InvalidValue(f"a grid has rows and columns, got shape {grid.shape}")
     limit = checked_limit(threshold)
-    lag = checked_index(min_lag, "min_lag")
+    lag = check_index(min_lag, "min_lag")
     inner = (0, grid.shape[0], 0, grid.shape[1])
-    return settle(minima_kernels.minima(settle(np.ascontiguousarray(grid).view()), limit, lag, inner, (0, 0)))
+    return set_readonly(find_minima(np.ascontiguousarray(grid), limit, lag, inner, (0, 0)))
 
 
 def checked_limit(threshold: float | None) -> float:

@@ -1,16 +1,15 @@
-"""Compiled: local minima of a grid."""
+"""Local minima of a grid."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import Floats2D, Ints2D, helper, kernel
 
 
-@inner
-def _is_minimum(grid: Any, i: int, j: int) -> bool:
+@helper
+def is_minimum(grid: Floats2D, i: int, j: int) -> bool:
+    """No neighbor is smaller, and none that comes before the cell in row-major order is equal."""
     value = grid[i, j]
     n_rows, n_columns = grid.shape
     for row in range(max(i - 1, 0), min(i + 2, n_rows)):
@@ -23,10 +22,12 @@ def _is_minimum(grid: Any, i: int, j: int) -> bool:
 
 
 @kernel
-def minima(grid: Any, limit: float, min_lag: int, inner: Any, place: Any) -> Any:
+def find_minima(
+    grid: Floats2D, limit: float, min_lag: int, inner: tuple[int, int, int, int], place: tuple[int, int]
+) -> Ints2D:
     """Cells (N, 2) of the whole grid that are minima within `inner` (first row, beyond the last, columns likewise).
 
-    `grid` is the part of the whole that begins at `place` (row, column); cells around the inner ones are neighbours.
+    `grid` is the part of the whole that begins at `place` (row, column); cells around the inner ones are neighbors.
     """
     found = np.empty((64, 2), dtype=np.int64)
     n = 0
@@ -36,13 +37,13 @@ def minima(grid: Any, limit: float, min_lag: int, inner: Any, place: Any) -> Any
             value = grid[i, j]
             if not value <= limit or abs(i - j + lead) < min_lag:
                 continue
-            # Most cells fall at the first look; only few are worth the full one.
+            # One comparison rules out most cells.
             if j > 0 and grid[i, j - 1] <= value:
                 continue
-            if _is_minimum(grid, i, j):
+            if is_minimum(grid, i, j):
                 if n == len(found):
                     more = np.empty((2 * n, 2), dtype=np.int64)
-                    # By numbers: for `more[:n] = found`, a check of shapes takes longer to compile than all the rest.
+                    # In a loop: for `more[:n] = found`, checking shapes takes longer to compile than all the rest.
                     for k in range(n):
                         more[k, 0], more[k, 1] = found[k, 0], found[k, 1]
                     found = more

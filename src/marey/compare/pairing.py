@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from marey.compare import grid_kernels
 from marey.compare.clouds import Clouds
-from marey.core._arrays import Bools, Floats, settle
+from marey.core.arrays import Bools, Floats, set_readonly
 
 Span = tuple[int, int, int, int]
 """First row, beyond the last row, first column, beyond the last column."""
@@ -47,8 +48,8 @@ class Pairing:
     penalty: float | None = None
 
     def __post_init__(self) -> None:
-        # Arrays that were sent elsewhere come back writable, for which kernels would be compiled once more.
-        object.__setattr__(self, "frame_weights", settle(self.frame_weights.view()))
+        # Arrays that were sent to another process come back writable.
+        object.__setattr__(self, "frame_weights", set_readonly(self.frame_weights.view()))
 
     @property
     def half(self) -> int:
@@ -153,8 +154,6 @@ class _Job:
                 _mirror(self.out, span)
 
     def _distances(self, span: Span, scratch: _Scratch) -> None:
-        from marey.compare import grid_kernels
-
         pairing = self.pairing
         ours = pairing.side(pairing.a, span[0], span[1], self.centre)
         theirs = self.theirs.since(span[2] - pairing.half)
@@ -162,13 +161,14 @@ class _Job:
         up = scratch.product(1, ours.heights, theirs.heights)
         corner, sizes = (ours.begin, theirs.begin), (len(pairing.a), len(pairing.b))
         running = pairing.is_triangle(dot.shape[1])
-        how = (corner, span, sizes, pairing.frame_weights, running, self.out, self.place)
+        tile = grid_kernels.Tile(corner, span, sizes, self.place, pairing.frame_weights, running)
         if pairing.align:
-            cross = scratch.product(2, ours.flat, theirs.turned)
-            grid_kernels.aligned_rows(dot, cross, up, ours.sums, theirs.sums, *how)
+            cross = scratch.product(2, ours.flat, theirs.rotated)
+            products = grid_kernels.Products(dot, cross, up, ours.sums, theirs.sums)
+            grid_kernels.fill_aligned_rows(products, tile, self.out)
         else:
-            grid_kernels.squared(dot, up, ours.sums, theirs.sums)
-            grid_kernels.fixed_rows(dot, *how)
+            grid_kernels.square_distances(dot, up, ours.sums, theirs.sums)
+            grid_kernels.fill_fixed_rows(dot, tile, self.out)
 
     def _penalize(self, span: Span) -> None:
         """Add to the tile by the share of contact points that differ, or make infinite where any does."""
@@ -186,7 +186,7 @@ class _Job:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One clip's frames from `begin` on, as matrices whose products are Kovar's sums; see `grid_kernels.side`.
+    """One clip's frames from `begin` on, as matrices whose products are Kovar's sums; see `grid_kernels.Factors`.
 
     Each matrix is in pieces of R frames, with zeros after the last: (pieces, R, n), as a right factor (pieces, n, R),
     which is how a matrix library multiplies small matrices fastest. sums is (3, frames).
@@ -194,7 +194,7 @@ class Side:
 
     begin: int
     flat: Floats
-    turned: Floats
+    rotated: Floats
     heights: Floats
     sums: Floats
 
@@ -204,27 +204,27 @@ class Side:
 
         In pieces to be multiplied with pieces alike, or with so many rows at a time; None is one piece.
         """
-        from marey.compare import grid_kernels
-
         if not weights.all():
-            points, weights = settle(points[:, weights > 0]), settle(weights[weights > 0])
+            points, weights = points.compress(weights > 0, axis=1), weights[weights > 0]
         n_frames, n_markers = points.shape[:2]
         room = PIECE / (2 * n_markers)
         most = n_frames if n_rows is None else max(int(room / n_rows if n_rows else math.sqrt(room)), 8)
         n_pieces = math.ceil(n_frames / most)
         shape = (n_pieces, math.ceil(n_frames / n_pieces))
-        flat, turned = np.zeros((*shape, 2 * n_markers)), np.zeros((*shape, 2 * n_markers))
+        flat, rotated = np.zeros((*shape, 2 * n_markers)), np.zeros((*shape, 2 * n_markers))
         heights, sums = np.zeros((*shape, n_markers)), np.empty((3, n_frames))
-        lines = [matrix.reshape(-1, matrix.shape[2]) for matrix in (flat, turned, heights)]
-        grid_kernels.side(points, np.sqrt(weights), centre, *lines, sums)
-        return cls(begin, flat, turned, heights, sums)
+        factors = grid_kernels.Factors(
+            flat.reshape(-1, 2 * n_markers), rotated.reshape(-1, 2 * n_markers), heights.reshape(-1, n_markers), sums
+        )
+        grid_kernels.fill_factors(points, np.sqrt(weights), centre, factors)
+        return cls(begin, flat, rotated, heights, sums)
 
     def as_right(self) -> Side:
         """The same as right factor."""
-        flat, turned, heights = (
-            np.ascontiguousarray(matrix.swapaxes(1, 2)) for matrix in (self.flat, self.turned, self.heights)
+        flat, rotated, heights = (
+            np.ascontiguousarray(matrix.swapaxes(1, 2)) for matrix in (self.flat, self.rotated, self.heights)
         )
-        return replace(self, flat=flat, turned=turned, heights=heights)
+        return replace(self, flat=flat, rotated=rotated, heights=heights)
 
     def since(self, frame: int) -> Side:
         """Of a right factor, without the pieces that end before `frame`."""
@@ -232,9 +232,9 @@ class Side:
         skip = max(frame - self.begin, 0) // n
         if skip == 0:
             return self
-        flat, turned, heights = self.flat[skip:], self.turned[skip:], self.heights[skip:]
+        flat, rotated, heights = self.flat[skip:], self.rotated[skip:], self.heights[skip:]
         sums = np.ascontiguousarray(self.sums[:, skip * n :])
-        return Side(self.begin + skip * n, flat, turned, heights, sums)
+        return Side(self.begin + skip * n, flat, rotated, heights, sums)
 
 
 class _Scratch:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.compare.clouds import chosen_joints
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.maths import quat
@@ -70,7 +70,7 @@ def pose_cost(
         part = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
         part += velocity * cdist(here[0], there[0]) + acceleration * cdist(here[1], there[1])
         cost += share[name] * part
-    return settle(cost)
+    return set_readonly(cost)
 
 
 def similarity(cost: ArrayLike) -> Floats:

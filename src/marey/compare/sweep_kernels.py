@@ -1,72 +1,198 @@
-"""Compiled: from products of markers to the local minima of D, row by row, without keeping the grid.
+"""From products of markers to the local minima of D, row by row, without keeping the grid.
 
-Key: products of the markers of frame pairs as in `grid_kernels`. A triangular window is a box of boxes, each of
-half + 1 frames along the diagonal: run = sum of that many products, total = sum of that many runs; each follows from
-the one before on its diagonal. Rows come in one after the other; D of a row is known `half` rows later, and whether its
-cells are minima one row after that. All lines have `half + 1` zeros in front, for what lies before the first column.
+Key: each frame's markers are taken about their mean on the floor. The path is where this mean goes. dot, cross, up =
+products of the markers of frame pairs as in `grid_kernels`; those of the two paths are added here, in double precision.
+A triangular window is a box of boxes, each of half + 1 frames along the diagonal: run = sum of that many products,
+total = sum of that many runs; each follows from the one before on its diagonal. Rows come in one after the other; D of
+a row is known `half` rows later, and whether its cells are minima one row after that. All lines have `half + 1` zeros
+in front, for what lies before the first column.
+
+Products in single precision are good enough to decide about nearly all cells. Runs and totals are always in double
+precision, so that errors do not add up from row to row. D is in the precision of the products, and `slack` is twice
+its error. A neighbor whose D differs by less is a rival; `decide_cells` compares rivals in double precision.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import (
+    Bools1D,
+    Floats1D,
+    Floats2D,
+    Floats3D,
+    Ints2D,
+    Out,
+    Singles2D,
+    Singles3D,
+    UInt8s1D,
+    helper,
+    kernel,
+)
+
+# Beside the eight bits for rivals: D may be above the limit.
+_AT_LIMIT = 256
+
+
+class Frames(NamedTuple):
+    """Frames of a clip, each about its own mean on the floor, markers times the roots of their weights.
+
+    flat : (F, 2 M) x and z. heights : (F, M) y, about a height for each marker.
+    sums : (4, F) the mean's x and z, about a center of the clip's own, and the mean squares of flat and of heights.
+    """
+
+    flat: Out[Floats2D]
+    heights: Out[Floats2D]
+    sums: Out[Floats2D]
+
+
+class SweepState(NamedTuple):
+    """What one strip of rows after another is computed in.
+
+    runs : (3, half + 2, half + 1 + C) and totals : (3, 2, half + 1 + C), the state between calls.
+    found : (N, 3) row and column of minima of these rows, and their rivals as bits, see `_find_rivals`.
+    """
+
+    runs: Out[Floats3D]
+    totals: Out[Floats3D]
+    found: Out[Ints2D]
+
+
+class SweepTile(NamedTuple):
+    """Cells of the grid, r rows and c columns.
+
+    our_path, their_path : (2, half + 1 + R), (2, half + 1 + C) x and z for the rows and columns of the products.
+    ours, theirs : (3, r), (3, c) from `average_windows`; row t of the products is the last one that the window of
+        row t - 2 half of the tile takes in.
+    own : first row, beyond the last, first column, beyond the last of the cells that may be minima; the others are
+        their neighbors.
+    place : row and column of the grid at which the tile begins.
+    """
+
+    our_path: Floats2D
+    their_path: Floats2D
+    ours: Floats2D
+    theirs: Floats2D
+    own: tuple[int, int, int, int]
+    place: tuple[int, int]
+
+
+class Bounds(NamedTuple):
+    """Which cells count: D up to limit (m^2), column - row at least min_lag; slack (m^2) is explained above."""
+
+    limit: float
+    min_lag: int
+    slack: float
+
+
+class Scratch(NamedTuple):
+    """Memory for one row: least and flags are as long as a line; words (uint64) are the same flags, eight in each."""
+
+    least: Any
+    flags: UInt8s1D
+    words: Any
 
 
 @kernel
-def window_means(sums: Any, weights: Any, out: Any) -> None:
-    """out (3, F - 2 L): mean x, mean z and spread of each window, from sums (3, F); see `grid_kernels`."""
+def fill_frames(points: Floats3D, roots: Floats1D, center: Floats1D, levels: Floats1D, out: Frames) -> None:
+    """Frames of points (F, M, 3), the path about `center` (x, z), heights about `levels` (M,)."""
+    flat, heights, sums = out.flat, out.heights, out.sums
+    n_markers = len(roots)
+    for f in range(len(points)):
+        mean_x = mean_z = total = 0.0
+        for m in range(n_markers):
+            weight = roots[m] * roots[m]
+            mean_x += weight * (points[f, m, 0] - center[0])
+            mean_z += weight * (points[f, m, 2] - center[1])
+            total += weight
+        mean_x, mean_z = mean_x / total, mean_z / total
+        x0, z0 = center[0] + mean_x, center[1] + mean_z
+        square = high = 0.0
+        for m in range(n_markers):
+            x, z = (points[f, m, 0] - x0) * roots[m], (points[f, m, 2] - z0) * roots[m]
+            y = (points[f, m, 1] - levels[m]) * roots[m]
+            flat[f, m], flat[f, n_markers + m], heights[f, m] = x, z, y
+            square += x * x + z * z
+            high += y * y
+        sums[0, f], sums[1, f], sums[2, f], sums[3, f] = mean_x, mean_z, square, high
+
+
+@kernel
+def average_windows(sums: Floats2D, weights: Floats1D, out: Out[Floats2D]) -> None:
+    """out (3, F - 2 L): mean x, mean z and spread of each window, from sums (4, F) of `Frames`."""
     n_weights = len(weights)
     for f in range(out.shape[1]):
-        x = z = square = 0.0
+        mean_x = mean_z = square = 0.0
         for k in range(n_weights):
-            x += weights[k] * sums[0, f + k]
-            z += weights[k] * sums[1, f + k]
-            square += weights[k] * sums[2, f + k]
-        out[0, f], out[1, f], out[2, f] = x, z, square - x * x - z * z
+            x, z = sums[0, f + k], sums[1, f + k]
+            mean_x += weights[k] * x
+            mean_z += weights[k] * z
+            square += weights[k] * (sums[2, f + k] + sums[3, f + k] + (x * x + z * z))
+        out[0, f], out[1, f], out[2, f] = mean_x, mean_z, square - mean_x * mean_x - mean_z * mean_z
 
 
-@inner
-def _add(total: Any, before: Any, coming: Any, gone: Any) -> None:
+@helper
+def _add(total: Floats1D, before: Floats1D, coming: Any, gone: Any) -> None:
     for k in range(len(total)):
-        total[k] = before[k] + (coming[k] - gone[k])
+        total[k] = before[k] + (np.float64(coming[k]) - np.float64(gone[k]))
 
 
-@inner
-def _least(a: float, b: float) -> float:
+@helper
+def _add_with_path(
+    run: Floats1D,
+    before: Floats1D,
+    coming: Any,
+    gone: Any,
+    path: Floats2D,
+    now: tuple[float, float],
+    then: tuple[float, float],
+) -> None:
+    """The same plus the products of the paths: path (2, C) with x and z `now`, and with those half + 1 rows before."""
+    n, n_all = len(run), path.shape[1]
+    (x, z), (old_x, old_z) = now, then
+    xs, zs, old_xs, old_zs = path[0, n_all - n :], path[1, n_all - n :], path[0, :n], path[1, :n]
+    for k in range(n):
+        more, less = x * xs[k] + z * zs[k], old_x * old_xs[k] + old_z * old_zs[k]
+        run[k] = before[k] + ((np.float64(coming[k]) + more) - (np.float64(gone[k]) + less))
+
+
+@helper
+def _least(a: Any, b: Any) -> Any:
     return a if a < b else b
 
 
-@inner
-def _distances(line: Any, dots: Any, crosses: Any, ups: Any, unit: float, ours: Any, theirs: Any) -> None:
-    x, z, spread = ours
+@helper
+def _distances(line: Any, totals: Any, unit: float, ours: tuple[float, float, float], theirs: Floats2D) -> None:
+    (dots, crosses, ups), (x, z, spread) = totals, ours
     bx, bz, spreads = theirs[0], theirs[1], theirs[2]
     for k in range(len(line)):
         p = dots[k] * unit - (x * bx[k] + z * bz[k])
         q = crosses[k] * unit - (x * bz[k] - z * bx[k])
-        d = (spread + spreads[k]) - 2.0 * (ups[k] * unit + math.sqrt(p * p + q * q))
+        # By way of the line, which makes it the line's precision.
+        line[k] = p * p + q * q
+        d = ((spread + spreads[k]) - 2.0 * ups[k] * unit) - 2.0 * math.sqrt(line[k])
         line[k] = d if d > 0.0 else 0.0
 
 
-@inner
+@helper
 def _least_of_columns(above: Any, here: Any, below: Any, out: Any) -> None:
     for k in range(len(out)):
         out[k] = _least(here[k], _least(above[k], below[k]))
 
 
-@inner
-def _compare(here: Any, left: Any, middle: Any, right: Any, limit: float, out: Any) -> None:
+@helper
+def _compare(here: Any, left: Any, middle: Any, right: Any, limit: Any, slack: Any, out: UInt8s1D) -> None:
     for k in range(len(out)):
         around = _least(_least(left[k], right[k]), _least(middle[k], limit))
-        out[k] = np.uint8(1) if here[k] <= around else np.uint8(0)
+        out[k] = np.uint8(1) if here[k] <= around + slack else np.uint8(0)
 
 
-@inner
+@helper
 def _is_least(above: Any, here: Any, below: Any, k: int) -> bool:
-    """No neighbour is smaller, and none that comes before it in row-major order is equal."""
+    """No neighbor is smaller, and none that comes before it in row-major order is equal."""
     value = here[k]
     for at in range(k - 1, k + 2):
         if not (value < above[at] and value <= below[at]):
@@ -74,103 +200,191 @@ def _is_least(above: Any, here: Any, below: Any, k: int) -> bool:
     return bool(value < here[k - 1] and value <= here[k + 1])
 
 
-@inner
-def _look(
-    lines: Any,
-    i: int,
-    limit: float,
-    own: Any,
-    place: Any,
-    min_lag: int,
-    least: Any,
-    flags: Any,
-    words: Any,
-    found: Any,
-    n: int,
-) -> int:
-    """Add the minima of row i of the tile, of which the rows around are known too, after the first n of `found`.
+@helper
+def _find_rivals(above: Any, here: Any, below: Any, k: int, most: Any) -> int:
+    """The neighbors whose D is at most this, a bit for each, in row-major order."""
+    bits = 0
+    for at in range(3):
+        bits |= (above[k - 1 + at] <= most) << at
+        bits |= (below[k - 1 + at] <= most) << (5 + at)
+    return int(bits | (here[k - 1] <= most) << 3 | (here[k + 1] <= most) << 4)
 
-    least, flags : as long as a line, to work in; words : the same flags, eight in a number, which is 0 nearly always.
+
+@helper
+def _look(lines: Any, found: Ints2D, tile: SweepTile, i: int, bounds: Bounds, work: Scratch, n: int) -> int:
+    """Add the minima of row i of the tile, whose neighboring rows are known, after the first n that were found.
+
+    Returns how many there are then, or -1 if there is no room for them.
     """
+    own, place = tile.own, tile.place
+    limit, slack = bounds.limit, bounds.slack
+    least, flags, words = work.least, work.flags, work.words
     above, here, below = lines[(i - 1) % 3], lines[i % 3], lines[(i + 1) % 3]
     row = place[0] + i
-    first, last = max(own[2], row + min_lag - place[1]), own[3]
+    first, last = max(own[2], row + bounds.min_lag - place[1]), own[3]
     if first >= last:
         return n
     # A cell k of the tile lies at k + 1 in a line.
     stop = last + 2
     _least_of_columns(above[first:stop], here[first:stop], below[first:stop], least[first:stop])
     _compare(
-        here[first + 1 : last + 1], least[first:last], least[first + 1 : last + 1], least[first + 2 : last + 2], limit,
-        flags[first:last],
+        here[first + 1 : last + 1], least[first:last], least[first + 1 : last + 1], least[first + 2 : last + 2],
+        limit, slack, flags[first:last],
     )  # fmt: skip
     begin = first // 8
     flags[8 * begin : first] = np.uint8(0)
     flags[last : last + 8] = np.uint8(0)
     for word in range(begin, (last + 7) // 8):
+        # Nearly all words are 0.
         if words[word] == 0:
             continue
         for k in range(8 * word, 8 * word + 8):
-            if flags[k] and _is_least(above, here, below, k + 1):
-                found[n, 0], found[n, 1] = row, place[1] + k
-                n += 1
+            if not flags[k]:
+                continue
+            rivals = 0
+            if slack > 0.0:
+                most = here[k + 1] + slack
+                rivals = _find_rivals(above, here, below, k + 1, most) | (_AT_LIMIT if most > limit else 0)
+            elif not _is_least(above, here, below, k + 1):
+                continue
+            if n == len(found):
+                return -1
+            found[n, 0], found[n, 1], found[n, 2] = row, place[1] + k, rivals
+            n += 1
     return n
 
 
-@kernel
-def sweep(
-    products: Any,
-    runs: Any,
-    totals: Any,
-    lines: Any,
-    rows: Any,
-    ours: Any,
-    theirs: Any,
-    limit: float,
-    own: Any,
-    place: Any,
-    min_lag: int,
-    found: Any,
-) -> int:
-    """Take in rows (first, beyond the last) of the products, and tell how many minima were found in `found` (N, 2).
-
-    products : (3, half + 1 + S, half + 1 + C) dot, cross and up, of which the first half + 1 rows came before.
-    runs, totals, lines : (3, half + 2, half + 1 + C), (3, 2, half + 1 + C), (3, 2 + c): the state between calls.
-    ours, theirs : (3, r), (3, c) from `window_means`, of the tile's r x c cells; row t of the products is the last one
-        that the window of row t - 2 half of the tile takes in.
-    own : first row, beyond the last, first column, beyond the last of the cells that may be minima; the others are
-        their neighbours.
-    place : row and column of the grid at which the tile begins; min_lag : least column - row.
-    """
+@helper
+def _sweep(products: Any, lines: Any, state: SweepState, tile: SweepTile, rows: tuple[int, int], bounds: Bounds) -> int:
+    runs, totals = state.runs, state.totals
+    our_path, their_path, ours, theirs, own = tile.our_path, tile.their_path, tile.ours, tile.theirs, tile.own
     n_slots = runs.shape[1]
     pad = n_slots - 1
     half = pad - 1
     unit = 1.0 / (pad * pad)
     width = products.shape[2]
     n_cells = theirs.shape[1]
-    least, flags = np.empty(n_cells + 2), np.zeros((n_cells + 17) // 8 * 8, dtype=np.uint8)
-    words = flags.view(np.uint64)
+    least, flags = np.empty_like(lines[0]), np.zeros((n_cells + 17) // 8 * 8, dtype=np.uint8)
+    work = Scratch(least, flags, flags.view(np.uint64))
     n_found = 0
     since = pad + 2 * half
+    stop = since + n_cells
     for t in range(rows[0], rows[1]):
         at = pad + t - rows[0]
         turn = t % 2
+        x, z, old_x, old_z = our_path[0, pad + t], our_path[1, pad + t], our_path[0, t], our_path[1, t]
         for k in range(3):
             now, before, gone = runs[k, t % n_slots], runs[k, (t - 1) % n_slots], runs[k, (t + 1) % n_slots]
-            _add(now[pad:], before[pad - 1 : width - 1], products[k, at, pad:], products[k, at - pad, : width - pad])
-            _add(totals[k, turn, pad:], totals[k, 1 - turn, pad - 1 : width - 1], now[pad:], gone[: width - pad])
+            run, last = now[pad:], before[pad - 1 : width - 1]
+            more, less = products[k, at, pad:], products[k, at - pad, : width - pad]
+            if k == 0:
+                _add_with_path(run, last, more, less, their_path, (x, z), (old_x, old_z))
+            elif k == 1:
+                _add_with_path(run, last, more, less, their_path, (-z, x), (-old_z, old_x))
+            else:
+                _add(run, last, more, less)
+            _add(totals[k, turn, pad:], totals[k, 1 - turn, pad - 1 : width - 1], run, gone[: width - pad])
         i = t - 2 * half
         if i < 0:
             continue
         mean = (ours[0, i], ours[1, i], ours[2, i])
-        stop = since + n_cells
-        _distances(
-            lines[i % 3, 1 : 1 + n_cells], totals[0, turn, since:stop], totals[1, turn, since:stop],
-            totals[2, turn, since:stop], unit, mean, theirs,
-        )  # fmt: skip
+        of_row = (totals[0, turn, since:stop], totals[1, turn, since:stop], totals[2, turn, since:stop])
+        _distances(lines[i % 3, 1 : 1 + n_cells], of_row, unit, mean, theirs)
         if own[0] <= i - 1 < own[1]:
-            n_found = _look(lines, i - 1, limit, own, place, min_lag, least, flags, words, found, n_found)
-        if i + 1 == ours.shape[1] and own[0] <= i < own[1]:
+            n_found = _look(lines, state.found, tile, i - 1, bounds, work, n_found)
+        if n_found >= 0 and i + 1 == ours.shape[1] and own[0] <= i < own[1]:
             lines[(i + 1) % 3] = math.inf
-            n_found = _look(lines, i, limit, own, place, min_lag, least, flags, words, found, n_found)
+            n_found = _look(lines, state.found, tile, i, bounds, work, n_found)
+        if n_found < 0:
+            break
     return n_found
+
+
+@kernel
+def sweep_rows(
+    products: Floats3D, lines: Out[Floats2D], state: SweepState, tile: SweepTile, rows: tuple[int, int], bounds: Bounds
+) -> int:
+    """Take in rows (first, beyond the last) of the products; returns how many minima are now in `state.found`.
+
+    products : (3, half + 1 + S, half + 1 + C) dot, cross and up, of which the first half + 1 rows came before.
+    lines : (3, 2 + c) D of the last three rows of the tile, kept between calls.
+    """
+    return _sweep(products, lines, state, tile, rows, bounds)
+
+
+@kernel
+def screen_rows(
+    products: Singles3D, lines: Out[Singles2D], state: SweepState, tile: SweepTile, rows: tuple[int, int],
+    bounds: Bounds,
+) -> int:  # fmt: skip
+    """The same in single precision: all cells that may be minima, and their rivals. -1 if there is no room for them."""
+    limit, slack = np.float32(bounds.limit), np.float32(bounds.slack)
+    return _sweep(products, lines, state, tile, rows, Bounds(limit, bounds.min_lag, slack))  # type: ignore[arg-type]
+
+
+# Single cells --------------------------------------------------------------------------------------------------------
+
+
+@helper
+def _add_pair(dots: Floats1D, crosses: Floats1D, ups: Floats1D, p: Any, q: Any, weight: float) -> None:
+    """Add, marker by marker, what a pair of frames has of dot, cross and squared difference of heights."""
+    (flat, heights), (their_flat, their_heights) = p, q
+    n = len(dots)
+    px, pz, qx, qz = flat[:n], flat[n:], their_flat[:n], their_flat[n:]
+    for m in range(n):
+        dots[m] += weight * (px[m] * qx[m] + pz[m] * qz[m])
+        crosses[m] += weight * (px[m] * qz[m] - pz[m] * qx[m])
+    for m in range(n):
+        difference = heights[m] - their_heights[m]
+        ups[m] += weight * (difference * difference)
+
+
+@helper
+def _measure(a: Frames, b: Frames, i: int, j: int, weights: Floats1D, work: Floats2D) -> float:
+    """D of the windows that begin at frames i and j; work is (3, M)."""
+    work[:] = 0.0
+    x0, z0, u0, v0 = a.sums[0, i], a.sums[1, i], b.sums[0, j], b.sums[1, j]
+    ax = az = bx = bz = square = dot = cross = up = 0.0
+    for k in range(len(weights)):
+        w = weights[k]
+        _add_pair(work[0], work[1], work[2], (a.flat[i + k], a.heights[i + k]), (b.flat[j + k], b.heights[j + k]), w)
+        x, z, u, v = a.sums[0, i + k] - x0, a.sums[1, i + k] - z0, b.sums[0, j + k] - u0, b.sums[1, j + k] - v0
+        ax += w * x
+        az += w * z
+        bx += w * u
+        bz += w * v
+        square += w * (a.sums[2, i + k] + b.sums[2, j + k] + (x * x + z * z + u * u + v * v))
+        dot += w * (x * u + z * v)
+        cross += w * (x * v - z * u)
+    for m in range(work.shape[1]):
+        dot += work[0, m]
+        cross += work[1, m]
+        up += work[2, m]
+    square -= ax * ax + az * az + bx * bx + bz * bz
+    dot -= ax * bx + az * bz
+    cross -= ax * bz - az * bx
+    d = (square + up) - 2.0 * math.sqrt(dot * dot + cross * cross)
+    return d if d > 0.0 else 0.0
+
+
+@kernel
+def decide_cells(
+    cells: Ints2D, a: Frames, b: Frames, begins: tuple[int, int], weights: Floats1D, limit: float, out: Out[Bools1D]
+) -> None:
+    """Whether cells (N, 3), with rivals, are minima; the frames begin at `begins` of the two clips."""
+    half = len(weights) // 2
+    work = np.empty((3, a.heights.shape[1]))
+    for c in range(len(cells)):
+        rivals = cells[c, 2]
+        out[c] = True
+        if rivals == 0:
+            continue
+        i, j = cells[c, 0] - half - begins[0], cells[c, 1] - half - begins[1]
+        value = _measure(a, b, i, j, weights, work)
+        if value > limit:
+            out[c] = False
+        for bit in range(8):
+            if out[c] and rivals >> bit & 1:
+                place = bit if bit < 4 else bit + 1
+                other = _measure(a, b, i + place // 3 - 1, j + place % 3 - 1, weights, work)
+                out[c] = value < other if bit < 4 else value <= other

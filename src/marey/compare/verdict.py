@@ -8,7 +8,7 @@ import numpy as np
 
 from marey.compare.clouds import Clouds, point_clouds
 from marey.compare.grid import distance_grid
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
@@ -117,4 +117,4 @@ def _at_rate(clouds: Clouds, fps: float) -> Clouds:
     below = np.minimum(at.astype(np.int64), len(clouds) - 1)
     part = (at - below)[:, None, None]
     points: Floats = clouds.points[below] * (1.0 - part) + clouds.points[np.minimum(below + 1, len(clouds) - 1)] * part
-    return Clouds(settle(points), clouds.weights, fps, clouds.name, clouds.names)
+    return Clouds(set_readonly(points), clouds.weights, fps, clouds.name, clouds.names)

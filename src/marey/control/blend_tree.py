@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from marey.control.blend_tree_kernels import advance, blend_pose
 from marey.control.blend_tree_nodes import Clip, Evaluate, Layer, Mix, Node, Shares, compiled, knob_ranges
 from marey.control.blend_tree_table import LoopTable, make_table
 from marey.control.inertia import Outlet, Shown
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue
 from marey.register.registration import RegistrationCurve, register
 
@@ -105,9 +105,9 @@ class BlendTreeStream:
         **knobs: float | None,
     ) -> None:
         self.tree = tree
-        self._steer = checked_number(steer, "steer in seconds", above=True)
-        self._y = 2.0 * math.log(2.0) / checked_number(half_life, "half_life in seconds", above=True)
-        self._place = frozen(place, "place", (3,)).copy()
+        self._steer = check_number(steer, "steer in seconds", above=True)
+        self._y = 2.0 * math.log(2.0) / check_number(half_life, "half_life in seconds", above=True)
+        self._place = freeze_array(place, "place", (3,)).copy()
         self._usual = {name: _usual(name, *ends) for name, ends in tree.knobs.items()}
         self._wanted = dict(self._usual)
         self._direction: float | None = None
@@ -118,13 +118,11 @@ class BlendTreeStream:
         self._r = 0.0
         self._begun = False
         table = tree.table
+        self._loops = table.loops
         self._outlet = Outlet(
             table.skeleton, table.fps, table.points, floor=table.floor, clean=clean, lock=lock, name="blend tree"
         )
         self._side = table.rotations[0, 0]
-        shares = tree.evaluate(self._values)
-        self._shown(shares)  # loads the compiled code, so that no frame waits for it
-        self._advance(shares, 0.0)
 
     @property
     def fps(self) -> float:
@@ -165,7 +163,7 @@ class BlendTreeStream:
                 self._wanted[name] = self._usual[name]
                 continue
             low, high = ranges[name]
-            self._wanted[name] = min(max(checked_number(value, name, -math.inf), low), high)
+            self._wanted[name] = min(max(check_number(value, name, -math.inf), low), high)
 
     def frame(self) -> Motion:
         """The next frame, a Motion of length 1."""
@@ -193,22 +191,17 @@ class BlendTreeStream:
             self._rates[name] = left * (rate - self._y * pull * dt)
 
     def _advance(self, shares: Shares, seconds: float) -> None:
-        from marey.control.blend_tree_kernels import advance
-
-        table = self.tree.table
-        self._r = advance(self._r, table.seconds, table.steps, shares.body, seconds, self._place)
+        self._r = advance(self._r, self._loops, shares.body, seconds, self._place)
 
     def _shown(self, shares: Shares) -> Shown:
-        from marey.control.blend_tree_kernels import pose
-
         table = self.tree.table
         root, out = np.empty(3), np.empty((len(table.skeleton), 4))
         flags = np.empty(len(table.points), dtype=bool)
-        pose(self._r, table.rotations, table.root, table.contacts, *shares, self._place, root, out, flags)
+        blend_pose(self._r, self._loops, shares, self._place, root, out, flags)
         # A round may come back as the opposite vector: the same turn, but whoever smooths frames must not see it jump.
         out[(out * self._side).sum(axis=1) < 0.0] *= -1.0
-        self._side = settle(out)
-        return Shown(settle(root), self._side, settle(flags), self._bones(shares.body))
+        self._side = set_readonly(out)
+        return Shown(set_readonly(root), self._side, set_readonly(flags), self._bones(shares.body))
 
     def _bones(self, body: Floats) -> Floats | None:
         bones = self.tree.table.bones
@@ -217,7 +210,7 @@ class BlendTreeStream:
         row = int(self._r) % bones.shape[1]
         share, after = self._r - math.floor(self._r), (row + 1) % bones.shape[1]
         mean = np.tensordot(body, (1.0 - share) * bones[:, row] + share * bones[:, after], 1)
-        return settle(np.asarray(mean, dtype=np.float64))
+        return set_readonly(np.asarray(mean, dtype=np.float64))
 
 
 def _steering_tree(rows: Sequence[Sequence[str]], names: Sequence[str], table: LoopTable) -> Node:

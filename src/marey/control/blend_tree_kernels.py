@@ -1,35 +1,65 @@
-"""Compiled loops of the blend tree: plain arrays in, results written into the last arguments.
+"""Compiled loops of the blend tree.
 
-Key: r = place in the round, in rows of the table; w = shares of the loops; place = rigid2d (theta, x, z).
+Key: r = position in the cycle, in rows of the table; place = rigid2d (theta, x, z).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
-from marey.core.compiled import kernel
+from marey.compiled import Bools1D, Bools3D, Floats1D, Floats2D, Floats3D, Floats4D, Out, kernel
+from marey.maths.vector_kernels import (
+    Quat,
+    add_quat,
+    dot_quat,
+    from_yaw,
+    mul,
+    put_qua,
+    qua,
+    scale_quat,
+)
 
-Array = Any
+
+class Loops(NamedTuple):
+    """n loops at M equal parts of their common cycle; see `marey.control.blend_tree_table.LoopTable`.
+
+    seconds : (n, M) from each row to the next. steps : (n, M, 3) rigid2d from each row to the next.
+    rotations : (n, M, J, 4) local. root : (n, M, 3) metres, joint 0. contacts : (n, M, K) flags.
+    """
+
+    seconds: Floats2D
+    steps: Floats3D
+    rotations: Floats4D
+    root: Floats3D
+    contacts: Bools3D
+
+
+class Shares(NamedTuple):
+    """body : (n,) of each loop, for travel and time. joints : (J, n) for the pose of each joint. Sums are 1."""
+
+    body: Floats1D
+    joints: Floats2D
 
 
 @kernel
-def advance(r: float, seconds: Array, steps: Array, w: Array, dt: float, place: Array) -> float:
-    """Let dt seconds pass: the new place in the round; `place` goes along.
+def advance(r: float, loops: Loops, body: Floats1D, dt: float, place: Out[Floats1D]) -> float:
+    """Let dt seconds pass; returns the new position in the cycle and moves `place` (3,) along.
 
-    Each loop votes on how fast rows pass and which step they make; both are the same from row to row.
+    Rates and steps of the loops, averaged with weights `body` (n,), are constant from row to row.
     """
+    seconds, steps = loops.seconds, loops.steps
     n, rows = seconds.shape
     while dt > 0.0:
         k = int(r) % rows
         rate = 0.0
         turn, x, z = 0.0, 0.0, 0.0
         for j in range(n):
-            if w[j] != 0.0:
-                rate += w[j] / seconds[j, k]
-                turn += w[j] * steps[j, k, 0]
-                x += w[j] * steps[j, k, 1]
-                z += w[j] * steps[j, k, 2]
+            if body[j] != 0.0:
+                rate += body[j] / seconds[j, k]
+                turn += body[j] * steps[j, k, 0]
+                x += body[j] * steps[j, k, 1]
+                z += body[j] * steps[j, k, 2]
         share = math.floor(r) + 1.0 - r
         if rate * dt < share:
             share = rate * dt
@@ -50,19 +80,20 @@ def advance(r: float, seconds: Array, steps: Array, w: Array, dt: float, place: 
 
 
 @kernel
-def pose(
+def blend_pose(
     r: float,
-    rotations: Array,
-    root: Array,
-    contacts: Array,
-    body: Array,
-    joints: Array,
-    place: Array,
-    out_root: Array,
-    out: Array,
-    flags: Array,
+    loops: Loops,
+    shares: Shares,
+    place: Floats1D,
+    out_root: Out[Floats1D],
+    out: Out[Floats2D],
+    flags: Out[Bools1D],
 ) -> None:
-    """The mean pose at r, carried to its place; a point is in contact where loops of half the share have it so."""
+    """Blend the poses at r and carry the result to its place: `out_root` (3,), `out` (J, 4) and `flags` (K,).
+
+    A point is in contact if loops with half of the weight say so.
+    """
+    body, root = shares.body, loops.root
     n, rows = root.shape[0], root.shape[1]
     k = int(r) % rows
     after = (k + 1) % rows
@@ -81,36 +112,19 @@ def pose(
     for p in range(flags.shape[0]):
         share = 0.0
         for j in range(n):
-            if contacts[j, near, p]:
+            if loops.contacts[j, near, p]:
                 share += body[j]
         flags[p] = share >= 0.5
     for i in range(out.shape[0]):
-        for m in range(4):
-            out[i, m] = 0.0
+        total: Quat = (0.0, 0.0, 0.0, 0.0)
         for j in range(n):
-            w = joints[i, j]
+            w = shares.joints[i, j]
             if w == 0.0:
                 continue
-            # Rows agree in sign but for the last and the first, where a round may come back as the opposite vector.
-            agree = 0.0
-            for m in range(4):
-                agree += rotations[j, k, i, m] * rotations[j, after, i, m]
-            later = -t if agree < 0.0 else t
-            side = 0.0
-            for m in range(4):
-                side += rotations[j, k, i, m] * out[i, m]
-            w = -w if side < 0.0 else w
-            for m in range(4):
-                out[i, m] += w * ((1.0 - t) * rotations[j, k, i, m] + later * rotations[j, after, i, m])
-        size = 0.0
-        for m in range(4):
-            size += out[i, m] * out[i, m]
-        size = 1.0 / math.sqrt(size)
-        for m in range(4):
-            out[i, m] *= size
-    hw, hy = math.cos(0.5 * place[0]), math.sin(0.5 * place[0])
-    qw, qx, qy, qz = out[0, 0], out[0, 1], out[0, 2], out[0, 3]
-    out[0, 0] = hw * qw - hy * qy
-    out[0, 1] = hw * qx + hy * qz
-    out[0, 2] = hw * qy + hy * qw
-    out[0, 3] = hw * qz - hy * qx
+            a, b = qua(loops.rotations[j, k, i], 0), qua(loops.rotations[j, after, i], 0)
+            # Rows agree in sign but for the last and the first, where a cycle may come back as the opposite vector.
+            later = -t if dot_quat(a, b) < 0.0 else t
+            w = -w if dot_quat(a, total) < 0.0 else w
+            total = add_quat(total, scale_quat(w, add_quat(scale_quat(1.0 - t, a), scale_quat(later, b))))
+        total = scale_quat(1.0 / math.sqrt(dot_quat(total, total)), total)
+        put_qua(out[i], 0, mul(from_yaw(place[0]), total) if i == 0 else total)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.control.blend_tree_kernels import Shares
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, UnknownName, similar
 
@@ -72,13 +71,6 @@ class Layer:
 
 
 Node = Clip | Mix | Layer
-
-
-class Shares(NamedTuple):
-    """body : (n,) of each loop, for travel and time. joints : (J, n) for the pose of each joint. Sums are 1."""
-
-    body: Floats
-    joints: Floats
 
 
 Evaluate = Callable[[Mapping[str, float]], Shares]

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from marey.control.blend_tree_kernels import Loops
 from marey.control.inertia_reel import bones_of, carried, floor_of, ground_path, raised
-from marey.core._arrays import Bools, Floats, settle
+from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.labels import Labels
 from marey.core.motion import Motion
@@ -48,6 +49,11 @@ class LoopTable:
     floor: float
 
     @property
+    def loops(self) -> Loops:
+        """The arrays that the kernels read."""
+        return Loops(self.seconds, self.steps, self.rotations, self.root, self.contacts)
+
+    @property
     def turn_rates(self) -> Floats:
         """(n,) rad/s, positive to the left, over a round."""
         return np.asarray(self.steps[..., 0].sum(axis=1) / self.seconds.sum(axis=1))
@@ -75,13 +81,13 @@ def make_table(reg: RegistrationCurve) -> LoopTable:
     return LoopTable(
         skeleton=loops[0].skeleton,
         fps=reg.fps,
-        rotations=settle(_agreeing(rotations)),
-        root=settle(root),
-        steps=settle(steps),
-        seconds=settle(np.ascontiguousarray(np.diff(seconds, axis=0).T)),
-        contacts=settle(contacts),
+        rotations=set_readonly(_agreeing(rotations)),
+        root=set_readonly(root),
+        steps=set_readonly(steps),
+        seconds=set_readonly(np.ascontiguousarray(np.diff(seconds, axis=0).T)),
+        contacts=set_readonly(contacts),
         points=points,
-        bones=None if all(loop.bone_offsets is None for loop in loops) else settle(bones),
+        bones=None if all(loop.bone_offsets is None for loop in loops) else set_readonly(bones),
         floor=floor,
     )
 
@@ -107,9 +113,11 @@ def _rounds(loop: Motion, travel: Floats) -> Motion:
     parts = [loop.moved(rigid2d.invert(travel)), loop, loop.moved(travel), loop.moved(twice)]
     return replace(
         loop,
-        root_positions=settle(np.concatenate([part.root_positions for part in parts])),
-        rotations=settle(quat.unroll(np.concatenate([part.rotations for part in parts]))),
-        bone_offsets=None if loop.bone_offsets is None else settle(np.concatenate([loop.bone_offsets] * len(parts))),
+        root_positions=set_readonly(np.concatenate([part.root_positions for part in parts])),
+        rotations=set_readonly(quat.unroll(np.concatenate([part.rotations for part in parts]))),
+        bone_offsets=None
+        if loop.bone_offsets is None
+        else set_readonly(np.concatenate([loop.bone_offsets] * len(parts))),
         contacts=None,
         labels=Labels(),
         source=replace(loop.source, channel_values=None),

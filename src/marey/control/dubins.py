@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, frozen
+from marey.control.dubins_kernels import measure_paths
+from marey.core.arrays import Floats, freeze_array
 from marey.errors import InvalidValue
 
 __all__ = ["checked_radii", "dubins_way"]
@@ -24,14 +25,12 @@ def dubins_way(places: ArrayLike, goal: ArrayLike, radius: float | tuple[float, 
     radius : metres of the tightest circle, or of that to the left and that to the right; infinite for no turn to a
         side.
     """
-    from marey.control.dubins_kernels import ways_to
-
     here = np.asarray(places, dtype=np.float64)
     if here.ndim < 1 or here.shape[-1] != 3:
         raise InvalidValue(f"places must have shape (..., 3), got {here.shape}")
     left, right = checked_radii(radius)
     out = np.empty(here.size // 3)
-    ways_to(np.ascontiguousarray(here.reshape(-1, 3)), frozen(goal, "goal", (3,)), left, right, out)
+    measure_paths(np.ascontiguousarray(here.reshape(-1, 3)), freeze_array(goal, "goal", (3,)), left, right, out)
     return np.asarray(out.reshape(here.shape[:-1]))
 
 

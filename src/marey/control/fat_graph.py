@@ -19,11 +19,10 @@ from marey.control.fat_graph_edges import FatEdge, Path, make_edge
 from marey.control.fat_graph_hubs import Hub, find_hubs, see
 from marey.control.inertia import Outlet, Shown
 from marey.control.inertia_reel import make_reel
-from marey.core._arrays import Floats, checked_index, frozen, settle
+from marey.core.arrays import Floats, check_index, check_number, freeze_array, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, NoResult
 from marey.maths import quat, rigid2d
 
@@ -70,13 +69,13 @@ class FatGraph:
         bandwidth : radians; what counts as near in turn.
         markers : what is compared; see `marey.compare.point_clouds`.
         """
-        count = checked_index(n_hubs, "n_hubs")
+        count = check_index(n_hubs, "n_hubs")
         if count < 1:
             raise InvalidValue(f"a fat graph needs at least 1 hub, got {n_hubs}")
-        close = checked_number(near, "near in metres", above=True)
-        span = checked_number(window, "window in seconds", above=True)
-        lead = checked_number(ease, "ease in seconds", above=True)
-        width = checked_number(bandwidth, "bandwidth in radians", above=True)
+        close = check_number(near, "near in metres", above=True)
+        span = check_number(window, "window in seconds", above=True)
+        lead = check_number(ease, "ease in seconds", above=True)
+        width = check_number(bandwidth, "bandwidth in radians", above=True)
         reel = make_reel(clips)
         seen = see(reel)
         hubs = find_hubs(reel, seen, count, close, span, markers)
@@ -124,10 +123,10 @@ class FatGraphStream:
         self._direction: float | None = None
         self._turn: float | None = None
         self.request(direction=direction, turn=turn)
-        self._place: Floats = frozen(place, "place", (3,))
+        self._place: Floats = freeze_array(place, "place", (3,))
         self._hub = graph.edges[0].source
         self._taken: list[tuple[int, int, float]] = []
-        self._path, self._edge = self._chosen()  # loads the compiled code, so that no frame waits for it
+        self._path, self._edge = self._chosen()
         self._at = 0
         self._side: Floats = self._path.rotations[0]
         self._outlet = Outlet(
@@ -173,7 +172,7 @@ class FatGraphStream:
 
     def _next(self) -> Shown:
         if self._at == len(self._path.roots):
-            self._place = settle(rigid2d.compose(self._place, self._path.end))
+            self._place = set_readonly(rigid2d.compose(self._place, self._path.end))
             self._hub = self._edge.target
             self._path, self._edge = self._chosen()
             self._at = 0
@@ -183,9 +182,9 @@ class FatGraphStream:
         turns[0] = quat.mul(rigid2d.to_quat(self._place), turns[0])
         # A quaternion of the other sign is the same turn, but whoever smooths frames must not see it jump.
         turns[(turns * self._side).sum(axis=1) < 0.0] *= -1.0
-        self._side = settle(turns)
+        self._side = set_readonly(turns)
         bones = None if path.bones is None else path.bones[k]
-        return Shown(settle(rigid2d.apply(self._place, path.roots[k])), self._side, path.flags[k], bones)
+        return Shown(set_readonly(rigid2d.apply(self._place, path.roots[k])), self._side, path.flags[k], bones)
 
     def _chosen(self) -> tuple[Path, FatEdge]:
         """The clip to play from this hub on."""

@@ -15,10 +15,11 @@ import numpy as np
 
 from marey.control.fat_graph_hubs import Hub, Seen, own_steps
 from marey.control.inertia_reel import Reel
-from marey.core._arrays import Bools, Floats, settle
+from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.errors import NotBlendable, NoTimewarp
+from marey.pmg.gait_kernels import interpolate_rows, mix_values, place_frames, solve_weights
 from marey.register import register
 
 __all__ = ["FatEdge", "Path", "make_edge"]
@@ -84,31 +85,29 @@ class FatEdge:
 
     def path(self, turn: float, fps: float) -> Path:
         """The blend that turns by so much, as near as that can be, in whole frames."""
-        from marey.pmg.gait_kernels import between, mix, place
-
         weights = self.weights(float(np.clip(turn, self.low, self.high)))
         _, n_rows, n_columns = self.values.shape
         mixed = np.empty((n_rows, n_columns))
-        mix(weights, self.values, mixed)
+        mix_values(weights, self.values, mixed)
         steps = np.tensordot(weights, self.steps, axes=1)
         ground, seconds = _laid(steps)
         n = max(1, round(float(seconds[-1]) * fps))
         # One more point at both ends, on the straight line: the cubic between points is then straight there too.
         rows = np.interp(np.arange(1, n + 1) / n * seconds[-1], seconds, np.arange(len(seconds))) + 1.0
         made, laid = np.empty((n, n_columns)), np.empty((n, 3))
-        between(_longer(mixed), rows, made)
-        between(_longer(ground), rows, laid)
+        interpolate_rows(_longer(mixed), rows, made)
+        interpolate_rows(_longer(ground), rows, laid)
         j = self.n_joints
         roots, turns = np.empty((n, 3)), np.empty((n, j, 4))
-        place(made, laid, j, roots, turns)
+        place_frames(made, laid, j, roots, turns)
         stop = n_columns - self.n_flags
         bones = made[:, 4 * j + 1 : stop].reshape(n, -1, 3)
         return Path(
-            settle(roots),
-            settle(turns),
-            settle(made[:, stop:] > 0.5),
-            settle(bones) if bones.shape[1] else None,
-            settle(ground[-1]),
+            set_readonly(roots),
+            set_readonly(turns),
+            set_readonly(made[:, stop:] > 0.5),
+            set_readonly(bones) if bones.shape[1] else None,
+            set_readonly(ground[-1]),
         )
 
 
@@ -148,8 +147,8 @@ def make_edge(
     low, high = _range(steps[..., 0].sum(axis=1), bandwidth)
     return FatEdge(
         *ends,
-        values=settle(np.ascontiguousarray(values)),
-        steps=settle(np.ascontiguousarray(steps)),
+        values=set_readonly(np.ascontiguousarray(values)),
+        steps=set_readonly(np.ascontiguousarray(steps)),
         n_joints=len(reel.skeleton),
         n_flags=len(reel.points),
         bandwidth=bandwidth,
@@ -221,11 +220,9 @@ def _snapped(values: Floats, steps: Floats, hub: Hub, ease: float, reel: Reel) -
 
 
 def _weights(turns: Floats, turn: float, bandwidth: float) -> Floats:
-    from marey.pmg.gait_kernels import tilt
-
     off = ((turns - turn) / bandwidth)[:, None]
     weights, room = np.empty(len(turns)), np.empty(len(turns))
-    tilt(off, -0.5 * off[:, 0] ** 2, _TILTS, _SOLVED, _LEAST_SHARE, room, weights)
+    solve_weights(off, -0.5 * off[:, 0] ** 2, _TILTS, _SOLVED, _LEAST_SHARE, room, weights)
     return weights
 
 

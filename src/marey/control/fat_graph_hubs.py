@@ -14,9 +14,9 @@ import numpy as np
 
 from marey.compare import distance_grid, frame_distances, frame_weights, point_clouds
 from marey.control.inertia_reel import Reel
-from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.motion import Motion
-from marey.edit._figure import facing
+from marey.core.placement import find_facing
 from marey.errors import NoResult
 from marey.maths import quat
 
@@ -61,7 +61,7 @@ def see(reel: Reel) -> Seen:
     """What the figure sees of itself in all frames; quaternions of the same turn have the same sign."""
     motion = reel.motion()
     world = motion.world().positions
-    heading = np.concatenate([facing(reel.skeleton, part) for part in np.split(world, reel.borders[1:-1])])
+    heading = np.concatenate([find_facing(reel.skeleton, part) for part in np.split(world, reel.borders[1:-1])])
     half = 0.5 * heading
     lone = np.stack([np.cos(half), 0.0 * half, np.sin(half), 0.0 * half], axis=-1)
     rotations = reel.rotations.copy()
@@ -73,7 +73,7 @@ def see(reel: Reel) -> Seen:
     if reel.bones is not None:
         parts.append(reel.bones.reshape(n, -1))
     ground = np.stack([heading, reel.root[:, 0], reel.root[:, 2]], axis=1)
-    return Seen(settle(np.concatenate(parts, axis=1)), settle(ground))
+    return Seen(set_readonly(np.concatenate(parts, axis=1)), set_readonly(ground))
 
 
 def find_hubs(reel: Reel, seen: Seen, n_hubs: int, near: float, window: float, markers: str) -> list[Hub]:
@@ -170,7 +170,7 @@ def _hub(reel: Reel, seen: Seen, visits: Ints, spread: float) -> Hub:
     pose[:n] = quat.normalize(pose[:n].reshape(-1, 4)).ravel()
     rate = 0.5 * reel.fps * (seen.poses[visits + 1] - seen.poses[visits - 1]).mean(axis=0)
     ground = np.mean([0.5 * reel.fps * own_steps(seen.ground[v - 1 : v + 2]).sum(axis=0) for v in visits], axis=0)
-    return Hub(settle(pose), settle(rate), settle(ground), visits, spread)
+    return Hub(set_readonly(pose), set_readonly(rate), set_readonly(ground), visits, spread)
 
 
 def own_steps(ground: Floats) -> Floats:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.control.dubins import WIDEST
-from marey.control.outlook import Outlook, Weighed, outlook_of, spread, tightest
-from marey.core._arrays import Floats, Ints, checked_index, frozen
+from marey.control.outlook import Outlook, outlook_of, spread, tightest
+from marey.control.outlook_kernels import ClipCosts, ClipStarts, PathGoal
+from marey.core.arrays import Floats, Ints, check_index, freeze_array, set_readonly
 from marey.errors import InvalidValue, UnknownName
 from marey.maths import rigid2d
 from marey.pmg import Choice, Moment, ParametricMotionGraph
@@ -24,6 +25,7 @@ _MISS = 6.0
 # Radians: a clip that faces the heading to within this may end the way; and metres of way that a radian off it weighs.
 _FACING = np.radians(15.0)
 _OFF = 3.0
+_LIMITS = set_readonly(np.array([_PASSING, _MISS, _FACING, _OFF]))
 # The circles that are planned with, over the tightest that a node has; where a heading is to be met, there must be room
 # to begin and end turns where clips do.
 _WIDER, _ROOMY = 1.05, 1.75
@@ -76,7 +78,7 @@ class GoTo:
         ahead: int = 3,
         nodes: Sequence[str] | None = None,
     ) -> None:
-        self.ahead = checked_index(ahead, "ahead")
+        self.ahead = check_index(ahead, "ahead")
         if not 1 <= self.ahead <= _MOST_AHEAD:
             raise InvalidValue(f"ahead must be a number of clips from 1 to {_MOST_AHEAD}, got {ahead}")
         self._nodes = None if nodes is None else tuple(nodes)
@@ -101,7 +103,7 @@ class GoTo:
         for name in wish:
             if name not in ("point", "heading"):
                 raise InvalidValue(f"going to a point takes a point and a heading, got {name!r}")
-        point = frozen(wish["point"], "point", (2,)) if "point" in wish else self._point
+        point = freeze_array(wish["point"], "point", (2,)) if "point" in wish else self._point
         heading = wish.get("heading", self._heading)
         if heading is not None and not (np.ndim(heading) == 0 and np.isfinite(heading)):
             raise InvalidValue(f"heading must be an angle in radians, or None for any, got {heading!r}")
@@ -156,13 +158,13 @@ class GoTo:
                     break
         return choice
 
-    def _weighed(self, outlook: Outlook, clips: _Clips) -> Weighed:
-        limits = np.array([_PASSING, _MISS, _FACING, _OFF])
+    def _weighed(self, outlook: Outlook, clips: _Clips) -> ClipCosts:
         wider = _WIDER if self._heading is None else _ROOMY
         radii = np.minimum(wider * self._radii[clips.node], WIDEST)
-        return outlook.weigh(clips.node, clips.parameters, clips.here, clips.enter, self._goal, radii, limits, _LEAST)
+        starts = ClipStarts(clips.parameters, clips.enter, clips.here)
+        return outlook.weigh(clips.node, starts, PathGoal(self._goal, radii, _LIMITS, _LEAST))
 
-    def _grown(self, outlook: Outlook, level: list[_Clips], weighed: list[Weighed], best: float) -> list[_Clips]:
+    def _grown(self, outlook: Outlook, level: list[_Clips], weighed: list[ClipCosts], best: float) -> list[_Clips]:
         """What can follow the most hopeful clips of a level, as far as they can still be better than the best."""
         hopes = [clips.gone + worth.onward for clips, worth in zip(level, weighed, strict=True)]
         every = np.concatenate(hopes)

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from marey.control.inertia_kernels import MovingFrame, PlacedPose, decay, extrapolate, place_pose, rebase
 from marey.control.inertia_lock import FootLock
 from marey.control.inertia_reel import Reel
-from marey.core._arrays import Bools, Floats, frozen, settle
+from marey.core.arrays import Bools, Floats, check_number, freeze_array, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 
@@ -54,17 +54,17 @@ class InertialPlayer:
 
     def __init__(self, reel: Reel, *, half_life: float = 0.1, row: int = 0, place: ArrayLike | None = None) -> None:
         self.reel = reel
-        self._y = 2.0 * math.log(2.0) / checked_number(half_life, "half_life in seconds", above=True)
+        self._y = 2.0 * math.log(2.0) / check_number(half_life, "half_life in seconds", above=True)
         self.row = self._checked(row)
-        self.place = settle(rigid2d.invert(reel.ground[self.row])) if place is None else frozen(place, "place", (3,))
+        self.place = (
+            set_readonly(rigid2d.invert(reel.ground[self.row])) if place is None else freeze_array(place, "place", (3,))
+        )
         n = len(reel.skeleton)
         self._x, self._v = np.zeros((n + 1, 3)), np.zeros((n + 1, 3))
         # Bones change by little and slowly; what they jump by starts at rest.
         self._longer, self._longer_rate = np.zeros((n, 3)), np.zeros((n, 3))
-        self._work = np.zeros((5, 4))
         self._side = reel.rotations[self.row]
         self._pose = self._read(reel.root[self.row], reel.rotations[self.row], self._x)
-        self.jump(self.row, self.place)  # changes nothing, but loads the compiled code
 
     @property
     def ground(self) -> Floats:
@@ -92,8 +92,6 @@ class InertialPlayer:
 
     def step(self) -> Shown:
         """Go on by one frame and give it; at a clip's end there is none to go on to."""
-        from marey.control.inertia_kernels import decay
-
         if not self.remaining:
             name = self.reel.names[self.reel.clip_of(self.row)]
             raise InvalidValue(f"clip {name!r} is at its end; jump to another frame first")
@@ -109,44 +107,39 @@ class InertialPlayer:
 
         place : rigid2d that carries its clip into the world; by default the figure keeps its ground and heading.
         """
-        from marey.control.inertia_kernels import ahead, decay, rebase
-
         reel, to, dt = self.reel, self._checked(row), 1.0 / self.reel.fps
         # Where the clip would have led to is known one frame ahead, also at its end, by its rates.
         x, v = self.offset
         decay(x, v, self._y, dt)
-        root, turned = np.empty(3), np.empty(self._pose[1].shape)
+        root, turned = np.empty(3), np.empty(self._pose.rotations.shape)
         at = self.row
-        ahead(
-            reel.root[at], reel.root_rate[at], reel.rotations[at], reel.turn_rate[at], dt, self._work, root, turned
-        )  # fmt: skip
-        coming = self._read(settle(root), settle(turned), x)
+        extrapolate(_frame(reel, at), dt, root, turned)
+        coming = self._read(set_readonly(root), set_readonly(turned), x)
         shown = self._bones()
         if reel.bones is not None and shown is not None:
             self._longer, self._longer_rate = shown - reel.bones[to], np.zeros_like(shown)
-        given = None if place is None else frozen(place, "place", (3,))
+        given = None if place is None else freeze_array(place, "place", (3,))
         self.place = _over(self.place, reel.ground[at], reel.ground[to]) if given is None else given
         self.row = to
-        rebase(
-            reel.root[to], reel.root_rate[to], reel.rotations[to], reel.turn_rate[to], self.place, *self._pose, *coming,
-            reel.fps, self._work, self._x, self._v,
-        )  # fmt: skip
+        rebase(_frame(reel, to), self.place, self._pose, coming, reel.fps, self._x, self._v)
 
     def _bones(self) -> Floats | None:
-        return None if self.reel.bones is None else settle(self.reel.bones[self.row] + self._longer)
+        return None if self.reel.bones is None else set_readonly(self.reel.bones[self.row] + self._longer)
 
-    def _read(self, root: Floats, rotations: Floats, x: Floats) -> tuple[Floats, Floats]:
-        from marey.control.inertia_kernels import pose
-
+    def _read(self, root: Floats, rotations: Floats, x: Floats) -> PlacedPose:
         out_root, out = np.empty(3), np.empty(rotations.shape)
-        pose(root, rotations, self.place, x, self._side, self._work, out_root, out)
-        self._side = settle(out)
-        return settle(out_root), self._side
+        place_pose(root, rotations, self.place, x, self._side, out_root, out)
+        self._side = set_readonly(out)
+        return PlacedPose(set_readonly(out_root), self._side)
 
     def _checked(self, row: int) -> int:
         if not 0 <= row < len(self.reel):
             raise InvalidValue(f"expected a row from 0 to {len(self.reel) - 1}, got {row}")
         return int(row)
+
+
+def _frame(reel: Reel, row: int) -> MovingFrame:
+    return MovingFrame(reel.root[row], reel.root_rate[row], reel.rotations[row], reel.turn_rate[row])
 
 
 def _over(place: Floats, ground: Floats, other: Floats) -> Floats:
@@ -156,7 +149,7 @@ def _over(place: Floats, ground: Floats, other: Floats) -> Floats:
     b, u, w = other.tolist()
     turn = math.remainder(theta + a - b, 2.0 * math.pi)
     c, s, co, si = math.cos(theta), math.sin(theta), math.cos(turn), math.sin(turn)
-    return settle(np.array([turn, c * x + s * z + x0 - co * u - si * w, c * z - s * x + z0 - co * w + si * u]))
+    return set_readonly(np.array([turn, c * x + s * z + x0 - co * u - si * w, c * z - s * x + z0 - co * w + si * u]))
 
 
 class Outlet:
@@ -215,10 +208,10 @@ class Outlet:
     def _wrapped(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Motion:
         return Motion(
             self._skeleton,
-            settle(root[None]),
-            settle(rotations[None]),
+            set_readonly(root[None]),
+            set_readonly(rotations[None]),
             self._fps,
             name=self._name,
-            contacts=Contacts(self._points, settle(flags[None])) if self._points else None,
-            bone_offsets=None if bones is None else settle(bones[None]),
+            contacts=Contacts(self._points, set_readonly(flags[None])) if self._points else None,
+            bone_offsets=None if bones is None else set_readonly(bones[None]),
         )

@@ -1,88 +1,71 @@
-"""Compiled loops of inertialisation: plain arrays in, results written into the last arguments.
+"""Compiled loops of inertialization.
 
-Key: q = quaternion wxyz; x, v = offset and its velocity, of positions in the world and of turns as rotation vectors in
-the joint's own axes; y = stiffness of a critically damped spring, 1/s.
+Key: x, v = offset and its velocity, of positions in the world and of rotations as rotation vectors in the joint's own
+axes; y = stiffness of a critically damped spring, 1/s.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
-from marey.core.compiled import inner, kernel
-
-Array = Any
-
-
-@inner
-def _mul(a: Array, b: Array, out: Array) -> None:
-    aw, ax, ay, az = a[0], a[1], a[2], a[3]
-    bw, bx, by, bz = b[0], b[1], b[2], b[3]
-    out[0] = aw * bw - ax * bx - ay * by - az * bz
-    out[1] = aw * bx + ax * bw + ay * bz - az * by
-    out[2] = aw * by - ax * bz + ay * bw + az * bx
-    out[3] = aw * bz + ax * by - ay * bx + az * bw
-
-
-@inner
-def _inv_mul(a: Array, b: Array, out: Array) -> None:
-    aw, ax, ay, az = a[0], -a[1], -a[2], -a[3]
-    bw, bx, by, bz = b[0], b[1], b[2], b[3]
-    out[0] = aw * bw - ax * bx - ay * by - az * bz
-    out[1] = aw * bx + ax * bw + ay * bz - az * by
-    out[2] = aw * by - ax * bz + ay * bw + az * bx
-    out[3] = aw * bz + ax * by - ay * bx + az * bw
+from marey.compiled import Floats1D, Floats2D, Out, helper, kernel
+from marey.maths.vector_kernels import (
+    Vec,
+    add,
+    cross,
+    dot_quat,
+    exp,
+    from_yaw,
+    inv,
+    log,
+    mul,
+    put,
+    put_qua,
+    qua,
+    scale_quat,
+    size,
+    sub,
+    times,
+    turn,
+    vec,
+)
 
 
-@inner
-def _exp(v: Array, out: Array) -> None:
-    angle = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    share = 0.5 if angle < 1e-9 else math.sin(0.5 * angle) / angle
-    out[0] = math.cos(0.5 * angle)
-    for k in range(3):
-        out[1 + k] = share * v[k]
+class MovingFrame(NamedTuple):
+    """A frame of a clip and how it moves.
+
+    root : (3,) metres, joint 0. root_rate : (3,) m/s. rotations : (J, 4) local. turn_rate : (J, 3) rad/s in the joints'
+    own axes.
+    """
+
+    root: Floats1D
+    root_rate: Floats1D
+    rotations: Floats2D
+    turn_rate: Floats2D
 
 
-@inner
-def _log(q: Array, out: Array) -> None:
-    sign = -1.0 if q[0] < 0.0 else 1.0
-    sine = math.sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-    share = 2.0 if sine < 1e-12 else 2.0 * math.atan2(sine, sign * q[0]) / sine
-    for k in range(3):
-        out[k] = sign * share * q[1 + k]
+class PlacedPose(NamedTuple):
+    """A pose in its place in the world: root (3,) metres, joint 0, and local rotations (J, 4)."""
+
+    root: Floats1D
+    rotations: Floats2D
 
 
-@inner
-def _inv_rotate(q: Array, v: Array, out: Array) -> None:
-    w, x, y, z = q[0], -q[1], -q[2], -q[3]
-    tx = 2.0 * (y * v[2] - z * v[1])
-    ty = 2.0 * (z * v[0] - x * v[2])
-    tz = 2.0 * (x * v[1] - y * v[0])
-    a = v[0] + w * tx + y * tz - z * ty
-    b = v[1] + w * ty + z * tx - x * tz
-    out[2] = v[2] + w * tz + x * ty - y * tx
-    out[0] = a
-    out[1] = b
-
-
-@inner
-def _to_rotvec_rate(x: Array, rate: Array, out: Array) -> None:
-    """How fast a rotation vector changes, from the angular velocity in the turned frame's own axes."""
-    angle = math.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
-    share = 1.0 / 12.0
+@helper
+def _rotation_vector_rate(x: Vec, rate: Vec) -> Vec:
+    """How fast a rotation vector changes, from the angular velocity in the rotated frame's own axes."""
+    angle = size(x)
+    factor = 1.0 / 12.0
     if angle >= 1e-4:
         half = 0.5 * angle
-        share = (1.0 - half / math.tan(half)) / (angle * angle)
-    ax = x[1] * rate[2] - x[2] * rate[1]
-    ay = x[2] * rate[0] - x[0] * rate[2]
-    az = x[0] * rate[1] - x[1] * rate[0]
-    out[0] = rate[0] + 0.5 * ax + share * (x[1] * az - x[2] * ay)
-    out[1] = rate[1] + 0.5 * ay + share * (x[2] * ax - x[0] * az)
-    out[2] = rate[2] + 0.5 * az + share * (x[0] * ay - x[1] * ax)
+        factor = (1.0 - half / math.tan(half)) / (angle * angle)
+    across = cross(x, rate)
+    return add(add(rate, times(0.5, across)), times(factor, cross(x, across)))
 
 
 @kernel
-def decay(x: Array, v: Array, y: float, seconds: float) -> None:
+def decay(x: Out[Floats2D], v: Out[Floats2D], y: float, seconds: float) -> None:
     """Let springs (n, 3) go on for a time, exactly."""
     left = math.exp(-y * seconds)
     for j in range(x.shape[0]):
@@ -93,107 +76,71 @@ def decay(x: Array, v: Array, y: float, seconds: float) -> None:
 
 
 @kernel
-def pose(
-    root: Array, rotations: Array, place: Array, x: Array, side: Array, work: Array, out_root: Array, out: Array
+def place_pose(
+    root: Floats1D,
+    rotations: Floats2D,
+    place: Floats1D,
+    x: Floats2D,
+    side: Floats2D,
+    out_root: Out[Floats1D],
+    out: Out[Floats2D],
 ) -> None:
-    """A frame carried to its place, with offsets x (J + 1, 3) added: row 0 to the position, the others to joints.
+    """Carry a frame to its place and add offsets x (J + 1, 3): row 0 to the position, the others to the joints.
 
-    Quaternions take the sign that agrees with `side` (J, 4).
+    root, rotations : (3,) and (J, 4) of the frame. place : (3,) rigid2d. side : (J, 4); quaternions take the sign that
+    agrees with these. out_root, out : (3,) and (J, 4) results.
     """
     c, s = math.cos(place[0]), math.sin(place[0])
     out_root[0] = c * root[0] + s * root[2] + place[1] + x[0, 0]
     out_root[1] = root[1] + x[0, 1]
     out_root[2] = c * root[2] - s * root[0] + place[2] + x[0, 2]
     for j in range(rotations.shape[0]):
-        _exp(x[j + 1], work[0])
-        _mul(rotations[j], work[0], out[j])
+        q = mul(qua(rotations[j], 0), exp(vec(x[j + 1], 0)))
         if j == 0:
-            work[1, 0], work[1, 1], work[1, 2], work[1, 3] = (
-                math.cos(0.5 * place[0]),
-                0.0,
-                math.sin(0.5 * place[0]),
-                0.0,
-            )
-            _mul(work[1], out[0], work[2])
-            for k in range(4):
-                out[0, k] = work[2, k]
-        size = 0.0
-        agree = 0.0
-        for k in range(4):
-            size += out[j, k] * out[j, k]
-            agree += out[j, k] * side[j, k]
-        size = math.copysign(1.0 / math.sqrt(size), agree)
-        for k in range(4):
-            out[j, k] *= size
+            q = mul(from_yaw(place[0]), q)
+        factor = math.copysign(1.0 / math.sqrt(dot_quat(q, q)), dot_quat(q, qua(side[j], 0)))
+        put_qua(out[j], 0, scale_quat(factor, q))
 
 
 @kernel
-def ahead(
-    root: Array,
-    root_rate: Array,
-    rotations: Array,
-    turn_rate: Array,
-    seconds: float,
-    work: Array,
-    out_root: Array,
-    out: Array,
-) -> None:
-    """The pose that rates lead to."""
+def extrapolate(frame: MovingFrame, seconds: float, out_root: Out[Floats1D], out: Out[Floats2D]) -> None:
+    """The pose, (3,) and (J, 4), that a frame's rates lead to."""
     for k in range(3):
-        out_root[k] = root[k] + seconds * root_rate[k]
-    for j in range(rotations.shape[0]):
-        for k in range(3):
-            work[1, k] = seconds * turn_rate[j, k]
-        _exp(work[1], work[0])
-        _mul(rotations[j], work[0], out[j])
+        out_root[k] = frame.root[k] + seconds * frame.root_rate[k]
+    for j in range(frame.rotations.shape[0]):
+        put_qua(out[j], 0, mul(qua(frame.rotations[j], 0), exp(times(seconds, vec(frame.turn_rate[j], 0)))))
 
 
 @kernel
 def rebase(
-    root: Array,
-    root_rate: Array,
-    rotations: Array,
-    turn_rate: Array,
-    place: Array,
-    now_root: Array,
-    now: Array,
-    next_root: Array,
-    following: Array,
+    frame: MovingFrame,
+    place: Floats1D,
+    now: PlacedPose,
+    following: PlacedPose,
     fps: float,
-    work: Array,
-    x: Array,
-    v: Array,
+    x: Out[Floats2D],
+    v: Out[Floats2D],
 ) -> None:
     """Offsets x, v (J + 1, 3) that lead from a frame and its rates, in its place, to the pose and rates shown now.
 
-    root, root_rate, rotations, turn_rate : the frame to go on from. now_root, now : the pose shown. next_root,
-    following : the pose that would have been shown next.
+    frame : the one to go on from. place : (3,) rigid2d. now : the pose shown. following : the pose that would have been
+    shown next.
     """
+    root, root_rate = frame.root, frame.root_rate
     c, s = math.cos(place[0]), math.sin(place[0])
-    x[0, 0] = now_root[0] - (c * root[0] + s * root[2] + place[1])
-    x[0, 1] = now_root[1] - root[1]
-    x[0, 2] = now_root[2] - (c * root[2] - s * root[0] + place[2])
-    v[0, 0] = (next_root[0] - now_root[0]) * fps - (c * root_rate[0] + s * root_rate[2])
-    v[0, 1] = (next_root[1] - now_root[1]) * fps - root_rate[1]
-    v[0, 2] = (next_root[2] - now_root[2]) * fps - (c * root_rate[2] - s * root_rate[0])
-    for j in range(rotations.shape[0]):
+    x[0, 0] = now.root[0] - (c * root[0] + s * root[2] + place[1])
+    x[0, 1] = now.root[1] - root[1]
+    x[0, 2] = now.root[2] - (c * root[2] - s * root[0] + place[2])
+    v[0, 0] = (following.root[0] - now.root[0]) * fps - (c * root_rate[0] + s * root_rate[2])
+    v[0, 1] = (following.root[1] - now.root[1]) * fps - root_rate[1]
+    v[0, 2] = (following.root[2] - now.root[2]) * fps - (c * root_rate[2] - s * root_rate[0])
+    for j in range(frame.rotations.shape[0]):
+        base = qua(frame.rotations[j], 0)
         if j == 0:
-            work[0, 0], work[0, 1], work[0, 2], work[0, 3] = (
-                math.cos(0.5 * place[0]),
-                0.0,
-                math.sin(0.5 * place[0]),
-                0.0,
-            )
-            _mul(work[0], rotations[0], work[1])
-        else:
-            for k in range(4):
-                work[1, k] = rotations[j, k]
-        _inv_mul(work[1], now[j], work[2])
-        _log(work[2], x[j + 1])
-        _exp(x[j + 1], work[2])
-        _inv_rotate(work[2], turn_rate[j], work[3])
-        _inv_mul(now[j], following[j], work[0])
-        _log(work[0], work[4])
-        for k in range(3):
-            work[4, k] = work[4, k] * fps - work[3, k]
-        _to_rotvec_rate(x[j + 1], work[4], v[j + 1])
+            base = mul(from_yaw(place[0]), base)
+        shown = qua(now.rotations[j], 0)
+        offset = log(mul(inv(base), shown))
+        own_rate = turn(inv(exp(offset)), vec(frame.turn_rate[j], 0))
+        shown_rate = times(fps, log(mul(inv(shown), qua(following.rotations[j], 0))))
+        put(x[j + 1], 0, offset)
+        put(v[j + 1], 0, _rotation_vector_rate(offset, sub(shown_rate, own_rate)))

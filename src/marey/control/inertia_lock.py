@@ -15,15 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from marey.clean import layout
+from marey.clean import layout_kernels as layout
 from marey.clean.limbs import find_limbs
-from marey.core._arrays import Bools, Floats, settle
+from marey.control.inertia_lock_kernels import (
+    LockedLegs,
+    LockPoints,
+    LockSettings,
+    LockState,
+    hold_feet,
+    move_ankles,
+)
+from marey.core.arrays import Bools, Floats, check_number, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.kinematics import pose_world
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
 from marey.core.skeleton import Skeleton
-from marey.edit._notes import checked_number
 
 __all__ = ["FootLock", "LockedStream"]
 
@@ -52,35 +59,38 @@ class FootLock:
     ) -> None:
         limbs = find_limbs(skeleton, points)
         feet = np.flatnonzero(limbs.table[:, layout.IS_FOOT] == 1)
-        self._skeleton, self._dt = skeleton, 1.0 / fps
-        self._y = 2.0 * math.log(2.0) / checked_number(half_life, "half_life in seconds", above=True)
-        self._furthest = checked_number(furthest, "furthest in metres", above=True)
-        self._table = settle(np.ascontiguousarray(limbs.table[feet][:, [layout.BASE, layout.MID, layout.END]]))
-        self._joints = settle(np.ascontiguousarray(limbs.table[feet][:, [layout.POINT1, layout.POINT2]]))
-        self._columns = settle(np.ascontiguousarray(limbs.columns[feet]))
-        self._offsets = settle(np.ascontiguousarray(limbs.offsets[feet]))
-        self._hinges = settle(np.ascontiguousarray(limbs.hinges[feet]))
+        self._skeleton = skeleton
+        self._settings = LockSettings(
+            stiffness=2.0 * math.log(2.0) / check_number(half_life, "half_life in seconds", above=True),
+            dt=1.0 / fps,
+            furthest=check_number(furthest, "furthest in metres", above=True),
+        )
+        table = limbs.table[feet]
+        self._points = LockPoints(
+            joints=np.ascontiguousarray(table[:, [layout.POINT1, layout.POINT2]]),
+            offsets=limbs.offsets[feet],
+            columns=limbs.columns[feet],
+        )
+        self._legs = LockedLegs(
+            parents=skeleton.parents,
+            joints=np.ascontiguousarray(table[:, [layout.BASE, layout.MID, layout.END]]),
+            hinges=limbs.hinges[feet],
+        )
         n = len(feet)
-        self._held = np.full(n, -1, dtype=np.int64)
-        self._anchors, self._x, self._v = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3))
+        self._state = LockState(np.full(n, -1, dtype=np.int64), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)))
 
     @property
     def moved(self) -> Floats:
         """(E, 3) metres that each ankle is moved by in the last frame."""
-        return self._x.copy()
+        return self._state.x.copy()
 
     def __call__(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Floats:
         """Local rotations (J, 4) of a frame with its planted feet held."""
-        from marey.control.inertia_lock_kernels import hold, reach
-
         positions, world = pose_world(self._skeleton, root, rotations, bones)
-        hold(
-            self._joints, self._offsets, self._columns, flags, positions, world, self._y, self._dt, self._furthest,
-            self._held, self._anchors, self._x, self._v,
-        )  # fmt: skip
+        hold_feet(self._points, self._settings, flags, positions, world, self._state)
         out = rotations.copy()
-        reach(self._skeleton.parents, self._table, self._hinges, self._x, _DAMPING, positions, world, out)
-        return settle(out)
+        move_ankles(self._legs, self._state.x, _DAMPING, positions, world, out)
+        return set_readonly(out)
 
 
 class LockedStream:

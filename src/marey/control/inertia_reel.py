@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.annotations import join_contacts
+from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.motion import Motion
+from marey.core.placement import bake_hips_into_root, find_facing
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import facing, rooted
-from marey.edit._notes import joined_contacts
 from marey.errors import InvalidValue
 from marey.maths import filters, quat
 from marey.register.prepare import prepared, told
@@ -70,7 +70,7 @@ def make_reel(motions: Sequence[Motion]) -> Reel:
     ready = tuple(carried(motion) for motion in _ready(motions))
     floor = floor_of(ready[0], 0.0)
     ready = tuple(raised(motion, floor) for motion in ready)
-    joined = joined_contacts([(motion.contacts, len(motion)) for motion in ready])
+    joined = join_contacts([(motion.contacts, len(motion)) for motion in ready])
     n = sum(len(motion) for motion in ready)
     rates = [_rates(motion) for motion in ready]
     return Reel(
@@ -78,12 +78,12 @@ def make_reel(motions: Sequence[Motion]) -> Reel:
         fps=ready[0].fps,
         names=tuple(told(motion, k).strip("'") for k, motion in enumerate(ready)),
         borders=np.concatenate([[0], np.cumsum([len(motion) for motion in ready])]),
-        root=settle(np.concatenate([motion.root_positions for motion in ready])),
-        rotations=settle(np.concatenate([motion.rotations for motion in ready])),
-        root_rate=settle(np.concatenate([rate for rate, _ in rates])),
-        turn_rate=settle(np.concatenate([turn for _, turn in rates])),
-        ground=settle(np.concatenate([ground_path(motion) for motion in ready])),
-        contacts=settle(np.zeros((n, 0), dtype=bool)) if joined is None else joined.mask,
+        root=set_readonly(np.concatenate([motion.root_positions for motion in ready])),
+        rotations=set_readonly(np.concatenate([motion.rotations for motion in ready])),
+        root_rate=set_readonly(np.concatenate([rate for rate, _ in rates])),
+        turn_rate=set_readonly(np.concatenate([turn for _, turn in rates])),
+        ground=set_readonly(np.concatenate([ground_path(motion) for motion in ready])),
+        contacts=set_readonly(np.zeros((n, 0), dtype=bool)) if joined is None else joined.mask,
         points=() if joined is None else joined.points,
         bones=_bones(ready),
         floor=floor,
@@ -95,7 +95,7 @@ def carried(motion: Motion) -> Motion:
 
     Where hips turn below a joint 0 that stands, a change of place would else turn both against each other.
     """
-    given = rooted(motion)
+    given = bake_hips_into_root(motion)
     skeleton = given.skeleton
     chain = skeleton.chain(skeleton.roles["hips"])
     if len(chain) == 1:
@@ -108,15 +108,15 @@ def carried(motion: Motion) -> Motion:
     for joint, parent in enumerate(skeleton.parents.tolist()):
         if parent in chain[:-1] and joint not in chain:
             rotations[:, joint] = quat.inv_mul(hips, world[:, joint])
-    turned = replace(given, rotations=settle(rotations))
-    return replace(turned, root_positions=settle(given.root_positions + (given.travel - turned.travel)))
+    turned = replace(given, rotations=set_readonly(rotations))
+    return replace(turned, root_positions=set_readonly(given.root_positions + (given.travel - turned.travel)))
 
 
 def ground_path(motion: Motion) -> Floats:
     """(F, 3) rigid2d: where the hips are over the floor, and which way the figure faces, without its sway."""
     world = motion.world().positions
     hips = world[:, motion.skeleton.roles["hips"]]
-    yaw = filters.gaussian(facing(motion.skeleton, world), _SWAY * motion.fps)
+    yaw = filters.gaussian(find_facing(motion.skeleton, world), _SWAY * motion.fps)
     return np.stack([yaw, hips[:, 0], hips[:, 2]], axis=1)
 
 
@@ -146,7 +146,7 @@ def bones_of(motion: Motion) -> Floats:
 def _bones(motions: Sequence[Motion]) -> Floats | None:
     if all(motion.bone_offsets is None for motion in motions):
         return None
-    return settle(np.concatenate([bones_of(motion) for motion in motions]))
+    return set_readonly(np.concatenate([bones_of(motion) for motion in motions]))
 
 
 def floor_of(motion: Motion, default: float) -> float:
@@ -166,7 +166,7 @@ def raised(motion: Motion, floor: float) -> Motion:
     rise = floor - floor_of(motion, floor)
     if rise == 0.0:
         return motion
-    return replace(motion, root_positions=settle(motion.root_positions + [0.0, rise, 0.0]))
+    return replace(motion, root_positions=set_readonly(motion.root_positions + [0.0, rise, 0.0]))
 
 
 def _rates(motion: Motion) -> tuple[Floats, Floats]:

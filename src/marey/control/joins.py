@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.control.outlook_kernels import enter_clips
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.edit._figure import place as place_of
+from marey.core.placement import find_placement as place_of
 from marey.maths import rigid2d
 from marey.pmg import ParametricMotionGraph
 from marey.pmg.costs import half_window
@@ -41,8 +42,6 @@ class Join:
 
         before : (N, d) parameters of the clips that are left where the figure is `here` (N, 3).
         """
-        from marey.control.outlook_kernels import enter_clips
-
         out = np.empty((len(after), 3))
         enter_clips(before, after, here, self.middle, self.scale, self.fitted, out)
         return out

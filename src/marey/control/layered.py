@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, settle
+from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.kinematics import pose_world
 from marey.core.motion import Motion
+from marey.core.placement import find_left_axis
 from marey.core.protocols import Stream
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import left_axis
 from marey.errors import InvalidValue
 
 __all__ = ["Layer", "LayeredStream", "Pose"]
@@ -125,7 +125,7 @@ class LayeredStream:
         bones = None if base.bone_offsets is None else base.bone_offsets[0]
         rotations, changed = base.rotations[0], False
         positions, world = pose_world(skeleton, base.root_positions[0], rotations, bones)
-        left = left_axis(skeleton, positions)
+        left = find_left_axis(skeleton, positions)
         heading = self._steadied(math.atan2(-left[2], left[0]))
         for layer in self.layers:
             pose = Pose(skeleton, self.fps, self._frames / self.fps, rotations, bones, positions, world, heading)
@@ -136,7 +136,9 @@ class LayeredStream:
         self._frames += 1
         if not changed:
             return base
-        return replace(base, rotations=settle(np.array(rotations)[None]), contacts=_of_legs(skeleton, base.contacts))
+        return replace(
+            base, rotations=set_readonly(np.array(rotations)[None]), contacts=_of_legs(skeleton, base.contacts)
+        )
 
     def record(self, seconds: float) -> Motion:
         """The next seconds as one motion."""
@@ -160,11 +162,11 @@ def _of_legs(skeleton: Skeleton, contacts: Contacts | None) -> Contacts | None:
     if contacts is None:
         return None
     held = _on_legs(skeleton, contacts.points)
-    return contacts if held.all() else Contacts(contacts.points, settle(contacts.mask & held))
+    return contacts if held.all() else Contacts(contacts.points, set_readonly(contacts.mask & held))
 
 
 @lru_cache(maxsize=16)
 def _on_legs(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Bools:
     """(K,) whether points hang from anything but the spine."""
     first = skeleton.roles["spine"]
-    return settle(np.array([first not in skeleton.chain(point.joint) for point in points], dtype=bool))
+    return set_readonly(np.array([first not in skeleton.chain(point.joint) for point in points], dtype=bool))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, frozen
+from marey.core.arrays import Floats, freeze_array
 from marey.errors import InvalidValue
+from marey.layer.gaze_kernels import GazeLooks, blend_looks
 from marey.layer.gaze_model import checked_goal, reached
 from marey.layer.gaze_region import project
 from marey.layer.gaze_turns import angles_to, with_look
@@ -27,7 +28,6 @@ _FACING, _SAME = np.radians(12.0), np.radians(20.0)
 # A goal that goes behind the figure is followed this far beyond its back before the other side takes over.
 _BEHIND = np.pi + np.radians(20.0)
 _BACK, _ANGLES, _POINT, _DIRECTION = 0, 1, 2, 3
-_AHEAD = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(slots=True)
@@ -150,12 +150,9 @@ class GazeLayer:
             self._begin((last.kind, last.goal, last.cue), pose)
 
     def _blended(self, seconds: float) -> Floats:
-        from marey.layer import gaze_kernels
-        from marey.layer.gaze_arrays import Looks, Table
-
         looks, n = self._looks, len(self._looks)
         inside, _ = project(np.array([look.angles for look in looks]), self.gaze.region)
-        arrays = Looks(
+        arrays = GazeLooks(
             np.array([look.begin for look in looks]),
             np.array([min(look.kind, _ANGLES) for look in looks], dtype=np.int64),
             np.array([look.times for look in looks]),
@@ -165,8 +162,7 @@ class GazeLayer:
             np.array([look.anchor for look in looks]),
         )
         turns = np.zeros(15)
-        table = Table(self.gaze.table, self.gaze.origin, self.gaze.cell)
-        gaze_kernels.blended(arrays, n, table, np.zeros((1, 2)), _AHEAD, 0, seconds, np.empty((n, 3)), turns)
+        blend_looks(arrays, self.gaze.grid, np.zeros(2), seconds, turns)
         return turns
 
 
@@ -186,5 +182,5 @@ def _checked(gaze: Any) -> tuple[int, Floats, bool]:
     if gaze is None:
         return _BACK, np.zeros(2), False
     if np.shape(gaze) == (3,):
-        return _POINT, frozen(gaze, "the point to look at", (3,)), False
+        return _POINT, freeze_array(gaze, "the point to look at", (3,)), False
     return _ANGLES, checked_goal(gaze, "gaze"), False

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, check_number, set_readonly
 from marey.core.motion import Motion
+from marey.core.placement import check_same_skeleton, find_facing
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import check_same_body, facing
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.layer.halves import halves_of
 from marey.layer.player import Splicer
@@ -41,8 +40,8 @@ class _Steps:
         rows = np.array([_apart(clip.skeleton, places) for places in clip.world().positions])
         ago = max(1, round(_AGO * clip.fps))
         known = np.arange(ago, len(rows))
-        self._table = settle(_told(rows[known], rows[known - ago]))
-        self._cycles = settle(cycles[known])
+        self._table = set_readonly(_told(rows[known], rows[known - ago]))
+        self._cycles = set_readonly(cycles[known])
         self._rate = float((cycles[-1] - cycles[0]) / (len(cycles) - 1) * clip.fps)
         self._before: list[Floats] = []
         self.cycle: float | None = None
@@ -94,7 +93,7 @@ class SpliceLayer:
         if not isinstance(clips, SpliceSet):
             raise InvalidValue(f"a splice layer needs a SpliceSet, got {type(clips).__name__}")
         self.clips = clips
-        self._fade = checked_number(fade, "fade in seconds", above=True)
+        self._fade = check_number(fade, "fade in seconds", above=True)
         self._options = options
         base = clips.clips[clips.base]
         self._begins = float(clips.prepared[clips.base].cycles[0])
@@ -124,7 +123,7 @@ class SpliceLayer:
     def apply(self, pose: Pose) -> Floats | None:
         """(J, 4) the pose with its upper body; None where that is the stream's own."""
         if not self._checked:
-            check_same_body(self.clips.clips[0].skeleton, pose.skeleton, "a splice layer")
+            check_same_skeleton(self.clips.clips[0].skeleton, pose.skeleton, "a splice layer")
             self._checked = True
         cycle = self._steps.follow(pose.skeleton, pose.positions, pose.fps)
         hip = self._steadied(pose)
@@ -164,7 +163,7 @@ def _apart(skeleton: Skeleton, positions: Floats) -> Floats:
     """(3,) metres from the right foot to the left, to the left, up and ahead as the figure faces."""
     roles = skeleton.roles
     way = positions[roles["left_foot"]] - positions[roles["right_foot"]]
-    heading = float(facing(skeleton, positions[None])[0])
+    heading = float(find_facing(skeleton, positions[None])[0])
     return np.asarray(quat.inv_rotate(quat.from_axis_angle([0.0, 1.0, 0.0], heading), way))
 
 

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from marey.control.inertia import InertialPlayer, Outlet, Shown
 from marey.control.inertia_reel import Reel, make_reel
 from marey.control.motion_matching_features import FeatureTable, make_features
-from marey.core._arrays import Floats, settle
+from marey.control.motion_matching_kernels import PathModel, measure_distance, predict_path
+from marey.core.arrays import Floats, check_number, set_readonly
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue
 
 __all__ = ["MatchingData", "MotionMatching"]
@@ -102,15 +102,16 @@ class MotionMatching:
     ) -> None:
         self.data = data if isinstance(data, MatchingData) else MatchingData.build(data)
         reel, features = self.data.reel, self.data.features
-        self._every = max(1, round(checked_number(search_every, "search_every in seconds") * reel.fps))
-        self._left = 1.0 - checked_number(pays, "pays, a share,")
+        self._every = max(1, round(check_number(search_every, "search_every in seconds") * reel.fps))
+        self._left = 1.0 - check_number(pays, "pays, a share,")
         if self._left < 0.0:
             raise InvalidValue(f"pays must be a share from 0 to 1, got {pays!r}")
         lives = (
-            checked_number(speed_half_life, "speed_half_life in seconds", above=True),
-            checked_number(facing_half_life, "facing_half_life in seconds", above=True),
+            check_number(speed_half_life, "speed_half_life in seconds", above=True),
+            check_number(facing_half_life, "facing_half_life in seconds", above=True),
         )
-        self._springs = settle(2.0 * np.log(2.0) / np.array(lives))
+        springs = set_readonly(2.0 * np.log(2.0) / np.array(lives))
+        self._model = PathModel(features.ahead, springs, features.turn_limits, features.scale)
         self._usual_speed = float(np.median(features.paces[features.rows]))
         self._direction, self._speed = 0.0, self._usual_speed
         self._wait, self._jumps, self._louder = 0, 0, 0.0
@@ -121,7 +122,6 @@ class MotionMatching:
         self._outlet = Outlet(
             reel.skeleton, reel.fps, reel.points, floor=reel.floor, clean=clean, lock=lock, name="motion matching"
         )
-        self._query(first)  # loads the compiled code, so that no frame waits for it
 
     @property
     def fps(self) -> float:
@@ -159,7 +159,7 @@ class MotionMatching:
                     raise InvalidValue(f"direction must be an angle in radians, got {value!r}")
                 self._direction = float(value)
             else:
-                self._speed = self._usual_speed if value is None else checked_number(value, "speed in m/s")
+                self._speed = self._usual_speed if value is None else check_number(value, "speed in m/s")
         self._wait = 0
 
     def frame(self) -> Motion:
@@ -183,15 +183,13 @@ class MotionMatching:
         self._louder = fading * self._louder + (1.0 - fading) * min(max(amiss, -_LOUDEST), _LOUDEST)
 
     def _search(self) -> None:
-        from marey.control.motion_matching_kernels import distance
-
         features, player, reel = self.data.features, self._player, self.data.reel
         row, remaining = player.row, player.remaining
         query = self._query(row)
         best, apart = self.data.nearest(query)
         # A clip's last frames tell of a way that ends with it; how near that comes to the wish says nothing.
         known = remaining >= features.ahead[-1] * self.fps
-        here = distance(features.all_values[row], query) if known else np.inf
+        here = measure_distance(features.all_values[row], query) if known else np.inf
         near = abs(best - row) <= self._every and reel.clip_of(best) == reel.clip_of(row)
         if not remaining or (not near and apart < self._left * here):
             player.jump(best)
@@ -199,16 +197,11 @@ class MotionMatching:
 
     def _query(self, row: int) -> Floats:
         """(D,) the wish as seen by the figure, with the pose of a row."""
-        from marey.control.motion_matching_kernels import wished_path
-
         features = self.data.features
         turn = math.remainder(self._direction - self._player.heading, 2.0 * math.pi)
         query: Floats = features.all_values[row].copy()
         speed = max(self._speed + self._louder, 0.0)
-        wished_path(
-            features.paces[row], features.turn_rates[row], speed, turn, features.ahead, self._springs,
-            features.turn_limits, features.scale, query,
-        )  # fmt: skip
+        predict_path(features.paces[row], features.turn_rates[row], speed, turn, self._model, query)
         return query
 
     def _first_row(self) -> int:

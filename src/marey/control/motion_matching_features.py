@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.control.inertia_reel import Reel
-from marey.core._arrays import Floats, Ints, settle
+from marey.core.arrays import Floats, Ints, check_number, set_readonly
 from marey.core.kinematics import forward_kinematics
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, NoResult, UnknownName, similar
 from marey.maths import filters, rigid2d
 
@@ -93,14 +92,14 @@ def make_features(reel: Reel, *, ahead: Sequence[float], weights: Mapping[str, f
     far = np.arctan2(way[:, 0], way[:, 1]) / times[-1]
     limits = np.array([min(float(far.min()), -_LEAST_TURN), max(float(far.max()), _LEAST_TURN)])
     return FeatureTable(
-        rows=settle(rows),
-        values=settle(everything[rows]),
-        all_values=settle(everything),
-        ahead=settle(times),
-        scale=settle(scale),
-        paces=settle(paces),
-        turn_rates=settle(turns),
-        turn_limits=settle(limits),
+        rows=set_readonly(rows),
+        values=set_readonly(everything[rows]),
+        all_values=set_readonly(everything),
+        ahead=set_readonly(times),
+        scale=set_readonly(scale),
+        paces=set_readonly(paces),
+        turn_rates=set_readonly(turns),
+        turn_limits=set_readonly(limits),
     )
 
 
@@ -166,5 +165,5 @@ def _checked_weights(weights: Mapping[str, float] | None) -> dict[str, float]:
     for name, value in (weights or {}).items():
         if name not in out:
             raise UnknownName(f"there are weights of {', '.join(out)}, not of {name!r}{similar(str(name), out)}")
-        out[name] = checked_number(value, f"the weight of {name}")
+        out[name] = check_number(value, f"the weight of {name}")
     return out

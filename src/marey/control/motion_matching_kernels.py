@@ -1,40 +1,44 @@
-"""Compiled loops of motion matching: plain arrays in, results written into the last arguments."""
+"""Compiled loops of motion matching."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
-from marey.core.compiled import kernel
+from marey.compiled import Floats1D, Out, kernel
+from marey.maths.vector_kernels import squared
 
-Array = Any
-
-# Steps of the way to come from one time that is compared to the next.
+# Steps of the path from one time that is compared to the next.
 _STEPS = 8
 
 
+class PathModel(NamedTuple):
+    """How a path to come is predicted and scaled.
+
+    ahead : (T,) seconds. springs : (2,) stiffness of speed and facing, 1/s. limits : (2,) rad/s to the right and to the
+    left. scale : (4 T,) or longer, of the features.
+    """
+
+    ahead: Floats1D
+    springs: Floats1D
+    limits: Floats1D
+    scale: Floats1D
+
+
 @kernel
-def wished_path(
-    pace: float,
-    turn_rate: float,
-    speed: float,
-    turn: float,
-    ahead: Array,
-    springs: Array,
-    limits: Array,
-    scale: Array,
-    out: Array,
+def predict_path(
+    pace: float, turn_rate: float, speed: float, turn: float, model: PathModel, out: Out[Floats1D]
 ) -> None:
-    """The way from how a figure goes now to how it is to go, scaled as features are.
+    """Predict the path from how a character moves now to how it is asked to move, scaled as features are.
 
     Speed and facing follow critically damped springs, speed without and facing with a velocity of its own at first; the
-    figure turns no faster than within limits, and goes where it faces.
+    character turns no faster than within limits, and goes where it faces.
 
-    pace, speed : m/s now and wished for. turn_rate : rad/s now. turn : radians to where it is to go. ahead : (T,)
-    seconds. springs : (2,) stiffness of speed and facing, 1/s. limits : (2,) rad/s to the right and to the left.
-    scale, out : (4 T,) or longer: x, z for each time, then sine and cosine of facing for each.
+    pace, speed : m/s now and requested. turn_rate : rad/s now. turn : radians to the requested direction.
+    out : (4 T,) or longer: x, z for each time, then sine and cosine of facing for each.
     """
-    y, swing = springs[0], springs[1]
+    ahead, limits, scale = model.ahead, model.limits, model.scale
+    y, swing = model.springs[0], model.springs[1]
     n = ahead.shape[0]
     x, z, t = 0.0, 0.0, 0.0
     for i in range(n):
@@ -58,9 +62,9 @@ def wished_path(
 
 
 @kernel
-def distance(a: Array, b: Array) -> float:
-    """Between two rows of features."""
+def measure_distance(a: Floats1D, b: Floats1D) -> float:
+    """The distance between two rows of features."""
     total = 0.0
     for k in range(a.shape[0]):
-        total += (a[k] - b[k]) ** 2
+        total += squared(a[k] - b[k])
     return math.sqrt(total)

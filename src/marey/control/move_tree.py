@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.control.inertia import Outlet, Shown
+from marey.control.inertia_kernels import place_pose
 from marey.control.inertia_reel import Reel, make_reel
 from marey.control.move_tree_edges import Passage, Succession, make_passage
-from marey.core._arrays import Floats, checked_index, frozen, settle
+from marey.core.arrays import Floats, check_index, check_number, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.maths import rigid2d
 
@@ -77,7 +77,7 @@ class MoveTree:
         speeds = [
             float(np.linalg.norm(np.diff(reel.ground[a:b, 1:], axis=0), axis=1).mean()) * reel.fps for a, b in rows
         ]
-        return cls(names, reel, tuple(passages), tuple(ways_out), settle(np.array(speeds)))
+        return cls(names, reel, tuple(passages), tuple(ways_out), set_readonly(np.array(speeds)))
 
     def route(self, start: int, goal: int) -> int:
         """The passage to take from a clip for the shortest way to another, or back to itself; -1 if there is none."""
@@ -124,7 +124,7 @@ class MoveTreeStream:
         lock: bool = True,
     ) -> None:
         self.tree = tree
-        self._depth = checked_index(look_ahead, "look_ahead")
+        self._depth = check_index(look_ahead, "look_ahead")
         if self._depth < 1:
             raise InvalidValue(f"look_ahead must be at least 1 clip, got {look_ahead}")
         self._direction: float | None = None
@@ -134,19 +134,17 @@ class MoveTreeStream:
         self._clip = 0 if start is None else _index(start, tree.names)
         self._row = int(tree.reel.borders[self._clip])
         first = rigid2d.invert(tree.reel.ground[self._row])
-        self._place: Floats = settle(first) if place is None else frozen(place, "place", (3,))
+        self._place: Floats = set_readonly(first) if place is None else freeze_array(place, "place", (3,))
         self._taken: list[str] = []
         self._passing: Passage | None = None
         self._passed = 0
         self._still = np.zeros((len(tree.reel.skeleton) + 1, 3))
-        self._work = np.zeros((5, 4))
         self._side: Floats = tree.reel.rotations[self._row]
         self._begun = False
         reel = tree.reel
         self._outlet = Outlet(
             reel.skeleton, reel.fps, reel.points, floor=reel.floor, clean=clean, lock=lock, name="move tree"
         )
-        self._shown()  # loads the compiled code, so that no frame waits for it
 
     @property
     def fps(self) -> float:
@@ -181,7 +179,7 @@ class MoveTreeStream:
                     raise InvalidValue(f"direction must be an angle in radians, or None, got {value!r}")
                 self._direction = None if value is None else float(value)
             elif name == "speed":
-                self._speed = None if value is None else checked_number(value, "speed in m/s")
+                self._speed = None if value is None else check_number(value, "speed in m/s")
             else:
                 raise InvalidValue(f"a move tree can be asked for {', '.join(_WISHES)}, not for {name!r}")
 
@@ -207,7 +205,7 @@ class MoveTreeStream:
         self._passed += 1
         passage = self._passing
         if self._passed == len(passage.root):
-            self._place = settle(rigid2d.compose(self._place, passage.move))
+            self._place = set_readonly(rigid2d.compose(self._place, passage.move))
             self._clip, self._row, self._passing = passage.to, passage.enter, None
 
     def _choose(self) -> int:
@@ -245,13 +243,11 @@ class MoveTreeStream:
         return cost
 
     def _shown(self) -> Shown:
-        from marey.control.inertia_kernels import pose
-
         root, rotations, flags, bones = self._source()
         out_root, out = np.empty(3), np.empty(rotations.shape)
-        pose(root, rotations, self._place, self._still, self._side, self._work, out_root, out)
-        self._side = settle(out)
-        return Shown(settle(out_root), self._side, flags, bones)
+        place_pose(root, rotations, self._place, self._still, self._side, out_root, out)
+        self._side = set_readonly(out)
+        return Shown(set_readonly(out_root), self._side, flags, bones)
 
     def _source(self) -> Shown:
         """The frame as it is in the clip's own place."""

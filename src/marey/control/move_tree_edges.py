@@ -9,10 +9,9 @@ import numpy as np
 
 from marey.blend.transition import best_transition
 from marey.control.inertia_reel import Reel
-from marey.core._arrays import Bools, Floats, settle
+from marey.core.arrays import Bools, Floats, check_number, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
@@ -62,7 +61,7 @@ class Passage:
 
 def make_passage(reel: Reel, clip: int, to: int, succession: Succession) -> Passage:
     """Both clips side by side around the transition's middle, eased over from one to the other (Kovar 3.5)."""
-    seconds = checked_number(succession.length, "the length of a transition in seconds", above=True)
+    seconds = check_number(succession.length, "the length of a transition in seconds", above=True)
     n = max(2, round(seconds * reel.fps))
     a, b = _starts(reel, clip, to, succession, n)
     leave, enter = int(reel.borders[clip]) + a, int(reel.borders[to]) + b + n
@@ -78,11 +77,11 @@ def make_passage(reel: Reel, clip: int, to: int, succession: Succession) -> Pass
         to=to,
         leave=leave,
         enter=enter,
-        root=settle(_mean(reel.root[rows], rigid2d.apply(move, reel.root[others]), share)),
-        rotations=settle(quat.slerp(reel.rotations[rows], turned, share[:, None])),
-        contacts=settle(np.where(share[:, None] < 0.5, reel.contacts[rows], reel.contacts[others])),
-        bones=None if reel.bones is None else settle(_mean(reel.bones[rows], reel.bones[others], share)),
-        move=settle(move),
+        root=set_readonly(_mean(reel.root[rows], rigid2d.apply(move, reel.root[others]), share)),
+        rotations=set_readonly(quat.slerp(reel.rotations[rows], turned, share[:, None])),
+        contacts=set_readonly(np.where(share[:, None] < 0.5, reel.contacts[rows], reel.contacts[others])),
+        bones=None if reel.bones is None else set_readonly(_mean(reel.bones[rows], reel.bones[others], share)),
+        move=set_readonly(move),
         faces=float(reel.ground[int(reel.borders[to + 1]) - 1, 0]),
     )
 

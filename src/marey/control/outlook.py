@@ -9,10 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.control.joins import Join, fit_join
-from marey.core._arrays import Floats, Ints, settle
+from marey.control.outlook_kernels import (
+    ClipCosts,
+    ClipStarts,
+    PathGoal,
+    PathTable,
+    find_corners,
+    lay_paths,
+    read_rows,
+    weigh_clips,
+)
+from marey.core.arrays import Floats, Ints, set_readonly
 from marey.pmg import Edge, Moment, Node, Option, ParametricMotionGraph
 
-__all__ = ["Outlook", "Steps", "Table", "Weighed", "even_shares", "outlook_of", "spread", "tightest"]
+__all__ = ["Outlook", "Steps", "Table", "even_shares", "outlook_of", "spread", "tightest"]
 
 # Values of each parameter that tables have, by how many parameters there are.
 _VALUES = {1: 65, 2: 15, 3: 7}
@@ -39,19 +49,6 @@ class Steps(NamedTuple):
     parent: Ints
 
 
-class Weighed(NamedTuple):
-    """What clips are worth on the way to a goal, N of one node.
-
-    places : (N, 3) rigid2d when the next change begins. spent : (N,) metres of the clips. done : (N,) metres until the
-    goal is passed in them, misses included, infinite where it is not. onward : (N,) metres of them and the way on.
-    """
-
-    places: Floats
-    spent: Floats
-    done: Floats
-    onward: Floats
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A node on a grid of parameters: its paths, when it is left, and what can follow by each edge.
@@ -67,6 +64,11 @@ class Table:
     leave: Floats
     boxes: dict[str, Floats]
     longest: float = 0.0
+
+    @property
+    def arrays(self) -> PathTable:
+        """The arrays that kernels read."""
+        return PathTable(self.axes, self.paths, self.leave)
 
     @property
     def grid(self) -> Floats:
@@ -124,8 +126,6 @@ class Outlook:
 
     def boxes(self, node: str, target: str, parameters: Floats) -> Floats:
         """(N, 2 e + 1) low, high and enter of what can follow clips with parameters (N, d)."""
-        from marey.control.outlook_kernels import read_rows
-
         table = self.table(node)
         rows = table.boxes[target]
         out = np.empty((len(parameters), rows.shape[1]))
@@ -148,8 +148,6 @@ class Outlook:
 
     def corners(self, node: str, parameters: Floats) -> tuple[Ints, Floats]:
         """(N, 2^d) rows of a node's table around parameters (N, d), and their shares."""
-        from marey.control.outlook_kernels import find_corners
-
         table = self.table(node)
         shape = (len(parameters), 2 ** len(table.axes))
         index, share = np.empty(shape, dtype=np.int64), np.empty(shape)
@@ -158,28 +156,16 @@ class Outlook:
 
     def ways(self, node: str, parameters: Floats, here: Floats, enter: Floats) -> Floats:
         """(N, WAY_POINTS, 3) rigid2d: clips of a node that begin at moments `enter` where the figure is `here`."""
-        from marey.control.outlook_kernels import lay_ways
-
-        table = self.table(node)
         out = np.empty((len(parameters), WAY_POINTS, 3))
-        here, parameters = np.ascontiguousarray(here), np.ascontiguousarray(parameters)
-        lay_ways(table.axes, table.paths, table.leave, parameters, enter, here, out)
+        clips = ClipStarts(np.ascontiguousarray(parameters), enter, np.ascontiguousarray(here))
+        lay_paths(self.table(node).arrays, clips, out)
         return out
 
-    def weigh(
-        self, node: str, parameters: Floats, here: Floats, enter: Floats, goal: Floats, radii: Floats, limits: Floats,
-        least: float,
-    ) -> Weighed:  # fmt: skip
-        """What clips are worth on the way to a goal; see `marey.control.outlook_kernels.weigh`."""
-        from marey.control.outlook_kernels import weigh
-
-        table, n = self.table(node), len(parameters)
-        out = Weighed(np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n))
-        far = table.longest + limits[0]
-        weigh(
-            table.axes, table.paths, table.leave, parameters, enter, here, goal, radii, limits, least, far, WAY_POINTS,
-            *out,
-        )  # fmt: skip
+    def weigh(self, node: str, clips: ClipStarts, goal: PathGoal) -> ClipCosts:
+        """What clips of a node cost on the way to a goal."""
+        table, n = self.table(node), len(clips.parameters)
+        out = ClipCosts(np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n))
+        weigh_clips(table.arrays, clips, goal, table.longest + goal.limits[0], WAY_POINTS, out)
         return out
 
     def table(self, name: str) -> Table:
@@ -233,7 +219,7 @@ def spread(node: Node, *, fine: bool) -> Floats:
 def even_shares(counts: tuple[int, ...]) -> Floats:
     """(K, d) shares of a box on a grid with so many values of each parameter."""
     shares = np.meshgrid(*(np.linspace(0.0, 1.0, n) for n in counts), indexing="ij")
-    return settle(np.stack(shares, axis=-1).reshape(-1, len(counts)))
+    return set_readonly(np.stack(shares, axis=-1).reshape(-1, len(counts)))
 
 
 def tightest(node: Node) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Compiled: the ways that many clips would lead, and how near they come to a point.
+"""Compiled: the paths that many clips would lead along, and how near they come to a point.
 
 Key: rigid2d (theta, x, z) as in `marey.maths.rigid2d`. A table holds values on a grid of parameters, whose axes are
 rows (first value, step, how many) of `axes`; rows of the table count through the last parameter fastest.
@@ -7,17 +7,67 @@ rows (first value, step, how many) of `axes`; rows of the table count through th
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from marey.control.dubins_kernels import arc_then_straight, dubins
-from marey.core.compiled import inner, kernel
+from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Ints2D, Out, helper, kernel
+from marey.control.dubins_kernels import path_length
+from marey.maths.vector_kernels import squared
 
 
-@inner
-def _corners(axes: Any, parameters: Any, index: Any, share: Any) -> None:
-    """Rows (2^d,) of a table around parameters (d,), and their shares."""
+class PathTable(NamedTuple):
+    """The clips of a node on a grid of d parameters with G points.
+
+    axes : (d, 3) first value, step and number of values. paths : (G, P, 3) rigid2d. leave : (G,) moments from 0 to 1 at
+    which clips are left.
+    """
+
+    axes: Floats2D
+    paths: Floats3D
+    leave: Floats1D
+
+
+class ClipStarts(NamedTuple):
+    """N clips of one node: parameters (N, d), moments `enter` (N,) at which they begin, and rigid2d `here` (N, 3) where
+    the character is then."""
+
+    parameters: Floats2D
+    enter: Floats1D
+    here: Floats2D
+
+
+class PathGoal(NamedTuple):
+    """Where paths lead to, and what they cost.
+
+    place : (3,) rigid2d, its heading NaN for any. radii : (2,) metres of the tightest circles to the left and to the
+    right. limits : (4,) metres from the goal within which a clip passes it; metres of path that a metre beside the goal
+    costs; radians off the heading within which a clip may pass; metres of path that a radian costs. least : metres that
+    a clip costs at least, so that standing still costs something too.
+    """
+
+    place: Floats1D
+    radii: Floats1D
+    limits: Floats1D
+    least: float
+
+
+class ClipCosts(NamedTuple):
+    """What N clips of one node cost on the way to a goal.
+
+    places : (N, 3) rigid2d when the next change begins. spent : (N,) metres of the clips. done : (N,) metres until the
+    goal is passed in them, misses included; infinite where it is not. onward : (N,) metres of them and the path on.
+    """
+
+    places: Out[Floats2D]
+    spent: Out[Floats1D]
+    done: Out[Floats1D]
+    onward: Out[Floats1D]
+
+
+@helper
+def _corners(axes: Floats2D, parameters: Floats1D, index: Ints1D, share: Floats1D) -> None:
+    """Rows (2^d,) of a table around parameters (d,), and their weights."""
     index[0], share[0] = 0, 1.0
     n = 1
     for k in range(len(axes)):
@@ -33,14 +83,14 @@ def _corners(axes: Any, parameters: Any, index: Any, share: Any) -> None:
 
 
 @kernel
-def find_corners(axes: Any, parameters: Any, index: Any, share: Any) -> None:
-    """Rows (N, 2^d) of a table around parameters (N, d), and their shares."""
+def find_corners(axes: Floats2D, parameters: Floats2D, index: Out[Ints2D], share: Out[Floats2D]) -> None:
+    """Rows (N, 2^d) of a table around parameters (N, d), and their weights."""
     for n in range(len(parameters)):
         _corners(axes, parameters[n], index[n], share[n])
 
 
 @kernel
-def read_rows(axes: Any, table: Any, parameters: Any, out: Any) -> None:
+def read_rows(axes: Floats2D, table: Floats2D, parameters: Floats2D, out: Out[Floats2D]) -> None:
     """Rows (N, V) into `out`: a table (G, V) between its grid points, at parameters (N, d)."""
     n_corners = 2 ** len(axes)
     index, share = np.empty(n_corners, dtype=np.int64), np.empty(n_corners)
@@ -54,11 +104,19 @@ def read_rows(axes: Any, table: Any, parameters: Any, out: Any) -> None:
 
 
 @kernel
-def enter_clips(before: Any, after: Any, here: Any, middle: Any, scale: Any, fitted: Any, out: Any) -> None:
+def enter_clips(
+    before: Floats2D,
+    after: Floats2D,
+    here: Floats2D,
+    middle: Floats1D,
+    scale: Floats1D,
+    fitted: Floats2D,
+    out: Out[Floats2D],
+) -> None:
     """Places (N, 3) into `out` where clips with parameters `after` (N, e) are laid; see `marey.control.joins.Join`.
 
-    before : (N, d) parameters of the clips that are left where the figure is `here` (N, 3). fitted : (F, 3) for one,
-    the parameters, and their products two by two.
+    before : (N, d) parameters of the clips that are left where the character is `here` (N, 3). middle, scale : (d + e,)
+    of the parameters. fitted : (F, 3) for one, the parameters, and their products two by two.
     """
     d, e = before.shape[1], after.shape[1]
     both, laid = np.empty(d + e), np.empty(3)
@@ -79,12 +137,14 @@ def enter_clips(before: Any, after: Any, here: Any, middle: Any, scale: Any, fit
         out[n, 2] = here[n, 2] + laid[2] * cosine - laid[1] * sine
 
 
-@inner
-def _lay(paths: Any, leave: Any, index: Any, share: Any, enter: float, here: Any, way: Any) -> None:
-    """The way (W, 3) of one clip that begins at the moment `enter` where the figure is `here`, until it is left.
+@helper
+def _lay(table: PathTable, index: Ints1D, share: Floats1D, enter: float, here: Floats1D, way: Floats2D) -> None:
+    """Write the path (W, 3) of one clip that begins at the moment `enter` where the character is `here`.
 
-    The clip is the mean of paths (G, P, 3) at `index` with shares. Headings count on from the first, unwrapped.
+    The clip is the mean of the table's rows `index` with weights `share`. The path ends where the clip is left.
+    Headings count on from the first, unwrapped.
     """
+    paths, leave = table.paths, table.leave
     last, n_points = paths.shape[1] - 1, len(way)
     stop = 0.0
     for c in range(len(index)):
@@ -110,24 +170,20 @@ def _lay(paths: Any, leave: Any, index: Any, share: Any, enter: float, here: Any
 
 
 @kernel
-def lay_ways(axes: Any, paths: Any, leave: Any, parameters: Any, enter: Any, here: Any, out: Any) -> None:
-    """Ways (N, W, 3) into `out`: clips with parameters (N, d) that begin at moments `enter` where the figure is `here`.
-
-    axes, paths (G, P, 3), leave (G,) : table of the clips' node. Moments run from 0 to 1.
-    """
-    n_corners = 2 ** len(axes)
+def lay_paths(table: PathTable, clips: ClipStarts, out: Out[Floats3D]) -> None:
+    """Paths (N, W, 3) of clips into `out`, from where they begin to where they are left."""
+    n_corners = 2 ** len(table.axes)
     index, share = np.empty(n_corners, dtype=np.int64), np.empty(n_corners)
-    for n in range(len(parameters)):
-        _corners(axes, parameters[n], index, share)
-        _lay(paths, leave, index, share, enter[n], here[n], out[n])
+    for n in range(len(clips.parameters)):
+        _corners(table.axes, clips.parameters[n], index, share)
+        _lay(table, index, share, clips.enter[n], clips.here[n], out[n])
 
 
-@inner
-def _cheapest_pass(way: Any, goal: Any, limits: Any) -> float:
-    """Metres along a way (W, 3) to where it passes goal (3,), misses included; infinite where it does not pass near.
+@helper
+def _cheapest_pass(way: Floats2D, goal: Floats1D, limits: Floats1D) -> float:
+    """Metres along a path (W, 3) to where it passes goal (3,), misses included; infinite where it does not pass near.
 
-    limits : metres, how near counts; metres of way that a metre beside the goal weighs; radians within which a heading
-    counts; metres that a radian weighs.
+    limits : see `PathGoal`.
     """
     gone, best = 0.0, math.inf
     for w in range(len(way) - 1):
@@ -135,7 +191,7 @@ def _cheapest_pass(way: Any, goal: Any, limits: Any) -> float:
         dx, dz = way[w + 1, 1] - x, way[w + 1, 2] - z
         step = math.sqrt(dx * dx + dz * dz)
         t = min(max(((goal[1] - x) * dx + (goal[2] - z) * dz) / max(step * step, 1e-12), 0.0), 1.0)
-        apart = math.sqrt((x + t * dx - goal[1]) ** 2 + (z + t * dz - goal[2]) ** 2)
+        apart = math.sqrt(squared(x + t * dx - goal[1]) + squared(z + t * dz - goal[2]))
         if apart < limits[0]:
             off = 0.0
             if not math.isnan(goal[0]):
@@ -148,39 +204,28 @@ def _cheapest_pass(way: Any, goal: Any, limits: Any) -> float:
 
 
 @kernel
-def weigh(
-    axes: Any, paths: Any, leave: Any, parameters: Any, enter: Any, here: Any, goal: Any, radii: Any, limits: Any,
-    least: float, far: float, n_points: int, places: Any, spent: Any, done: Any, onward: Any,
-) -> None:  # fmt: skip
-    """Where clips end, and what ways to a goal cost by them: `lay_ways` and what follows from it, at one go.
+def weigh_clips(
+    table: PathTable, clips: ClipStarts, goal: PathGoal, far: float, n_points: int, costs: ClipCosts
+) -> None:
+    """Find where clips end, and what paths to a goal cost by them: `lay_paths` and what follows from it, at one go.
 
-    axes, paths (G, P, 3), leave (G,) : table of the clips' node. parameters (N, d), enter (N,), here (N, 3) : clips.
-    goal : (3,) rigid2d, its heading NaN for any. radii : metres to the left and to the right. limits : see above.
-    least : metres that a clip counts at the least, so that standing still costs something too. far : metres from the
-    goal beyond which no clip passes it. n_points : of ways.
-    places (N, 3), spent, done, onward (N,) : outputs; rigid2d at the end, metres of the clip, metres until the goal is
-    passed in it, metres of it and of the way on.
+    far : metres from the goal beyond which no clip passes it. n_points : of paths. costs : results.
     """
-    n_corners = 2 ** len(axes)
+    n_corners = 2 ** len(table.axes)
     index, share = np.empty(n_corners, dtype=np.int64), np.empty(n_corners)
     fine = np.empty((n_points, 3))
     coarse = fine[: n_points // 2]
-    for n in range(len(parameters)):
-        _corners(axes, parameters[n], index, share)
+    for n in range(len(clips.parameters)):
+        _corners(table.axes, clips.parameters[n], index, share)
         # A clip that ends before it could pass the goal need not be known so well.
-        away = math.hypot(goal[1] - here[n, 1], goal[2] - here[n, 2]) > far
+        away = np.hypot(goal.place[1] - clips.here[n, 1], goal.place[2] - clips.here[n, 2]) > far
         way = coarse if away else fine
-        _lay(paths, leave, index, share, enter[n], here[n], way)
+        _lay(table, index, share, clips.enter[n], clips.here[n], way)
         length = 0.0
         for w in range(len(way) - 1):
-            length += math.sqrt((way[w + 1, 1] - way[w, 1]) ** 2 + (way[w + 1, 2] - way[w, 2]) ** 2)
-        places[n, :] = way[-1]
-        spent[n] = max(length, least)
-        done[n] = math.inf if away else _cheapest_pass(way, goal, limits)
-        cosine, sine = math.cos(places[n, 0]), math.sin(places[n, 0])
-        x, z = goal[1] - places[n, 1], goal[2] - places[n, 2]
-        ahead, left = x * sine + z * cosine, x * cosine - z * sine
-        if math.isnan(goal[0]):
-            onward[n] = spent[n] + arc_then_straight(ahead, left, radii[0], radii[1])
-        else:
-            onward[n] = spent[n] + dubins(ahead, left, goal[0] - places[n, 0], radii[0], radii[1])
+            length += math.sqrt(squared(way[w + 1, 1] - way[w, 1]) + squared(way[w + 1, 2] - way[w, 2]))
+        for k in range(3):
+            costs.places[n, k] = way[-1, k]
+        costs.spent[n] = max(length, goal.least)
+        costs.done[n] = math.inf if away else _cheapest_pass(way, goal.place, goal.limits)
+        costs.onward[n] = costs.spent[n] + path_length(costs.places[n], goal.place, goal.radii[0], goal.radii[1])

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.control.outlook import Outlook, even_shares, outlook_of
-from marey.core._arrays import Floats, Ints, checked_index, frozen, rebuilt, settle
+from marey.control.outlook_kernels import read_rows
+from marey.control.reach_kernels import ReachGrid, keep_new, pass_cells
+from marey.core.arrays import Floats, Ints, check_index, freeze_array, reduce_frozen, set_readonly
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.pmg import ParametricMotionGraph
@@ -54,17 +56,17 @@ class Reach:
     def __post_init__(self) -> None:
         put = object.__setattr__
         for name in ("x", "z", "headings"):
-            put(self, name, frozen(getattr(self, name), name, (None,)))
+            put(self, name, freeze_array(getattr(self, name), name, (None,)))
         shape = (len(self.x), len(self.z), len(self.headings))
         for name in ("seconds", "near"):
             # They hold infinities, which `frozen` would refuse.
             values = np.array(getattr(self, name), dtype=np.float64)
             if values.shape != shape or np.isnan(values).any():
                 raise InvalidValue(f"{name} must have shape {shape} and no NaN, got {values.shape}")
-            put(self, name, settle(values))
+            put(self, name, set_readonly(values))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     @property
     def cell(self) -> float:
@@ -159,7 +161,7 @@ def reach(
         raise InvalidValue(f"seconds must be above 0, got {seconds!r}")
     if not (np.isfinite(cell) and cell > 0.0):
         raise InvalidValue(f"a cell must be wider than 0 m, got {cell!r}")
-    if checked_index(headings, "headings") < 4:
+    if check_index(headings, "headings") < 4:
         raise InvalidValue(f"expected at least 4 headings, got {headings}")
     if not graph.nodes:
         raise InvalidValue(f"{graph.name!r} has no nodes yet; add a node first")
@@ -227,23 +229,20 @@ class _Grid:
 
     def _ended(self, node: str, parameters: Floats, here: Floats, enter: Floats, gone: Floats) -> list[_Ends]:
         """Clips of a node, entered into the cells; those of their ends that are new."""
-        from marey.control.outlook_kernels import read_rows
-        from marey.control.reach_kernels import keep_new, pass_cells
-
         table = self.outlook.table(node)
         ways = self.outlook.ways(node, parameters, here, enter)
         read = np.empty((len(parameters), 2))
         rows = np.stack([table.leave, self.durations[node]], axis=1)
         read_rows(table.axes, rows, parameters, read)
         after = gone + np.maximum(read[:, 0] - enter, 0.0) * read[:, 1]
-        sizes = (self.longest, self.cell, self.n, self.n_headings)
-        pass_cells(ways, gone, after, *sizes, self.soonest, self.near)
+        grid = ReachGrid(self.longest, self.cell, self.n, self.n_headings)
+        pass_cells(ways, gone, after, grid, self.soonest, self.near)
         bins, n_bins = _bins(table.axes, parameters)
         if node not in self.known:
-            self.known[node] = np.full(len(self.soonest) * n_bins, np.inf)
+            self.known[node] = np.full((len(self.soonest), n_bins), np.inf)
         kept = np.empty(len(parameters), dtype=np.int64)
         places = np.ascontiguousarray(ways[:, -1])
-        count = keep_new(places, bins, after, *sizes, n_bins, self.known[node], _SOONER, kept)
+        count = keep_new(places, bins, after, grid, _SOONER, self.known[node], kept)
         row = kept[:count]
         return [_Ends(node, places[row], parameters[row], after[row])] if count else []
 

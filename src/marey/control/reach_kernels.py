@@ -1,21 +1,32 @@
-"""Compiled: where a figure can get to, clip by clip, on a grid of places and headings.
+"""Compiled: where a character can get to, clip by clip, on a grid of places and headings.
 
 Key: the grid has n x n cells of places about the origin, and H headings; cell (i, j, h) is x, z and heading. A state is
 the end of a clip: a place, the clip's parameters and the seconds gone. What is known of a cell is the soonest second at
-which the figure was in it and how near to its middle it came.
+which the character was in it and how near to its middle it came.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
+from marey.maths.vector_kernels import squared
 
 
-@inner
-def cell_of(place: Any, cell: float, n: int, n_headings: int) -> int:
+class ReachGrid(NamedTuple):
+    """longest : seconds that are followed. cell : metres of a cell. n : cells to a side. n_headings : in a circle."""
+
+    longest: float
+    cell: float
+    n: int
+    n_headings: int
+
+
+@helper
+def _cell_of(place: Floats1D, grid: ReachGrid) -> int:
     """The number of a place's cell, -1 outside the grid. The middle cell's middle is the origin."""
+    cell, n, n_headings = grid.cell, grid.n, grid.n_headings
     i, j = math.floor(place[1] / cell + 0.5) + n // 2, math.floor(place[2] / cell + 0.5) + n // 2
     if i < 0 or j < 0 or i >= n or j >= n:
         return -1
@@ -25,18 +36,19 @@ def cell_of(place: Any, cell: float, n: int, n_headings: int) -> int:
 
 @kernel
 def pass_cells(
-    ways: Any, first: Any, last: Any, longest: float, cell: float, n: int, n_headings: int, soonest: Any, near: Any
+    ways: Floats3D, first: Floats1D, last: Floats1D, grid: ReachGrid, soonest: Out[Floats1D], near: Out[Floats1D]
 ) -> None:
-    """Enter ways (N, W, 3), gone along from seconds `first` to `last` (N,), into the cells that they pass.
+    """Enter paths (N, W, 3), gone along from seconds `first` to `last` (N,), into the cells that they pass.
 
     soonest, near : (n n H,) seconds, and metres from the middle of the cell; changed in place.
     """
+    longest, cell, n, n_headings = grid
     n_points = ways.shape[1]
     place = ways[0, 0].copy()
     for w in range(len(ways)):
         way = 0.0
         for k in range(n_points - 1):
-            way += math.sqrt((ways[w, k + 1, 1] - ways[w, k, 1]) ** 2 + (ways[w, k + 1, 2] - ways[w, k, 2]) ** 2)
+            way += math.sqrt(squared(ways[w, k + 1, 1] - ways[w, k, 1]) + squared(ways[w, k + 1, 2] - ways[w, k, 2]))
         # Four moments in each cell, so that hardly any is stepped over.
         steps = max(n_points - 1, int(4.0 * way / cell) + 1)
         for s in range(steps + 1):
@@ -48,7 +60,7 @@ def pass_cells(
             t = at - k
             for c in range(3):
                 place[c] = ways[w, k, c] * (1.0 - t) + ways[w, k + 1, c] * t
-            where = cell_of(place, cell, n, n_headings)
+            where = _cell_of(place, grid)
             if where < 0:
                 continue
             soonest[where] = min(soonest[where], seconds)
@@ -59,23 +71,28 @@ def pass_cells(
 
 @kernel
 def keep_new(
-    places: Any, bins: Any, seconds: Any, longest: float, cell: float, n: int, n_headings: int, n_bins: int,
-    known: Any, sooner: float, kept: Any,
-) -> int:  # fmt: skip
-    """Which states (N,) are new: none was in their cell and bin of parameters before, or only some later by `sooner`.
+    places: Floats2D,
+    bins: Ints1D,
+    seconds: Floats1D,
+    grid: ReachGrid,
+    sooner: float,
+    known: Out[Floats2D],
+    kept: Out[Ints1D],
+) -> int:
+    """Find the new states: none was in their cell and bin of parameters before, or only some later by `sooner`.
 
-    known : (n n H n_bins,) seconds of the soonest, changed in place. Numbers of the states go into `kept`.
+    places, bins, seconds : (N, 3), (N,) and (N,) of the states. known : (n n H, bins) seconds of the soonest, changed
+    in place. Indices of new states go into `kept` (N,); returns how many there are.
     """
     count = 0
     for k in range(len(places)):
-        if seconds[k] >= longest:
+        if seconds[k] >= grid.longest:
             continue
-        where = cell_of(places[k], cell, n, n_headings)
+        where = _cell_of(places[k], grid)
         if where < 0:
             continue
-        key = where * n_bins + bins[k]
-        if seconds[k] < known[key] - sooner:
-            known[key] = seconds[k]
+        if seconds[k] < known[where, bins[k]] - sooner:
+            known[where, bins[k]] = seconds[k]
             kept[count] = k
             count += 1
     return count

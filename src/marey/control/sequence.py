@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from marey.control.routes import next_option, steps_to
-from marey.core._arrays import Floats, checked_index, frozen
+from marey.core.arrays import Floats, check_index, freeze_array
 from marey.errors import InvalidValue, NoResult
 from marey.pmg import Choice, Moment, ParametricMotionGraph
 from marey.pmg.requests import check_wishes
@@ -41,13 +41,13 @@ class Action:
             raise InvalidValue(f"an action needs the name of a node, got {self.node!r}")
         if self.until is not None and not callable(self.until):
             raise InvalidValue(f"until must be a function of a moment, got {type(self.until).__name__}")
-        if self.times is not None and checked_index(self.times, "times") < 1:
+        if self.times is not None and check_index(self.times, "times") < 1:
             raise InvalidValue(f"an action must be played at least once, got times={self.times}")
         if self.parameters is not None:
             if self.wishes:
                 raise InvalidValue(f"action {self.node!r} has both parameters and wishes; give one of them")
             given = np.atleast_1d(np.asarray(self.parameters, dtype=np.float64))
-            object.__setattr__(self, "parameters", frozen(given, f"parameters of action {self.node!r}", (None,)))
+            object.__setattr__(self, "parameters", freeze_array(given, f"parameters of action {self.node!r}", (None,)))
 
     @property
     def most(self) -> float:

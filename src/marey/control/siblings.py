@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from marey.control.inertia_lock import LockedStream
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
+from marey.core.placement import find_facing
 from marey.core.protocols import Stream
 from marey.edit import cycle
-from marey.edit._figure import facing
 from marey.errors import NoResult, UnknownName, similar
 
 __all__ = ["KINDS", "TURNS", "siblings", "strides"]
@@ -76,7 +76,7 @@ def strides(clips: Sequence[Motion], turns: Sequence[float] = TURNS, margin: flo
     for motion in clips:
         phase, first, last = phase_of(motion)
         frames = np.arange(first, last + 1)
-        heading = facing(motion.skeleton, motion.world().positions)
+        heading = find_facing(motion.skeleton, motion.world().positions)
         for start in cycles_of(motion, max(margin, 1e-6)).tolist():
             at: Floats = np.interp([start - margin, start, start + 1, start + 1 + margin], phase[frames], frames)
             turn = float(np.diff(np.interp(at[1:3], np.arange(len(heading)), heading))[0])

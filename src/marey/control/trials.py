@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 
 from marey.control.inertia_reel import carried
 from marey.control.trials_gait import gait_figures
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
+from marey.core.placement import find_facing
 from marey.core.protocols import Stream
-from marey.edit._figure import facing
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue
 from marey.maths import filters, rigid2d
 from marey.measure import measure
@@ -104,9 +103,9 @@ def try_stream(
     """
     if trials < 1:
         raise InvalidValue(f"expected at least 1 trial, got {trials}")
-    wait = checked_number(longest, "longest in seconds", above=True)
+    wait = check_number(longest, "longest in seconds", above=True)
     chance = np.random.default_rng(rng)
-    way = figure_of_eight() if path is None else frozen(path, "path", (None, 2))
+    way = figure_of_eight() if path is None else freeze_array(path, "path", (None, 2))
     if len(way) < 2:
         raise InvalidValue("a path needs at least two points")
     stream, timed = make(), list[float]()
@@ -115,10 +114,10 @@ def try_stream(
     answers = _answers(turning, asked, wait)
     along = make()
     _ask_speed(along, speed)
-    following = _follow(along, way, checked_number(seconds, "seconds", above=True), timed)
+    following = _follow(along, way, check_number(seconds, "seconds", above=True), timed)
     apart, pace = _path_figures(following, way)
     figures = measure(replace(turning, contacts=None))
-    # The first frames load compiled code, and fill the cleanup's window.
+    # The first frames fill the cleanup's window.
     spent = np.array(timed[round(stream.fps) :])
     return StreamFigures(
         response=float(np.median(answers)),
@@ -263,7 +262,7 @@ def _turns(
 
 def _answers(motion: Motion, asked: list[tuple[int, float]], longest: float) -> Floats:
     """(n,) seconds that each turn took."""
-    yaw = filters.gaussian(facing(motion.skeleton, motion.world().positions), _SWAY * motion.fps)
+    yaw = filters.gaussian(find_facing(motion.skeleton, motion.world().positions), _SWAY * motion.fps)
     hold = max(1, round(_FOR * motion.fps))
     out = []
     for first, direction in asked:
@@ -326,16 +325,16 @@ def _joined(frames: list[Motion]) -> Motion:
     bones = None
     if any(frame.bone_offsets is not None for frame in frames):
         own = first.skeleton.offsets[None]
-        bones = settle(np.concatenate([own if f.bone_offsets is None else f.bone_offsets for f in frames]))
+        bones = set_readonly(np.concatenate([own if f.bone_offsets is None else f.bone_offsets for f in frames]))
     contacts = None
     if all(frame.contacts is not None for frame in frames) and first.contacts is not None:
         mask = np.concatenate([frame.contacts.mask for frame in frames if frame.contacts is not None])
-        contacts = Contacts(first.contacts.points, settle(mask))
+        contacts = Contacts(first.contacts.points, set_readonly(mask))
     return carried(
         Motion(
             first.skeleton,
-            settle(np.concatenate([frame.root_positions for frame in frames])),
-            settle(np.concatenate([frame.rotations for frame in frames])),
+            set_readonly(np.concatenate([frame.root_positions for frame in frames])),
+            set_readonly(np.concatenate([frame.rotations for frame in frames])),
             first.fps,
             name=first.name,
             contacts=contacts,

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.edit._figure import left_axis
+from marey.core.placement import find_left_axis
 from marey.measure.gait import find_strides
 
 __all__ = ["GaitFigures", "gait_figures", "lean"]
@@ -52,6 +52,6 @@ def lean(motion: Motion) -> Floats:
     roles, positions = motion.skeleton.roles, motion.world().positions
     top = next((roles[name] for name in ("neck", "head", "chest") if name in roles), roles["hips"])
     trunk = positions[:, top] - positions[:, roles["hips"]]
-    left = np.asarray(left_axis(motion.skeleton, positions)) * [1.0, 0.0, 1.0]
+    left = np.asarray(find_left_axis(motion.skeleton, positions)) * [1.0, 0.0, 1.0]
     left = left / np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-12)
     return np.asarray(np.arctan2((trunk * left).sum(axis=1), trunk[:, 1]))

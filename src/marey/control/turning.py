@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.maths import rigid2d
 
 __all__ = ["arc_and_straight"]

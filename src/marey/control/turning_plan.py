@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from marey.control.outlook import Outlook, even_shares
-from marey.core._arrays import Floats, Ints
+from marey.control.turning_kernels import cost_after, sweep
+from marey.core.arrays import Floats, Ints
 from marey.maths import rigid2d
 from marey.pmg import Moment, Option, ParametricMotionGraph
 
@@ -47,8 +48,6 @@ class TurnPlan:
     """
 
     def __init__(self, outlook: Outlook, ring: tuple[str, ...]) -> None:
-        from marey.control.turning_kernels import sweep
-
         self._outlook = outlook
         onward = [self._onward(node, ring[(k + 1) % len(ring)]) for k, node in enumerate(ring)]
         values = np.zeros((len(outlook.table(ring[0]).grid), _HEADINGS))
@@ -70,7 +69,7 @@ class TurnPlan:
         here = outlook.join(node, after).entered(grid[parent], chosen, np.zeros((len(chosen), 3)))
         ways = outlook.ways(after, chosen, here, enter)
         index, share = outlook.corners(after, chosen)
-        turns = ways[:, -1, 0].reshape(len(grid), -1)
+        turns = np.ascontiguousarray(ways[:, -1, 0]).reshape(len(grid), -1)
         return turns, index.reshape(*turns.shape, -1), share.reshape(*turns.shape, -1)
 
     def best(self, moment: Moment, option: Option, direction: float, parameters: Floats) -> Floats:
@@ -80,8 +79,6 @@ class TurnPlan:
         ----------
         parameters : (d,) what is wished for; all but the turn is kept, as far as the option's box allows.
         """
-        from marey.control.turning_kernels import cost_after
-
         box, name = option.onward, option.node.name
         k = option.node.names.index("turn")
         kept = np.clip(parameters, box.low, box.high)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, checked_index, frozen, rebuilt, settle
+from marey.core.arrays import Bools, Floats, check_index, freeze_array, reduce_frozen, set_readonly
 from marey.errors import InvalidValue, UnknownName, similar
 
 
@@ -23,15 +23,15 @@ class ContactPoint:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise InvalidValue(f"a contact point needs a non-empty name, got {self.name!r}")
-        joint = checked_index(self.joint, f"the joint of contact point {self.name!r}")
+        joint = check_index(self.joint, f"the joint of contact point {self.name!r}")
         if joint < 0:
             raise InvalidValue(f"contact point {self.name!r} must sit on a joint, got index {joint}")
         object.__setattr__(self, "joint", joint)
-        offset = frozen(self.offset, f"offset of contact point {self.name!r}", (3,))
+        offset = freeze_array(self.offset, f"offset of contact point {self.name!r}", (3,))
         object.__setattr__(self, "offset", offset)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,10 +47,10 @@ class Contacts:
         if len(set(names)) != len(names):
             raise InvalidValue(f"contact points must have different names, got {', '.join(names)}")
         object.__setattr__(self, "points", points)
-        object.__setattr__(self, "mask", frozen(self.mask, "contact mask", (None, len(points)), np.bool_))
+        object.__setattr__(self, "mask", freeze_array(self.mask, "contact mask", (None, len(points)), np.bool_))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.mask)
@@ -83,19 +83,19 @@ class Contacts:
     ) -> Contacts:
         """Contacts from half-open intervals per point name; points without intervals never touch."""
         points = tuple(points)
-        if checked_index(n_frames, "the number of frames") < 0:
+        if check_index(n_frames, "the number of frames") < 0:
             raise InvalidValue(f"the number of frames must not be negative, got {n_frames}")
         empty = cls(points, np.zeros((n_frames, len(points)), dtype=bool))
         mask = empty.mask.copy()
         for name, spans in intervals.items():
             column = empty.index(name)
             for ends in spans:
-                start, stop = (checked_index(end, f"the ends of a contact of {name!r}") for end in ends)
+                start, stop = (check_index(end, f"the ends of a contact of {name!r}") for end in ends)
                 if not 0 <= start < stop <= n_frames:
                     span = f"contact of {name!r} from {start} to {stop}"
                     raise InvalidValue(f"{span} does not fit a motion of {n_frames} frames")
                 mask[start:stop, column] = True
-        return cls(points, settle(mask))
+        return cls(points, set_readonly(mask))
 
     def sliced(self, start: int, stop: int) -> Contacts:
         """The contacts of frames `start` to `stop`."""

@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, settle
-from marey.core.compiled import worthwhile
+from marey.core.arrays import Floats, set_readonly
+from marey.core.kinematics_kernels import forward, forward_pose
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 from marey.maths import quat
-
-# From this many joint poses on, loading the compiled kernel costs less than plain NumPy takes.
-BREAK_EVEN = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,13 +43,8 @@ def forward_kinematics(
         offsets = _input(bone_offsets, "bone_offsets", (n_frames, n_joints, 3))
     positions = np.empty((n_frames, n_joints, 3))
     world_rotations = np.empty((n_frames, n_joints, 4))
-    if worthwhile(n_frames * n_joints, BREAK_EVEN):
-        from marey.core import _kernels
-
-        _kernels.forward(skeleton.parents, offsets, root, local, positions, world_rotations)
-    else:
-        _forward_plain(skeleton.parents, offsets, root, local, positions, world_rotations)
-    return World(settle(positions), settle(world_rotations))
+    forward(skeleton.parents, offsets, root, local, positions, world_rotations)
+    return World(set_readonly(positions), set_readonly(world_rotations))
 
 
 def pose_world(
@@ -60,11 +52,8 @@ def pose_world(
 ) -> tuple[Floats, Floats]:
     """One frame, as a stream needs it: (3,), (J, 4) and (J, 3) in; positions (J, 3) and rotations (J, 4) out.
 
-    Always compiled: the first call in a process loads the kernel, later ones take microseconds. The results
-    are the caller's to change.
+    The results are the caller's to change.
     """
-    from marey.core import _kernels
-
     n_joints = len(skeleton)
     local = _input(rotations, "rotations", (n_joints, 4))
     root = _input(root_position, "root_position", (3,))
@@ -72,7 +61,7 @@ def pose_world(
     if bone_offsets is not None:
         offsets = _input(bone_offsets, "bone_offsets", (n_joints, 3))
     positions, world_rotations = np.empty((n_joints, 3)), np.empty((n_joints, 4))
-    _kernels.forward_pose(skeleton.parents, offsets, root, local, positions, world_rotations)
+    forward_pose(skeleton.parents, offsets, root, local, positions, world_rotations)
     return positions, world_rotations
 
 
@@ -91,32 +80,12 @@ def joint_path(
         offset = skeleton.offsets[j] if bone_offsets is None else bone_offsets[:, j]
         position = position + quat.rotate(rotation, offset)
         rotation = quat.mul(rotation, rotations[:, j])
-    return position if len(chain) == 1 else settle(position)
+    return position if len(chain) == 1 else set_readonly(position)
 
 
 def _input(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
-    """A read-only view in C order, so that a kernel sees one type of array only and is compiled once.
-
-    The shape has to be right, as compiled code does not check where it reads.
-    """
+    """A C-contiguous array of the right shape, which compiled code does not check."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.shape != shape:
         raise InvalidValue(f"{name} must have shape {shape}, got {array.shape}")
-    return settle(array.view() if array.flags.aligned else array.copy())
-
-
-def _forward_plain(
-    parents: Ints,
-    offsets: Floats,
-    root_positions: Floats,
-    rotations: Floats,
-    positions: Floats,
-    world_rotations: Floats,
-) -> None:
-    """The kernel's work without Numba: a loop over joints, vectorised over frames."""
-    positions[:, 0] = root_positions
-    world_rotations[:, 0] = rotations[:, 0]
-    for j, parent in enumerate(parents[1:].tolist(), start=1):
-        above = world_rotations[:, parent]
-        positions[:, j] = positions[:, parent] + quat.rotate(above, offsets[:, j])
-        world_rotations[:, j] = quat.mul(above, rotations[:, j])
+    return array

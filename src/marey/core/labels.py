@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Bools, checked_index, settle
+from marey.core.arrays import Bools, check_index, set_readonly
 from marey.errors import InvalidValue
 
 
@@ -54,7 +54,7 @@ class Labels:
         for item in self.items:
             if item.name == name:
                 mask[item.start : item.stop] = True
-        return settle(mask)
+        return set_readonly(mask)
 
     def sliced(self, start: int, stop: int) -> Labels:
         """What is left of the labels on frames `start` to `stop`, counted from `start`."""
@@ -73,7 +73,7 @@ def _checked(item: Iterable[object]) -> Label:
     name = parts[0]
     if not isinstance(name, str) or not name:
         raise InvalidValue(f"a label needs a non-empty name, got {name!r}")
-    start, stop = (checked_index(end, f"the ends of label {name!r}") for end in parts[1:])
+    start, stop = (check_index(end, f"the ends of label {name!r}") for end in parts[1:])
     if not 0 <= start < stop:
         raise InvalidValue(f"label {name!r} must have 0 <= start < stop, got {start} to {stop}")
     return Label(name, start, stop)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marey.core._arrays import Floats, as_type, settle
+from marey.core.arrays import Floats, convert_array, set_readonly
 from marey.errors import InvalidValue
 from marey.maths import quat
 
@@ -67,11 +67,11 @@ def find_hinge(
     axis: Floats = crosses.sum(axis=0)
     bend = np.linalg.norm(crosses, axis=-1) / (_length(up) * _length(down)).reshape(-1)
     if bend.max(initial=0.0) >= np.sin(_STRAIGHT) and np.linalg.norm(axis) > _NOTHING**2:
-        return settle(axis / np.linalg.norm(axis))
+        return set_readonly(axis / np.linalg.norm(axis))
     if fallback is None:
         raise InvalidValue("the limb never bends, so its hinge cannot be seen; give a fallback axis")
     (given,) = _checked(where, hinge=fallback)
-    return settle(given.copy())
+    return set_readonly(given.copy())
 
 
 def hinge_angle(upper_offset: ArrayLike, lower_offset: ArrayLike, knee: ArrayLike, hinge: ArrayLike) -> Floats:
@@ -158,11 +158,11 @@ def solve_limb(
 
     scale = np.clip(distance / np.maximum(length, _NOTHING), 1.0 - max_stretch, 1.0 + max_stretch)
     return LimbPose(
-        hip=settle(quat.inv_mul(parent, hip_world)),
-        knee=settle(turned_knee),
-        ankle=settle(turned_ankle),
-        scale=settle(np.asarray(scale)),
-        residue=settle(np.asarray(np.abs(distance - scale * length))),
+        hip=set_readonly(quat.inv_mul(parent, hip_world)),
+        knee=set_readonly(turned_knee),
+        ankle=set_readonly(turned_ankle),
+        scale=set_readonly(np.asarray(scale)),
+        residue=set_readonly(np.asarray(np.abs(distance - scale * length))),
     )
 
 
@@ -179,7 +179,7 @@ def _checked(where: str, **arguments: ArrayLike) -> list[Floats]:
     """The arguments as float arrays of one leading shape, in the order given; the hinge made unit."""
     arrays = {}
     for name, value in arguments.items():
-        array = as_type(value, f"{where}: {name}")
+        array = convert_array(value, f"{where}: {name}")
         size = 4 if name in _ROTATIONS else 3
         if array.shape[-1:] != (size,):
             raise InvalidValue(f"{where}: expected {name} of shape (..., {size}), got {array.shape}")

@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, checked_fps, checked_names, frame_run, frozen, rebuilt, settle
+from marey.core.arrays import (
+    Bools,
+    Floats,
+    check_fps,
+    check_names,
+    freeze_array,
+    reduce_frozen,
+    resolve_frames,
+    set_readonly,
+)
 from marey.core.source import Source
 from marey.errors import InvalidValue, UnknownName, similar
 
@@ -35,22 +44,22 @@ class Markers:
     source: Source = field(default_factory=Source)
 
     def __post_init__(self) -> None:
-        names = checked_names(self.names, "marker")
-        valid = frozen(self.valid, "valid", (None, len(names)), np.bool_)
+        names = check_names(self.names, "marker")
+        valid = freeze_array(self.valid, "valid", (None, len(names)), np.bool_)
         if len(valid) == 0:
             raise InvalidValue("a recording of markers needs at least one frame")
         shape = (len(valid), len(names), 3)
-        positions = frozen(self.positions, "positions", shape, finite=False)
+        positions = freeze_array(self.positions, "positions", shape, finite=False)
         if positions[~valid].any():  # where nothing was seen, files have whatever they like, NaN among it
-            positions = settle(np.where(valid[:, :, None], positions, 0.0))
+            positions = set_readonly(np.where(valid[:, :, None], positions, 0.0))
         put = object.__setattr__
         put(self, "names", names)
-        put(self, "fps", checked_fps(self.fps))
+        put(self, "fps", check_fps(self.fps))
         put(self, "valid", valid)
-        put(self, "positions", frozen(positions, "positions", shape))
+        put(self, "positions", freeze_array(positions, "positions", shape))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -69,7 +78,7 @@ class Markers:
 
     def __getitem__(self, frames: slice | int) -> Markers:
         """``markers[a:b]``: frames a to b; ``markers[i]``: the one frame."""
-        start, stop = frame_run(frames, len(self))
+        start, stop = resolve_frames(frames, len(self))
         return replace(self, positions=self.positions[start:stop], valid=self.valid[start:stop])
 
     def __iter__(self) -> Iterator[Markers]:

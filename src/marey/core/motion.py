@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, as_type, checked_fps, frame_run, frozen, rebuilt, settle
+from marey.core.arrays import (
+    Floats,
+    check_fps,
+    convert_array,
+    freeze_array,
+    reduce_frozen,
+    resolve_frames,
+    set_readonly,
+)
 from marey.core.kinematics import World, forward_kinematics, joint_path
 from marey.core.labels import Labels
 from marey.core.skeleton import Skeleton
@@ -56,13 +64,13 @@ class Motion:
 
     def __post_init__(self) -> None:
         n_joints = len(self.skeleton)
-        rotations = frozen(self.rotations, "rotations", (None, n_joints, 4), finite=False)
+        rotations = freeze_array(self.rotations, "rotations", (None, n_joints, 4), finite=False)
         n_frames = len(rotations)
         if n_frames == 0:
             raise InvalidValue("a motion needs at least one frame")
         squares = np.einsum("fjk,fjk->fj", rotations, rotations)
         if not max(squares.max() - 1.0, 1.0 - squares.min()) <= 2 * UNIT_TOLERANCE:
-            frozen(rotations, "rotations", rotations.shape)  # says so where it is because they are not finite
+            freeze_array(rotations, "rotations", rotations.shape)  # says so where it is because they are not finite
             f, j = (int(i) for i in np.argwhere(np.abs(squares - 1.0) > 2 * UNIT_TOLERANCE)[0])
             raise InvalidValue(
                 f"rotations must be unit quaternions; frame {f} of {self.skeleton.names[j]!r} has length "
@@ -77,10 +85,10 @@ class Motion:
             )
         put = object.__setattr__
         put(self, "rotations", rotations)
-        put(self, "root_positions", frozen(self.root_positions, "root_positions", (n_frames, 3)))
-        put(self, "fps", checked_fps(self.fps))
+        put(self, "root_positions", freeze_array(self.root_positions, "root_positions", (n_frames, 3)))
+        put(self, "fps", check_fps(self.fps))
         if self.bone_offsets is not None:
-            put(self, "bone_offsets", frozen(self.bone_offsets, "bone_offsets", (n_frames, n_joints, 3)))
+            put(self, "bone_offsets", freeze_array(self.bone_offsets, "bone_offsets", (n_frames, n_joints, 3)))
         values = self.source.channel_values
         if values is not None and len(values) != n_frames:  # they no longer speak of these frames
             put(self, "source", replace(self.source, channel_values=None))
@@ -96,7 +104,7 @@ class Motion:
                 )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.rotations)
@@ -111,7 +119,7 @@ class Motion:
 
     def __getitem__(self, frames: slice | int) -> Motion:
         """``motion[a:b]``: frames a to b with their contacts and labels; ``motion[i]``: the one frame."""
-        start, stop = frame_run(frames, len(self))
+        start, stop = resolve_frames(frames, len(self))
         return replace(
             self,
             root_positions=self.root_positions[start:stop],
@@ -140,7 +148,7 @@ class Motion:
 
         Returns a Motion with one frame for each time given, without contacts and labels.
         """
-        times = frozen(np.atleast_1d(as_type(seconds, _TIMES)), _TIMES, (None,))
+        times = freeze_array(np.atleast_1d(convert_array(seconds, _TIMES)), _TIMES, (None,))
         slack = 1e-9 * max(1.0, self.duration)
         if times.size == 0:
             raise InvalidValue("expected one time in seconds or several, got none")
@@ -158,12 +166,12 @@ class Motion:
         def mix(values: Floats) -> Floats:
             weight = t.reshape(-1, *[1] * (values.ndim - 1))
             mixed: Floats = values[before] * (1.0 - weight) + values[after] * weight
-            return settle(mixed)
+            return set_readonly(mixed)
 
         return replace(
             self,
             root_positions=mix(self.root_positions),
-            rotations=settle(quat.slerp(self.rotations[before], self.rotations[after], t[:, None])),
+            rotations=set_readonly(quat.slerp(self.rotations[before], self.rotations[after], t[:, None])),
             bone_offsets=None if self.bone_offsets is None else mix(self.bone_offsets),
             contacts=None,
             labels=Labels(),
@@ -172,11 +180,11 @@ class Motion:
 
     def moved(self, transform: ArrayLike) -> Motion:
         """The motion carried across the floor by `transform` = rigid2d (theta, x, z)."""
-        rigid = frozen(transform, "transform", (3,))
+        rigid = freeze_array(transform, "transform", (3,))
         rotations = self.rotations.copy()
         rotations[:, 0] = quat.mul(rigid2d.to_quat(rigid), rotations[:, 0])
         return replace(
             self,
-            root_positions=settle(rigid2d.apply(rigid, self.root_positions)),
-            rotations=settle(rotations),
+            root_positions=set_readonly(rigid2d.apply(rigid, self.root_positions)),
+            rotations=set_readonly(rotations),
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints, checked_index, checked_names, frozen, rebuilt, settle
+from marey.core.arrays import Bools, Floats, Ints, check_index, check_names, freeze_array, reduce_frozen, set_readonly
 from marey.core.roles import Roles, find_roles
 from marey.errors import InvalidValue, JointNotFound, similar
 
@@ -36,11 +36,11 @@ class Skeleton:
     _roles: Roles | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        names = checked_names(self.names, "joint")
+        names = check_names(self.names, "joint")
         n = len(names)
         if n == 0:
             raise InvalidValue("a skeleton needs at least one joint")
-        parents = frozen(self.parents, "parents", (n,), np.int64)
+        parents = freeze_array(self.parents, "parents", (n,), np.int64)
         if parents[0] != -1:
             raise InvalidValue(f"joint 0 is the root and its parent must be -1, got {parents[0]}")
         wrong = np.flatnonzero((parents[1:] < 0) | (parents[1:] >= np.arange(1, n))) + 1
@@ -52,13 +52,13 @@ class Skeleton:
         put = object.__setattr__
         put(self, "names", names)
         put(self, "parents", parents)
-        put(self, "offsets", frozen(self.offsets, "offsets", (n, 3)))
+        put(self, "offsets", freeze_array(self.offsets, "offsets", (n, 3)))
         put(self, "role_map", MappingProxyType(dict(self.role_map)))
         if self.role_map:
             _ = self.roles  # a map that names unknown joints or roles is refused here, not at first use
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made, (names, parents, offsets, role_map) = rebuilt(self)
+        made, (names, parents, offsets, role_map) = reduce_frozen(self)
         return made, (names, parents, offsets, dict(role_map))
 
     def __len__(self) -> int:
@@ -100,7 +100,7 @@ class Skeleton:
             flags[j] &= is_end_name(self.names[j], self.names[self.parents[j]])
             flags[self.parents[j]] &= flags[j]
         flags[0] = False
-        return settle(flags)
+        return set_readonly(flags)
 
     @property
     def rest_positions(self) -> Floats:
@@ -109,18 +109,18 @@ class Skeleton:
         positions[0] = 0.0
         for j, parent in enumerate(self.parents[1:].tolist(), start=1):
             positions[j] += positions[parent]
-        return settle(positions)
+        return set_readonly(positions)
 
     @property
     def bone_lengths(self) -> Floats:
         """(J,) metres from each joint to its parent; 0 for the root."""
         lengths: Floats = np.linalg.norm(self.offsets, axis=1)
         lengths[0] = 0.0
-        return settle(lengths)
+        return set_readonly(lengths)
 
     def chain(self, joint: int) -> tuple[int, ...]:
         """The joints from the root down to `joint`, both included."""
-        path = [checked_index(joint, "a joint")]
+        path = [check_index(joint, "a joint")]
         if not 0 <= path[0] < len(self):
             raise JointNotFound(f"expected a joint from 0 to {len(self) - 1}, got {joint}")
         while (parent := int(self.parents[path[-1]])) >= 0:

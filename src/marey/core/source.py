@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, frozen, rebuilt
+from marey.core.arrays import Floats, freeze_array, reduce_frozen
 from marey.errors import InvalidValue
 
 _UPS = ("x", "y", "z", "-x", "-y", "-z")
@@ -63,13 +63,13 @@ class Source:
         if self.channels is not None:
             put(self, "channels", tuple(tuple(joint) for joint in self.channels))
         if self.file_offsets is not None:
-            put(self, "file_offsets", frozen(self.file_offsets, "file_offsets", (None, 3)))
+            put(self, "file_offsets", freeze_array(self.file_offsets, "file_offsets", (None, 3)))
         if self.channel_values is not None:
-            rows = frozen(self.channel_values, "channel_values", (None, None), finite=False)
+            rows = freeze_array(self.channel_values, "channel_values", (None, None), finite=False)
             put(self, "channel_values", rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def sliced(self, start: int, stop: int) -> Source:
         """The same for frames `start` to `stop`."""

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.kinematics import World, forward_kinematics
 from marey.core.limb import find_hinge, solve_limb
 from marey.core.motion import Motion
+from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import left_axis
 from marey.errors import InvalidValue
 from marey.maths import ease, ease_in, quat
 
@@ -64,9 +64,9 @@ class Draft:
         """`motion` with the arrays of the draft."""
         return replace(
             motion,
-            root_positions=settle(self.root),
-            rotations=settle(self.rotations),
-            bone_offsets=None if self.offsets is None else settle(self.offsets),
+            root_positions=set_readonly(self.root),
+            rotations=set_readonly(self.rotations),
+            bone_offsets=None if self.offsets is None else set_readonly(self.offsets),
         )
 
     def world(self, frames: Ints | None = None) -> World:
@@ -193,7 +193,7 @@ def hinge_of(motion: Motion, world: World, limb: Limb) -> Floats:
     lower = quat.inv_rotate(turned[:, limb.knee], at[:, limb.ankle] - at[:, limb.knee])
     bend = quat.inv_mul(turned[:, limb.hip], turned[:, limb.knee])
     # Knees fold backwards and elbows forwards.
-    left = left_axis(motion.skeleton, at[:1])[0]
+    left = find_left_axis(motion.skeleton, at[:1])[0]
     forwards = np.array([-left[2], 0.0, left[0]]) * (-1.0 if limb.role.endswith("foot") else 1.0)
     up = at[0, limb.hip] - at[0, limb.knee]
     axis = np.cross(up, forwards)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
+from marey.core.placement import find_facing
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import facing
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 
@@ -56,7 +56,7 @@ def _poses(motion: Motion) -> Floats:
     world = motion.world()
     skeleton = motion.skeleton
     hips = world.positions[:, skeleton.roles["hips"]]
-    frames = np.stack([facing(skeleton, world.positions), hips[:, 0], hips[:, 2]], axis=-1)
+    frames = np.stack([find_facing(skeleton, world.positions), hips[:, 0], hips[:, 2]], axis=-1)
     body = body_joints(skeleton)
     local = rigid2d.apply(rigid2d.invert(frames)[:, None], world.positions[:, body])
     rates = np.gradient(world.positions[:, body], axis=0) * motion.fps

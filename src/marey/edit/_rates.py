@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
-from marey.edit._figure import to_rotvec_rate, with_travel
+from marey.core.placement import set_travel, to_rotvec_rate
 from marey.maths import quat
 
 
@@ -105,5 +105,7 @@ def added(motion: Motion, frames: slice, root: Floats, turns: Floats, offsets: F
     if motion.bone_offsets is not None:
         bones = motion.bone_offsets.copy()
         bones[frames] += offsets
-    turned = replace(motion, rotations=settle(rotations), bone_offsets=None if bones is None else settle(bones))
-    return with_travel(turned, travel)
+    turned = replace(
+        motion, rotations=set_readonly(rotations), bone_offsets=None if bones is None else set_readonly(bones)
+    )
+    return set_travel(turned, travel)

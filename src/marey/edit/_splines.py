@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 
 # Chords whose product is below this are as good as level; one over such a chord may not be a number any more.
 _LEVEL = 1e-200

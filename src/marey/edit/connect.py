@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.annotations import add_provenance, join_contacts, shift_labels
+from marey.core.arrays import Floats, check_number, set_readonly
 from marey.core.labels import Labels
 from marey.core.motion import Motion
-from marey.edit._figure import check_same_body, place, rooted, with_travel
-from marey.edit._notes import checked_number, joined_contacts, recorded, shifted_labels
+from marey.core.placement import bake_hips_into_root, check_same_skeleton, find_placement, set_travel
 from marey.edit._rates import Offset, Pose, offset_between, pose_at
-from marey.edit._replant import bridged, replanted_around, with_contacts
 from marey.edit._splines import fading_slope
+from marey.edit.replant import bridged, replanted_around, set_contacts
 from marey.errors import InvalidValue
 from marey.maths import ease_in, quat, rigid2d
 
@@ -41,10 +41,10 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
     """
     if abs(first.fps - second.fps) > 1e-6 * first.fps:
         raise InvalidValue(f"connect needs one rate, got {first.fps:g} and {second.fps:g} Hz; resample one first")
-    check_same_body(first.skeleton, second.skeleton, "connect")
-    steps = max(1, round(checked_number(gap, "gap in seconds") * first.fps))
-    one, two = (with_contacts(first), with_contacts(second)) if replant else (first, second)
-    one, two = rooted(one), rooted(two, first.skeleton)
+    check_same_skeleton(first.skeleton, second.skeleton, "connect")
+    steps = max(1, round(check_number(gap, "gap in seconds") * first.fps))
+    one, two = (set_contacts(first), set_contacts(second)) if replant else (first, second)
+    one, two = bake_hips_into_root(one), bake_hips_into_root(two, first.skeleton)
     seconds = steps / one.fps
     rigid = rigid2d.identity()
     if align:
@@ -57,17 +57,17 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
     n_first, n_second = len(one), len(two)
     made = replace(
         one,
-        root_positions=settle(np.concatenate([one.root_positions, between[0], two.root_positions])),
-        rotations=settle(quat.unroll(np.concatenate([one.rotations, between[1], two.rotations]))),
-        bone_offsets=settle(np.concatenate([_bones(one), between[2], _bones(two)])) if stretched else None,
-        contacts=joined_contacts([(one.contacts, n_first), (None, steps - 1), (two.contacts, n_second)]),
-        labels=Labels((*one.labels, *shifted_labels(two.labels, n_first + steps - 1))),
+        root_positions=set_readonly(np.concatenate([one.root_positions, between[0], two.root_positions])),
+        rotations=set_readonly(quat.unroll(np.concatenate([one.rotations, between[1], two.rotations]))),
+        bone_offsets=set_readonly(np.concatenate([_bones(one), between[2], _bones(two)])) if stretched else None,
+        contacts=join_contacts([(one.contacts, n_first), (None, steps - 1), (two.contacts, n_second)]),
+        labels=Labels((*one.labels, *shift_labels(two.labels, n_first + steps - 1))),
     )
-    made = with_travel(made, np.concatenate([one.travel, between[0], two.travel]))
+    made = set_travel(made, np.concatenate([one.travel, between[0], two.travel]))
     done = False
     if replant:
         made, done = replanted_around(bridged(made, n_first, n_first + steps - 1), n_first, n_first + steps - 1)
-    return recorded(
+    return add_provenance(
         made,
         "connect",
         other=second.name,
@@ -101,8 +101,8 @@ def _resting(pose: Pose) -> Pose:
 
 def _alignment(one: Motion, two: Motion, seconds: float) -> Floats:
     """The transform of the second that puts its first frame where the first clip is going."""
-    here = place(one.skeleton, one.world(), len(one) - 1)
-    there = place(two.skeleton, two[:1].world(), 0)
+    here = find_placement(one.skeleton, one.world(), len(one) - 1)
+    there = find_placement(two.skeleton, two[:1].world(), 0)
     turn = rigid2d.between(np.array([there[0], 0.0, 0.0]), np.array([here[0], 0.0, 0.0]))
     speeds = np.stack([_floor_speed(one, -1), rigid2d.apply_vector(turn, _floor_speed(two, 0))])
     goal = np.array([here[0], *(here[1:] + seconds * speeds.mean(axis=0))])

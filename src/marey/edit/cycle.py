@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, checked_index, settle
+from marey.core.annotations import add_provenance, check_frames, join_contacts, shift_labels
+from marey.core.arrays import Floats, check_index, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.labels import Labels
 from marey.core.motion import Motion
-from marey.edit._figure import place, rooted
+from marey.core.placement import bake_hips_into_root, find_placement
 from marey.edit._loops import body_joints, find_loop
-from marey.edit._notes import checked_run, joined_contacts, recorded, shifted_labels
 from marey.edit._rates import Offset, added, offset_between, pose_at
-from marey.edit._replant import replanted, with_contacts
 from marey.edit._splines import fading_slope
+from marey.edit.replant import replant_feet, set_contacts
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 
@@ -57,14 +57,14 @@ def cycle(
     steps inside the loop, 95th percentile, ``usual_position`` and ``usual_velocity``.
     """
     last = len(motion) - 1
-    n_cycles = checked_index(repeats, "repeats")
+    n_cycles = check_index(repeats, "repeats")
     if n_cycles < 1:
         raise InvalidValue(f"a loop has at least 1 cycle, got {n_cycles}")
     first, end = _ends(motion, start, stop)
-    source = with_contacts(motion) if replant else motion
-    given = rooted(source)
+    source = set_contacts(motion) if replant else motion
+    given = bake_hips_into_root(source)
     world = given[first : end + 1].world()
-    travel = rigid2d.between(place(given.skeleton, world, 0), place(given.skeleton, world, -1))
+    travel = rigid2d.between(find_placement(given.skeleton, world, 0), find_placement(given.skeleton, world, -1))
     if source.contacts is not None and source.contacts.mask[first : end + 1].all(axis=0).any():
         travel = rigid2d.identity()  # on a foot that stands all the time nobody gets away
     # The opening pose, carried to where the cycle ends, is what the closing pose ought to be.
@@ -79,7 +79,7 @@ def cycle(
     made = _chained(closed, _carries(travel, range(n_cycles)))
     cut = _residue(given[first:end], travel)
     residue = {"position_before": cut["position"], "velocity_before": cut["velocity"], **_residue(closed, travel)}
-    return recorded(
+    return add_provenance(
         made, "cycle", start=first, stop=end, repeats=n_cycles, travel=travel.tolist(), replanted=done, seam=residue
     )
 
@@ -87,12 +87,12 @@ def cycle(
 def _ends(motion: Motion, start: int | None, stop: int | None) -> tuple[int, int]:
     """Both faces of the seam, as given or found."""
     last = len(motion) - 1
-    if stop is not None and checked_index(stop, "stop") > last:
+    if stop is not None and check_index(stop, "stop") > last:
         raise InvalidValue(f"frame stop is the other face of the seam and must exist: at most {last}, got {stop}")
     if start is not None and stop is not None:
-        return checked_run(motion, start, stop, least=_FEWEST)
+        return check_frames(motion, start, stop, least=_FEWEST)
     for name, frame in (("start", start), ("stop", stop)):
-        if frame is not None and not 0 <= checked_index(frame, name) <= last:
+        if frame is not None and not 0 <= check_index(frame, name) <= last:
             raise InvalidValue(f"{name} must be a frame from 0 to {last}, got {frame}")
     return find_loop(motion, start, stop, _SHORTEST)
 
@@ -114,11 +114,13 @@ def _chained(closed: Motion, carries: Sequence[Floats]) -> Motion:
     n, times = len(closed), len(copies)
     return replace(
         closed,
-        root_positions=settle(np.concatenate([copy.root_positions for copy in copies])),
-        rotations=settle(np.concatenate([copy.rotations for copy in copies])),
-        bone_offsets=None if closed.bone_offsets is None else settle(np.concatenate([closed.bone_offsets] * times)),
+        root_positions=set_readonly(np.concatenate([copy.root_positions for copy in copies])),
+        rotations=set_readonly(np.concatenate([copy.rotations for copy in copies])),
+        bone_offsets=None
+        if closed.bone_offsets is None
+        else set_readonly(np.concatenate([closed.bone_offsets] * times)),
         contacts=_repeated(closed.contacts, n, times),
-        labels=Labels(tuple(x for k in range(times) for x in shifted_labels(closed.labels, k * n))),
+        labels=Labels(tuple(x for k in range(times) for x in shift_labels(closed.labels, k * n))),
     )
 
 
@@ -126,7 +128,7 @@ def _planted(closed: Motion, travel: Floats) -> tuple[Motion, bool]:
     """The loop with its feet planted as in the middle of many cycles, and whether there was anything to plant."""
     n = len(closed)
     beside = int(np.ceil(_AROUND * closed.fps / n))
-    made, done = replanted(_chained(closed, _carries(travel, range(-beside, beside + 1))))
+    made, done = replant_feet(_chained(closed, _carries(travel, range(-beside, beside + 1))))
     if not done:
         return closed, False
     own = made[beside * n : (beside + 1) * n]
@@ -170,4 +172,4 @@ def _spread(seam: Offset, n: int, fps: float, travel: Floats) -> tuple[Floats, F
 
 
 def _repeated(contacts: Contacts | None, n_frames: int, times: int) -> Contacts | None:
-    return joined_contacts([(contacts, n_frames)] * times)
+    return join_contacts([(contacts, n_frames)] * times)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, checked_index
+from marey.core.annotations import add_provenance
+from marey.core.arrays import Floats, check_index, check_number
 from marey.core.motion import Motion
-from marey.edit._figure import rooted
-from marey.edit._notes import checked_number, held_contacts, recorded
+from marey.core.placement import bake_hips_into_root
 from marey.edit._rates import Offset, added, offset_between, pose_at
+from marey.edit.replant import keep_contacts
 from marey.errors import InvalidValue
 from marey.maths import ease, ease_in
 
@@ -47,14 +48,14 @@ def deseam(
     Provenance notes the jump: how far from where it was expected the hips are, in metres, and how far a joint is turned
     at the most, in radians.
     """
-    seam = checked_index(at, "at")
+    seam = check_index(at, "at")
     if len(motion) < 2:
         raise InvalidValue(f"{motion.name!r} has one frame, and so no seam")
     if not 1 <= seam < len(motion):
         raise InvalidValue(f"a seam lies before a frame from 1 to {len(motion) - 1}, got {seam}")
     if frames is not None and half_life is not None:
         raise InvalidValue("a seam fades over frames or by a half-life, got both; give one")
-    given = rooted(motion)
+    given = bake_hips_into_root(motion)
     record: dict[str, Any] = {"at": seam}
     dt = 1.0 / given.fps
     offset = _jump(given, seam)
@@ -63,7 +64,7 @@ def deseam(
         "jump_turn": float(np.linalg.norm(offset.turns, axis=1).max()),
     }
     if frames is not None:
-        n = checked_index(frames, "frames")
+        n = check_index(frames, "frames")
         if n < 1:
             raise InvalidValue(f"a seam needs at least 1 frame to fade over, got {n}")
         record |= {"method": "decay", "frames": n}
@@ -71,7 +72,7 @@ def deseam(
         share = ease(np.arange(n) / record["frames"])
         parts = [_times(share, value) for value in (offset.root, offset.turns, offset.offsets)]
     else:
-        life = checked_number(0.1 if half_life is None else half_life, "half_life in seconds", above=True)
+        life = check_number(0.1 if half_life is None else half_life, "half_life in seconds", above=True)
         record |= {"method": "inertia", "half_life": life}
         n = min(int(np.ceil(_HALF_LIVES * life / dt)), len(given) - seam)
         t = np.arange(n, dtype=np.float64) * dt
@@ -82,10 +83,10 @@ def deseam(
         )
         parts = [_spring(t, life, value, rate) for value, rate in pairs]
     if not any(part.any() for part in parts):
-        return recorded(motion, "deseam", **record)
+        return add_provenance(motion, "deseam", **record)
     made = added(given, slice(seam, seam + n), *parts)
-    made = replace(made, contacts=held_contacts(given, made))
-    return recorded(made, "deseam", **record)
+    made = replace(made, contacts=keep_contacts(given, made))
+    return add_provenance(made, "deseam", **record)
 
 
 def _expected(motion: Motion, frame: int) -> Offset:

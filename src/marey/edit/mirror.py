@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, settle
+from marey.core.annotations import add_provenance, swap_sides
+from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
+from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import left_axis
-from marey.edit._notes import other_side, recorded
 from marey.errors import JointNotFound
 from marey.maths import quat
 
@@ -48,13 +48,13 @@ def mirror(motion: Motion) -> Motion:
     contacts = motion.contacts
     made = replace(
         motion,
-        root_positions=settle(motion.root_positions * _MIRROR),
-        rotations=settle(rotations),
+        root_positions=set_readonly(motion.root_positions * _MIRROR),
+        rotations=set_readonly(rotations),
         bone_offsets=_offsets(motion, partner, above),
         contacts=None if contacts is None else _contacts(contacts, partner, fix),
-        labels=Labels(tuple(Label(other_side(label.name), label.start, label.stop) for label in motion.labels)),
+        labels=Labels(tuple(Label(swap_sides(label.name), label.start, label.stop) for label in motion.labels)),
     )
-    return recorded(made, "mirror")
+    return add_provenance(made, "mirror")
 
 
 def _rotations(motion: Motion, partner: Ints, fix: Floats, above: Floats) -> Floats:
@@ -75,7 +75,7 @@ def partners(skeleton: Skeleton) -> Ints:
     roles, n = skeleton.roles, len(skeleton)
     partner = np.full(n, -1)
     for role, joint in roles.items():
-        other = other_side(role)
+        other = swap_sides(role)
         if other != role and other in roles:
             partner[joint] = roles[other]
     # Upwards: what carries a left limb only is the partner of what carries the right one only.
@@ -96,7 +96,7 @@ def partners(skeleton: Skeleton) -> Ints:
     _pair_others(skeleton, partner)
     lonely = partner < 0
     partner[lonely] = np.flatnonzero(lonely)
-    return settle(partner)
+    return set_readonly(partner)
 
 
 def _above(parents: Ints, a: int, b: int) -> bool:
@@ -179,7 +179,7 @@ def _across(motion: Motion, joint: int) -> Floats:
     """(3,) how far each of a joint's axes lies across the body."""
     world = motion.world()
     axes = quat.to_matrix(world.rotations[:, joint])
-    left = left_axis(motion.skeleton, world.positions)
+    left = find_left_axis(motion.skeleton, world.positions)
     return np.asarray(np.abs(np.einsum("fk,fkc->fc", left, axes)).mean(axis=0))
 
 
@@ -233,7 +233,7 @@ def _offsets(motion: Motion, partner: Ints, above: Floats) -> Floats | None:
     base = rest.copy()
     base[carried] = 0.0  # there the offset is the figure's own place in the world
     added = (motion.bone_offsets - base) * _MIRROR
-    return settle(base + quat.inv_rotate(above, added[:, partner]))
+    return set_readonly(base + quat.inv_rotate(above, added[:, partner]))
 
 
 def _contacts(contacts: Contacts, partner: Ints, fix: Floats) -> Contacts:
@@ -241,7 +241,7 @@ def _contacts(contacts: Contacts, partner: Ints, fix: Floats) -> Contacts:
     known = {point.name: point for point in contacts.points}
     points = []
     for point in contacts.points:
-        name = other_side(point.name)
+        name = swap_sides(point.name)
         joint = int(partner[point.joint])
         points.append(known.get(name) or ContactPoint(name, joint, quat.inv_rotate(fix[joint], point.offset * _MIRROR)))
     # In the order that the motion had, where it had both.
@@ -250,4 +250,4 @@ def _contacts(contacts: Contacts, partner: Ints, fix: Floats) -> Contacts:
     ]
     if sorted(order) != list(range(len(points))):
         order = list(range(len(points)))
-    return Contacts(tuple(points[k] for k in order), settle(contacts.mask[:, order]))
+    return Contacts(tuple(points[k] for k in order), set_readonly(contacts.mask[:, order]))

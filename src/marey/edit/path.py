@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.annotations import add_provenance
+from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.edit._figure import moved_by
+from marey.core.placement import move_frames
 from marey.edit._limbs import FEET, Draft, foot_plants, hinge_of, limb_of
-from marey.edit._notes import checked_number, recorded
-from marey.edit._replant import replanted, with_contacts
 from marey.edit._splines import hermite
+from marey.edit.replant import replant_feet, set_contacts
 from marey.errors import InvalidValue
 from marey.maths import ease_in, filters, quat, rigid2d
 
@@ -34,8 +34,8 @@ _SOFTEN = 0.1
 
 def travelled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
     """(F, 2) x and z in metres, where the hips go without their sway: smoothed by a Gaussian of `smooth` seconds."""
-    sigma = checked_number(smooth, "smooth in seconds") * motion.fps
-    return settle(filters.gaussian(motion.travel[:, [0, 2]], sigma))
+    sigma = check_number(smooth, "smooth in seconds") * motion.fps
+    return set_readonly(filters.gaussian(motion.travel[:, [0, 2]], sigma))
 
 
 def edit_path(
@@ -57,7 +57,7 @@ def edit_path(
 
     Contacts are found first where the motion has none.
     """
-    given = frozen(path, "path", (None, 2))
+    given = freeze_array(path, "path", (None, 2))
     old_points = travelled_path(motion, smooth=smooth)
     old = _curve(old_points, "the travelled path")
     if old is None or old.length < _LEAST:
@@ -80,14 +80,14 @@ def edit_path(
     transforms = rigid2d.compose(there, rigid2d.invert(here))
     record: dict[str, Any] = {"path": given.tolist(), "stretch": bool(stretch), "smooth": float(smooth)}
     if np.array_equal(there, here):
-        return recorded(motion, "path", **record, replanted=False)
-    source = with_contacts(motion) if replant else motion
-    bent = moved_by(source, transforms)
+        return add_provenance(motion, "path", **record, replanted=False)
+    source = set_contacts(motion) if replant else motion
+    bent = move_frames(source, transforms)
     done = False
     if replant:
         bent = with_held_feet(source, bent, transforms)
-        bent, done = replanted(bent)
-    return recorded(bent, "path", **record, replanted=done)
+        bent, done = replant_feet(bent)
+    return add_provenance(bent, "path", **record, replanted=done)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, checked_fps, settle
+from marey.core.annotations import add_provenance, retime_contacts, retime_labels
+from marey.core.arrays import Floats, Ints, check_fps, set_readonly
 from marey.core.motion import Motion
-from marey.edit._notes import recorded, retimed_contacts, retimed_labels
 from marey.errors import InvalidValue
 from marey.maths import quat
 
@@ -29,13 +29,13 @@ def resample(motion: Motion, fps: float, *, band_limited: bool = True) -> Motion
     fps : the new rate, Hz.
     band_limited : False takes the poses at the new times as they are.
     """
-    rate = checked_fps(fps)
+    rate = check_fps(fps)
     step = motion.fps / rate  # old frames per new frame
     if motion.duration * rate > _MOST_FRAMES:
         raise InvalidValue(f"{rate:g} Hz would make {motion.duration * rate:.3g} frames of {motion.name!r}")
     n_frames = int(np.floor((len(motion) - 1) / step + 1e-9)) + 1
     if rate == motion.fps:
-        return recorded(motion, "resample", fps=rate)
+        return add_provenance(motion, "resample", fps=rate)
     at = np.minimum(np.arange(n_frames) * step, len(motion) - 1)
     taken = motion.at(at / motion.fps)
     if band_limited and step > 1.0 and len(motion) > 2:
@@ -47,11 +47,11 @@ def resample(motion: Motion, fps: float, *, band_limited: bool = True) -> Motion
     made = replace(
         taken,
         fps=rate,
-        contacts=retimed_contacts(motion.contacts, new_of_old, n_frames),
-        labels=retimed_labels(motion.labels, len(motion), new_of_old, n_frames),
+        contacts=retime_contacts(motion.contacts, new_of_old, n_frames),
+        labels=retime_labels(motion.labels, len(motion), new_of_old, n_frames),
         source=replace(taken.source, frame_time_text=None),
     )
-    return recorded(made, "resample", fps=rate, from_fps=motion.fps, band_limited=bool(band_limited))
+    return add_provenance(made, "resample", fps=rate, from_fps=motion.fps, band_limited=bool(band_limited))
 
 
 def _low_passed(motion: Motion, taken: Motion, at: Floats, step: float) -> Motion:
@@ -75,9 +75,9 @@ def _low_passed(motion: Motion, taken: Motion, at: Floats, step: float) -> Motio
             bones += weight[:, None, None] * _odd(motion.bone_offsets, index)
     return replace(
         taken,
-        root_positions=settle(root / total[:, None]),
-        rotations=settle(quat.normalize(quat.mul(taken.rotations, quat.exp(turn / total[:, None, None])))),
-        bone_offsets=None if bones is None else settle(bones / total[:, None, None]),
+        root_positions=set_readonly(root / total[:, None]),
+        rotations=set_readonly(quat.normalize(quat.mul(taken.rotations, quat.exp(turn / total[:, None, None])))),
+        bone_offsets=None if bones is None else set_readonly(bones / total[:, None, None]),
     )
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.annotations import add_provenance
+from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 from marey.edit._limbs import HANDS, Draft, hinge_of, limb_of
-from marey.edit._notes import recorded
-from marey.edit._replant import replanted, with_contacts
+from marey.edit.replant import replant_feet, set_contacts
 from marey.edit.retarget_map import RetargetMap
 from marey.errors import InvalidValue, MareyWarning, UnknownName
 from marey.maths import ease, quat
@@ -76,7 +76,7 @@ def retarget(
         known = RetargetMap.build(motion, target, pose=pose, target_pose=target_pose)
     body = known.target
     same = body.fits(motion.skeleton) and bool(np.array_equal(body.offsets[1:], motion.skeleton.offsets[1:]))
-    source = with_contacts(motion) if replant and not same else motion
+    source = set_contacts(motion) if replant and not same else motion
     made = _mapped(source, known, same)
     residue: dict[str, float] = {}
     if hands is not None:
@@ -86,8 +86,8 @@ def retarget(
             warnings.warn(f"{name} cannot reach its place and misses it by {metres:.3g} m", MareyWarning, stacklevel=2)
     done = False
     if replant and not same:
-        made, done = replanted(made)
-    return recorded(
+        made, done = replant_feet(made)
+    return add_provenance(
         made, "retarget", target=list(body.names), scale=known.scale, hands=hands, replanted=done, residue=residue
     )
 
@@ -103,8 +103,8 @@ def _mapped(motion: Motion, known: RetargetMap, same: bool) -> Motion:
     return replace(
         motion,
         skeleton=body,
-        root_positions=settle(root) if root.flags.owndata else root,
-        rotations=settle(quat.unroll(_local(body, turned))),
+        root_positions=set_readonly(root) if root.flags.owndata else root,
+        rotations=set_readonly(quat.unroll(_local(body, turned))),
         bone_offsets=bones,
         contacts=motion.contacts if same else _contacts(motion, known, turned),
         source=motion.source if same else _source(motion.source),
@@ -202,7 +202,7 @@ def _contacts(motion: Motion, known: RetargetMap, turned: Floats) -> Contacts | 
             continue
         found.append(new)
         columns.append(k)
-    return Contacts(tuple(found), settle(contacts.mask[:, columns]))
+    return Contacts(tuple(found), set_readonly(contacts.mask[:, columns]))
 
 
 def _local(body: Skeleton, turned: Floats) -> Floats:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
+from marey.core.placement import find_facing
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import facing
 from marey.errors import InvalidValue, ParseError, UnknownVersion
 from marey.maths import quat
 
@@ -60,8 +60,8 @@ class RetargetMap:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "source_turns", frozen(self.source_turns, "source_turns", (len(self.source_names), 4)))
-        put(self, "target_turns", frozen(self.target_turns, "target_turns", (len(self.target), 4)))
+        put(self, "source_turns", freeze_array(self.source_turns, "source_turns", (len(self.source_names), 4)))
+        put(self, "target_turns", freeze_array(self.target_turns, "target_turns", (len(self.target), 4)))
         for name in ("scale", "source_stand", "target_stand"):
             value = float(getattr(self, name))
             if not (np.isfinite(value) and value > 0.0):
@@ -187,7 +187,7 @@ class _Reference:
             chosen = self.motion[frame]
             local, offsets = chosen.rotations.copy(), chosen.bone_offsets
         world = forward_kinematics(self.skeleton, np.zeros((1, 3)), local, offsets)
-        half = -0.5 * facing(self.skeleton, world.positions)[0]
+        half = -0.5 * find_facing(self.skeleton, world.positions)[0]
         yaw = np.array([np.cos(half), 0.0, np.sin(half), 0.0])
         self.turns: Floats = quat.mul(yaw, world.rotations[0])
         self.places: Floats = quat.rotate(yaw, world.positions[0])
@@ -286,7 +286,7 @@ def _aligned(ours: _Reference, theirs: _Reference, chains: Any) -> Floats:
             change[joint] = quat.mul(
                 quat.between(quat.rotate(change[joint], directions[1]), directions[0]), change[joint]
             )
-    return settle(quat.mul(change, theirs.turns))
+    return set_readonly(quat.mul(change, theirs.turns))
 
 
 def _bone(ref: _Reference, side: str, part: str) -> Floats | None:

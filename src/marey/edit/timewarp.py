@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.annotations import add_provenance, retime_contacts, retime_labels
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.edit._notes import recorded, retimed_contacts, retimed_labels
 from marey.edit._splines import hermite, monotone_slopes
 from marey.errors import InvalidValue
 
@@ -27,7 +27,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     ----------
     keys : (seconds now, seconds then) at least one; both columns must increase. (0, 0) is added unless keyed.
     """
-    pairs = frozen(np.array(sorted(map(tuple, keys)), dtype=np.float64).reshape(-1, 2), "keys", (None, 2))
+    pairs = freeze_array(np.array(sorted(map(tuple, keys)), dtype=np.float64).reshape(-1, 2), "keys", (None, 2))
     if not len(pairs):
         raise InvalidValue("a time warp needs at least one key (seconds now, seconds then)")
     outside = pairs[(pairs[:, 0] < 0.0) | (pairs[:, 0] > motion.duration + 1e-9), 0]
@@ -61,10 +61,10 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     taken = motion.at(at)
     made = replace(
         taken,
-        contacts=retimed_contacts(motion.contacts, new_of_old, n_frames),
-        labels=retimed_labels(motion.labels, len(motion), new_of_old, n_frames),
+        contacts=retime_contacts(motion.contacts, new_of_old, n_frames),
+        labels=retime_labels(motion.labels, len(motion), new_of_old, n_frames),
     )
-    return recorded(made, "timewarp", keys=pairs.tolist())
+    return add_provenance(made, "timewarp", keys=pairs.tolist())
 
 
 def _inverted(x: Floats, y: Floats, slopes: Floats, values: Floats) -> Floats:
@@ -75,4 +75,4 @@ def _inverted(x: Floats, y: Floats, slopes: Floats, values: Floats) -> Floats:
         middle = 0.5 * (low + high)
         under = hermite(x, y, slopes, middle) < values
         low, high = np.where(under, middle, low), np.where(under, high, middle)
-    return settle(0.5 * (low + high))
+    return set_readonly(0.5 * (low + high))

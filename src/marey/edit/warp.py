@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, frozen
+from marey.core.annotations import add_provenance
+from marey.core.arrays import Floats, Ints, check_number, freeze_array
 from marey.core.kinematics import World
 from marey.core.motion import Motion
+from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import left_axis
 from marey.edit._limbs import FEET, HANDS, Draft, Limb, hinge_of, limb_of
-from marey.edit._notes import checked_number, held_contacts, recorded
 from marey.edit._splines import hermite, monotone_slopes
+from marey.edit.replant import keep_contacts
 from marey.errors import InvalidValue, JointNotFound, MareyWarning, UnknownName, similar
 from marey.maths import quat
 
@@ -109,7 +110,7 @@ def warp(
     the metres missed at its keys stand in the provenance, ``residue``. Contacts that are lifted or dragged by the warp
     are taken away.
     """
-    seconds = checked_number(ease, "ease in seconds", above=True)
+    seconds = check_number(ease, "ease in seconds", above=True)
     if continuity not in (1, 2):
         raise InvalidValue(f"continuity must be 1 (velocities) or 2 (accelerations), got {continuity!r}")
     if orientation not in (None, "world", "limb"):
@@ -124,7 +125,7 @@ def warp(
     _turn(draft, turn_curves)
     residue = _move(motion, draft, before, moves, turn_curves, seconds, continuity, orientation, hold_feet, max_stretch)
     made = draft.finished(motion)
-    made = replace(made, contacts=held_contacts(motion, made))
+    made = replace(made, contacts=keep_contacts(motion, made))
     missed = {name: metres for name, metres in residue.items() if metres > _MISSED}
     for name, metres in missed.items():
         warnings.warn(
@@ -133,7 +134,7 @@ def warp(
             MareyWarning,
             stacklevel=2,
         )
-    return recorded(
+    return add_provenance(
         made,
         "warp",
         keys=[_told(key) for key in listed],
@@ -157,14 +158,14 @@ def _sorted_keys(
     for key in keys:
         if not isinstance(key, TurnKey | MoveKey):
             raise InvalidValue(f"keys of a warp are TurnKey or MoveKey, got {key!r}")
-        end = checked_number(key.at, "at in seconds") + checked_number(key.hold, "hold in seconds")
+        end = check_number(key.at, "at in seconds") + check_number(key.hold, "hold in seconds")
         if end > motion.duration + 0.5 / motion.fps:
             raise InvalidValue(f"a key at {end:g} s lies beyond the motion's {motion.duration:g} s")
         allowed = ("joint", "figure", "world") if isinstance(key, TurnKey) else ("figure", "world")
         if key.axes not in allowed:
             raise UnknownName(f"axes of a key must be one of {', '.join(allowed)}, got {key.axes!r}")
         if isinstance(key, TurnKey):
-            frozen(key.turn, "turn", (3,))
+            freeze_array(key.turn, "turn", (3,))
             turns.setdefault(_joint(motion.skeleton, key.joint), []).append(key)
             continue
         if key.effector not in _EFFECTORS:
@@ -172,7 +173,7 @@ def _sorted_keys(
             raise UnknownName(f"only {', '.join(_EFFECTORS)} can be moved, got {key.effector!r}{near}")
         if (key.offset is None) == (key.target is None):
             raise InvalidValue(f"a key of {key.effector} needs an offset or a target, and one of them only")
-        frozen(key.offset if key.target is None else key.target, "offset or target", (3,))
+        freeze_array(key.offset if key.target is None else key.target, "offset or target", (3,))
         moves.setdefault(key.effector, []).append(key)
     for listed in moves.values():
         listed.sort(key=lambda key: key.at)
@@ -220,7 +221,7 @@ def _spline(
 def _figure_to_world(motion: Motion, world: World, at: float) -> Floats:
     """(4,) the turn of the figure's axes at a time."""
     frame = min(round(at * motion.fps), len(motion) - 1)
-    left = left_axis(motion.skeleton, world.positions[frame])
+    left = find_left_axis(motion.skeleton, world.positions[frame])
     half = 0.5 * np.arctan2(-left[2], left[0])
     return np.array([np.cos(half), 0.0, np.sin(half), 0.0])
 

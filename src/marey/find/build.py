@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from marey.compare import Clouds, frame_weights, point_clouds
-from marey.core._arrays import Bools, checked_index, settle
+from marey.core.arrays import Bools, check_index, set_readonly
 from marey.core.motion import Motion
 from marey.core.protocols import Cache, Clips
-from marey.edit._gather import gathered
+from marey.edit.gather import gather_clips
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.find.cells import Cells
 from marey.find.coarse import Coarse
@@ -102,7 +102,7 @@ def web_clouds(motion: Motion, options: WebOptions) -> Clouds:
     if options.remove_height:
         points = clouds.points.copy()
         points[..., 1] -= (points[..., 1] @ clouds.weights)[:, None]
-        clouds = replace(clouds, points=settle(points))
+        clouds = replace(clouds, points=set_readonly(points))
     return replace(clouds, contacts=None)
 
 
@@ -122,7 +122,7 @@ def masks_of(motions: Sequence[Motion], labels: Sequence[str] | None) -> list[Bo
         mask = np.zeros(len(motion), dtype=bool)
         for label in labels:
             mask |= motion.labels.mask(label, len(motion))
-        out.append(settle(mask))
+        out.append(set_readonly(mask))
     return out
 
 
@@ -132,11 +132,11 @@ def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion
     for motion in given:
         if not isinstance(motion, Motion):
             raise InvalidValue(f"a match web is built of motions, got {type(motion).__name__}")
-    return gathered(given, fps, "a match web")
+    return gather_clips(given, fps, "a match web")
 
 
 def _checked_coarse(coarse: int | None) -> int:
-    given = 1 if coarse is None else checked_index(coarse, "coarse")
+    given = 1 if coarse is None else check_index(coarse, "coarse")
     if not 1 <= given <= _MOST_COARSE:
         raise InvalidValue(f"coarse= looks at every n-th frame first, n from 2 to {_MOST_COARSE}, got {given}")
     return given

@@ -13,8 +13,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core._arrays import Bools, Floats, Ints, as_type, frozen, rebuilt, settle
+from marey.core.arrays import Bools, Floats, Ints, convert_array, freeze_array, reduce_frozen, set_readonly
 from marey.errors import InvalidValue
+from marey.find.cells_kernels import (
+    Runs,
+    WideRuns,
+    encode_cells,
+    find_value_range,
+    join_lists,
+    list_cells,
+    list_kept_cells,
+    list_wide_cells,
+    take_right_cells,
+    transpose_cells,
+    unpack_cells,
+    unpack_wide_cells,
+)
 
 STEP = 1e-5
 """Metres to one unit of a grid's values."""
@@ -84,14 +98,12 @@ class Cells:
             raise InvalidValue(
                 f"run_lengths must be above 0 and add up to the number of runs and rises, {len(self)}, got {cells[-1]}"
             )
-        put(self, "row_runs", settle(runs.astype(np.int32)))
-        put(self, "row_rises", settle((cells[runs] - runs).astype(np.int32)))
+        put(self, "row_runs", set_readonly(runs.astype(np.int32)))
+        put(self, "row_rises", set_readonly((cells[runs] - runs).astype(np.int32)))
         self._check()
 
     def _check(self) -> None:
         """Refuse runs that lie wrongly, before any loop relies on them."""
-        from marey.find import cells_kernels
-
         ends = self.run_first.astype(np.int64) + self.run_lengths
         if ends.max(initial=0) > self.shape[1]:
             raise InvalidValue(f"runs of cells must lie within the {self.shape[1]} columns of the grid")
@@ -100,12 +112,12 @@ class Cells:
         overlapping[begins - 1] = False
         if overlapping.any():
             raise InvalidValue("the runs of a row must be in order and not overlap")
-        least, most = cells_kernels.least_and_most(self.run_lengths, self.run_bases, self.rises)
+        least, most = find_value_range(self.run_lengths, self.run_bases, self.rises)
         if least < 0 or most * COARSE >= TOO_FAR:
             raise InvalidValue(f"values of cells must be from 0 to {TOO_FAR // COARSE}, got {least} to {most}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __repr__(self) -> str:
         return f"<Cells: {len(self)} of {self.shape[0]} x {self.shape[1]}>"
@@ -116,15 +128,20 @@ class Cells:
     @classmethod
     def of(cls, values: Units, kept: Bools) -> Cells:
         """The cells of a dense grid (R, C), in units of `STEP`, where `kept` is set."""
-        from marey.find import cells_kernels
-
         mask = np.ascontiguousarray(kept, dtype=bool).view(np.uint8)
-        return _encoded(values.shape, *cells_kernels.list_of(mask, np.ascontiguousarray(values)))
+        return _encoded(values.shape, *list_kept_cells(mask, np.ascontiguousarray(values)))
 
     @property
     def saved(self) -> tuple[NDArray[Any], ...]:
         """What the cells are made of: row_counts, run_first, run_lengths, run_bases and rises."""
         return self.row_counts, self.run_first, self.run_lengths, self.run_bases, self.rises
+
+    @property
+    def runs(self) -> Runs | WideRuns:
+        """The cells as kernels take them."""
+        record: Any = Runs if self.run_first.dtype == np.uint16 else WideRuns
+        runs: Runs | WideRuns = record(self.row_runs, self.row_rises, *self.saved[1:])
+        return runs
 
     @property
     def nbytes(self) -> int:
@@ -133,11 +150,13 @@ class Cells:
 
     def units(self, rows: slice = slice(None), columns: slice = slice(None)) -> Units:
         """Values of a part of the grid, `TOO_FAR` where no cell is kept."""
-        from marey.find import cells_kernels
-
         (top, bottom, _), (left, right, _) = rows.indices(self.shape[0]), columns.indices(self.shape[1])
         out = np.full((max(bottom - top, 0), max(right - left, 0)), TOO_FAR, dtype=np.uint16)
-        cells_kernels.unpacked(self.row_runs, self.row_rises, *self.saved[1:], COARSE, top, left, out)
+        runs = self.runs
+        if isinstance(runs, Runs):
+            unpack_cells(runs, COARSE, (top, left), out)
+        else:
+            unpack_wide_cells(runs, COARSE, (top, left), out)
         return out
 
     def dense(self, rows: slice = slice(None), columns: slice = slice(None)) -> Floats:
@@ -147,30 +166,22 @@ class Cells:
 
     def transposed(self) -> Cells:
         """The same cells with rows for columns."""
-        from marey.find import cells_kernels
-
-        return _encoded(self.shape[::-1], *cells_kernels.flipped(*self.listed(), self.shape[1]))
+        return _encoded(self.shape[::-1], *transpose_cells(*self.listed(), self.shape[1]))
 
     def upper(self) -> Cells:
         """The cells on the diagonal and right of it."""
-        from marey.find import cells_kernels
-
-        return _encoded(self.shape, *cells_kernels.right_of(*self.listed(), 0))
+        return _encoded(self.shape, *take_right_cells(*self.listed(), 0))
 
     def mirrored(self) -> Cells:
         """Of a clip's own grid, the cells on the diagonal and right of it, and their mirror images."""
-        from marey.find import cells_kernels
-
-        right = cells_kernels.right_of(*self.listed(), 0)
-        left = cells_kernels.flipped(*cells_kernels.right_of(*right, 1), self.shape[1])
+        right = take_right_cells(*self.listed(), 0)
+        left = transpose_cells(*take_right_cells(*right, 1), self.shape[1])
         return _side_by_side([left, right], self.shape)
 
     def listed(self) -> tuple[Any, Any, Any]:
         """The cells one by one: where each row begins (R + 1,), columns (M,), units (M,)."""
-        from marey.find import cells_kernels
-
-        starts, columns, units = cells_kernels.listed(self.row_runs, *self.saved[1:], COARSE)
-        return starts, columns, units
+        runs = self.runs
+        return list_cells(runs, COARSE) if isinstance(runs, Runs) else list_wide_cells(runs, COARSE)
 
 
 def join_columns(parts: Sequence[Cells], firsts: Sequence[int], n_columns: int) -> Cells:
@@ -190,31 +201,27 @@ def join_rows(parts: Sequence[Cells]) -> Cells:
         return parts[0]
     columns = zip(*(part.saved for part in parts), strict=True)
     shape = (sum(part.shape[0] for part in parts), parts[0].shape[1])
-    return Cells(shape, *(settle(np.concatenate(column)) for column in columns))
+    return Cells(shape, *(set_readonly(np.concatenate(column)) for column in columns))
 
 
 def _side_by_side(lists: Sequence[tuple[Any, Any, Any]], shape: tuple[int, int]) -> Cells:
-    from marey.find import cells_kernels
-
     before: Ints = np.concatenate([[0], np.cumsum([len(columns) for _, columns, _ in lists])])[:-1].astype(np.int64)
     starts = np.stack([starts for starts, _, _ in lists]) + before[:, None]
     columns, units = (np.concatenate([each[k] for each in lists]) for k in (1, 2))
-    return _encoded(shape, *cells_kernels.joined(starts, columns, units))
+    return _encoded(shape, *join_lists(starts, columns, units))
 
 
 def _encoded(shape: tuple[int, ...], starts: Any, columns: Any, units: Any) -> Cells:
-    from marey.find import cells_kernels
-
-    arrays = cells_kernels.encoded(starts, columns, units, COARSE, _LONGEST, _STEEPEST)
-    return Cells((shape[0], shape[1]), *map(settle, arrays))
+    arrays: tuple[NDArray[Any], ...] = encode_cells(starts, columns, units, COARSE, _LONGEST, _STEEPEST)
+    return Cells((shape[0], shape[1]), *map(set_readonly, arrays))
 
 
 def _narrowed(value: Any, name: str, shape: tuple[int | None, ...], dtype: Any) -> NDArray[Any]:
     """As `frozen`, of integers that `dtype` can hold."""
     given = np.asarray(value)
     if given.dtype != dtype:
-        wide, room = as_type(given, name, np.int64), np.iinfo(dtype)
+        wide, room = convert_array(given, name, np.int64), np.iinfo(dtype)
         if wide.size and (wide.min() < room.min or wide.max() > room.max):
             raise InvalidValue(f"{name} must be from {room.min} to {room.max}, got {wide.min()} to {wide.max()}")
-        given = settle(wide.astype(dtype))
-    return frozen(given, name, shape, dtype)
+        given = set_readonly(wide.astype(dtype))
+    return freeze_array(given, name, shape, dtype)

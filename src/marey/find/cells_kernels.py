@@ -1,22 +1,62 @@
-"""Compiled loops over cells in runs; see `cells` for the arrays.
+"""Loops over cells in runs; see `cells` for the arrays.
 
 A *list* has the cells one by one: starts (R + 1,) of the rows, columns (M,) in order within a row, and units (M,).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.compiled import (
+    Int8s1D,
+    Int32s1D,
+    Ints1D,
+    Ints2D,
+    Out,
+    UInt8s1D,
+    UInt8s2D,
+    UInt16s1D,
+    UInt16s2D,
+    helper,
+    kernel,
+)
 
-Array = Any
+CellList = tuple[Ints1D, Int32s1D, UInt16s1D]
+EncodedRuns = tuple[Int32s1D, Int32s1D, UInt8s1D, UInt16s1D, Int8s1D]
+
+
+class Runs(NamedTuple):
+    """Cells in runs of neighbors, row by row.
+
+    row_runs, row_rises : (R + 1,) where each row's runs and rises begin.
+    first, lengths, bases : (N,) the column in which each run begins, its cells, and the value of the first.
+    rises : (M,) from each cell to the next, of all runs.
+    """
+
+    row_runs: Int32s1D
+    row_rises: Int32s1D
+    first: UInt16s1D
+    lengths: UInt8s1D
+    bases: UInt16s1D
+    rises: Int8s1D
+
+
+class WideRuns(NamedTuple):
+    """The same for grids of 2^16 columns or more."""
+
+    row_runs: Int32s1D
+    row_rises: Int32s1D
+    first: Int32s1D
+    lengths: UInt8s1D
+    bases: UInt16s1D
+    rises: Int8s1D
 
 
 @kernel
-def list_of(kept: Array, values: Array) -> Any:
-    """The cells of a dense grid where kept (uint8) is set, as a list."""
+def list_kept_cells(kept: UInt8s2D, values: UInt16s2D) -> CellList:
+    """The cells of a dense grid where `kept` is set, as a list."""
     n_rows, n_columns = kept.shape
     starts = np.zeros(n_rows + 1, dtype=np.int64)
     for i in range(n_rows):
@@ -37,10 +77,12 @@ def list_of(kept: Array, values: Array) -> Any:
 
 
 @kernel
-def encoded(starts: Array, columns: Array, units: Array, coarse: int, longest: int, steepest: int) -> Any:
+def encode_cells(
+    starts: Ints1D, columns: Int32s1D, units: UInt16s1D, coarse: int, longest: int, steepest: int
+) -> EncodedRuns:
     """row_counts, run_first, run_lengths, run_bases and rises of a list.
 
-    A run ends where the next cell is no neighbour, where it has `longest` cells, and where the next value, in `coarse`
+    A run ends where the next cell is no neighbor, where it has `longest` cells, and where the next value, in `coarse`
     units, is more than `steepest` away.
     """
     n_rows, n_runs = len(starts) - 1, 0
@@ -76,8 +118,20 @@ def encoded(starts: Array, columns: Array, units: Array, coarse: int, longest: i
 
 
 @kernel
-def listed(row_runs: Array, run_first: Array, run_lengths: Array, run_bases: Array, rises: Array, coarse: int) -> Any:
+def list_cells(runs: Runs, coarse: int) -> CellList:
     """The list of cells in runs."""
+    return _list_cells(runs, coarse)
+
+
+@kernel
+def list_wide_cells(runs: WideRuns, coarse: int) -> CellList:
+    """The list of cells in runs."""
+    return _list_cells(runs, coarse)
+
+
+@helper
+def _list_cells(runs: Runs | WideRuns, coarse: int) -> CellList:
+    row_runs, _, run_first, run_lengths, run_bases, rises = runs
     n_rows = len(row_runs) - 1
     starts = np.zeros(n_rows + 1, dtype=np.int64)
     size = len(run_first) + len(rises)
@@ -97,7 +151,7 @@ def listed(row_runs: Array, run_first: Array, run_lengths: Array, run_bases: Arr
 
 
 @kernel
-def least_and_most(run_lengths: Array, run_bases: Array, rises: Array) -> Any:
+def find_value_range(run_lengths: UInt8s1D, run_bases: UInt16s1D, rises: Int8s1D) -> tuple[int, int]:
     """The least and the largest value of all runs."""
     least, most, at = 0, 0, 0
     for n in range(len(run_lengths)):
@@ -111,25 +165,25 @@ def least_and_most(run_lengths: Array, run_bases: Array, rises: Array) -> Any:
 
 
 @kernel
-def flipped(starts: Array, columns: Array, units: Array, n_columns: int) -> Any:
+def transpose_cells(starts: Ints1D, columns: Int32s1D, units: UInt16s1D, n_columns: int) -> CellList:
     """A list with rows for columns."""
-    turned = np.zeros(n_columns + 1, dtype=np.int64)
+    out_starts = np.zeros(n_columns + 1, dtype=np.int64)
     for m in range(len(columns)):
-        turned[columns[m] + 1] += 1
+        out_starts[columns[m] + 1] += 1
     for j in range(n_columns):
-        turned[j + 1] += turned[j]
-    at = turned[:-1].copy()
+        out_starts[j + 1] += out_starts[j]
+    at = out_starts[:-1].copy()
     rows, out = np.empty_like(columns), np.empty_like(units)
     for i in range(len(starts) - 1):
         for m in range(starts[i], starts[i + 1]):
             j = columns[m]
             rows[at[j]], out[at[j]] = i, units[m]
             at[j] += 1
-    return turned, rows, out
+    return out_starts, rows, out
 
 
 @kernel
-def right_of(starts: Array, columns: Array, units: Array, lag: int) -> Any:
+def take_right_cells(starts: Ints1D, columns: Int32s1D, units: UInt16s1D, lag: int) -> CellList:
     """The cells of a list that lie `lag` or more columns right of the diagonal."""
     n_rows, n = len(starts) - 1, 0
     for i in range(n_rows):
@@ -148,7 +202,7 @@ def right_of(starts: Array, columns: Array, units: Array, lag: int) -> Any:
 
 
 @kernel
-def joined(tile_starts: Array, columns: Array, units: Array) -> Any:
+def join_lists(tile_starts: Ints2D, columns: Int32s1D, units: UInt16s1D) -> CellList:
     """One list of several that stand side by side.
 
     tile_starts : (T, R + 1) where each tile's rows begin in columns and units, which hold one tile after another.
@@ -167,11 +221,21 @@ def joined(tile_starts: Array, columns: Array, units: Array) -> Any:
 
 
 @kernel
-def unpacked(
-    row_runs: Array, row_rises: Array, run_first: Array, run_lengths: Array, run_bases: Array, rises: Array,
-    coarse: int, top: int, left: int, out: Array,
-) -> None:  # fmt: skip
-    """Units into `out`, which begins at row `top` and column `left` of the grid; its other cells stay as they are."""
+def unpack_cells(runs: Runs, coarse: int, corner: tuple[int, int], out: Out[UInt16s2D]) -> None:
+    """Units into `out`, which begins at `corner` (row, column) of the grid; its other cells stay as they are."""
+    _unpack_cells(runs, coarse, corner, out)
+
+
+@kernel
+def unpack_wide_cells(runs: WideRuns, coarse: int, corner: tuple[int, int], out: Out[UInt16s2D]) -> None:
+    """The same."""
+    _unpack_cells(runs, coarse, corner, out)
+
+
+@helper
+def _unpack_cells(runs: Runs | WideRuns, coarse: int, corner: tuple[int, int], out: UInt16s2D) -> None:
+    row_runs, row_rises, run_first, run_lengths, run_bases, rises = runs
+    top, left = corner
     n_rows, n_columns = out.shape
     for i in range(n_rows):
         at = row_rises[top + i]

@@ -12,10 +12,12 @@ import numpy as np
 
 from marey.compare import frame_weights
 from marey.compare.pairing import Pairing
-from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.errors import InvalidValue
+from marey.find import region_kernels
 from marey.find.build import rules_of, web_clouds
 from marey.find.cells import STEP, Units
+from marey.find.chains_kernels import find_bridges, find_chains
 from marey.find.region import kept_cells, region_marks
 from marey.find.tiles import fill_units
 
@@ -60,8 +62,6 @@ def grid_part(
     A minimum belongs to one chain: the longest that it can be part of, as far as longer ones have left it. Of the
     bridges from a chain's end to each other chain the one with the least mean D is shown.
     """
-    from marey.find import chains_kernels, region_kernels
-
     clips = web.clips[web.index(p)], web.clips[web.index(q)]
     (top, bottom, _), (left, right, _) = (
         part.indices(len(clip)) for part, clip in zip((rows, columns), clips, strict=True)
@@ -91,25 +91,25 @@ def grid_part(
     inner = (slice(top - span[0], bottom - span[0]), slice(left - span[2], right - span[2]))
     marks, kept = region_marks(units, rules)[inner], kept_cells(units, rules)[inner]
     units, marks = np.ascontiguousarray(units[inner]), np.ascontiguousarray(marks)
-    owner, paths, ends = chains_kernels.chains(marks, rules.chain)
+    owner, paths, ends = find_chains(marks, rules.chain)
     chains = _paths(paths, ends)
-    bridges = _paths(*chains_kernels.bridges(units, marks, owner, paths, ends, rules.bridge))
+    bridges = _paths(*find_bridges(units, marks, owner, paths, ends, rules.bridge))
     shift = np.array([top, left])
     horizontal, vertical, valid, on_chain = (
-        settle(np.asarray((marks & bit) != 0))
+        set_readonly(np.asarray((marks & bit) != 0))
         for bit in (region_kernels.HORIZONTAL, region_kernels.VERTICAL, region_kernels.VALID, region_kernels.CHAIN)
     )
     return GridPart(
         (top, bottom),
         (left, right),
-        settle(units * STEP),
+        set_readonly(units * STEP),
         horizontal,
         vertical,
         valid,
         on_chain,
-        settle(kept.copy()),
-        tuple(settle(path + shift) for path in chains),
-        tuple(settle(path + shift) for path in bridges),
+        set_readonly(kept.copy()),
+        tuple(set_readonly(path + shift) for path in chains),
+        tuple(set_readonly(path + shift) for path in bridges),
     )
 
 

@@ -1,4 +1,4 @@
-"""Compiled loops that turn marked cells into paths; see `chains`."""
+"""From marked cells to paths; see `chains`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import Floats3D, Int32s2D, Ints1D, Ints2D, Ints3D, UInt8s2D, UInt16s2D, helper, kernel
 from marey.find.region_kernels import CHAIN, VALID
-
-Array = Any
 
 # How a path came to a cell: it began there, diagonally, from above, from the left.
 BEGIN, DIAGONAL, DOWN, RIGHT = 0, 1, 2, 3
 
 
-@inner
-def _lengths(marks: Array, length: Array, come: Array) -> None:
+@helper
+def _measure_chains(marks: UInt8s2D, length: Any, come: Any) -> None:
     """Manhattan length (2, R, C) of the longest chain that ends at a cell, by a diagonal step or none, or by a straight
     one (-1 where there is none), and how it came; a straight one comes behind a diagonal one.
     """
@@ -36,8 +34,8 @@ def _lengths(marks: Array, length: Array, come: Array) -> None:
                 length[1, i, j], come[1, i, j] = length[0, i, j - 1] + 1, RIGHT
 
 
-@inner
-def _longest_first(length: Array) -> Array:
+@helper
+def _longest_first(length: Any) -> Ints1D:
     """Row-major places of the cells where chains end, the longest first; of equals, the first place first."""
     _, n_rows, n_columns = length.shape
     first = np.zeros(n_rows + n_columns + 1, np.int64)
@@ -60,7 +58,7 @@ def _longest_first(length: Array) -> Array:
 
 
 @kernel
-def chains(marks: Array, least: int) -> Any:
+def find_chains(marks: UInt8s2D, least: int) -> tuple[Int32s2D, Ints2D, Ints1D]:
     """Disjoint chains of at least the Manhattan length `least`, the longest first.
 
     Returns
@@ -70,7 +68,7 @@ def chains(marks: Array, least: int) -> Any:
     """
     n_rows, n_columns = marks.shape
     length, come = np.empty((2, n_rows, n_columns), np.int32), np.empty((2, n_rows, n_columns), np.uint8)
-    _lengths(marks, length, come)
+    _measure_chains(marks, length, come)
     owner = np.full((n_rows, n_columns), -1, np.int32)
     order = _longest_first(length)
     cells, ends = np.empty((len(order), 2), np.int64), np.empty(len(order), np.int64)
@@ -98,16 +96,35 @@ def chains(marks: Array, least: int) -> Any:
                 owner[cells[k, 0], cells[k, 1]] = -1
             m = begin
             continue
-        for k in range((m - begin) // 2):  # loops, as slices of two axes take seconds to compile
-            a, b = begin + k, m - 1 - k
-            cells[a, 0], cells[a, 1], cells[b, 0], cells[b, 1] = cells[b, 0], cells[b, 1], cells[a, 0], cells[a, 1]
+        _reverse(cells, begin, m)
         ends[n] = m
         n += 1
     return owner, cells[:m].copy(), ends[:n].copy()
 
 
+@helper
+def _reverse(cells: Ints2D, begin: int, end: int) -> None:
+    """Reverse the order of rows begin .. end."""
+    for k in range((end - begin) // 2):
+        a, b = begin + k, end - 1 - k
+        cells[a, 0], cells[a, 1], cells[b, 0], cells[b, 1] = cells[b, 0], cells[b, 1], cells[a, 0], cells[a, 1]
+
+
+@helper
+def _grow(rows: Ints2D, n: int) -> Ints2D:
+    """The first n rows in an array with more room, or the same if it has some."""
+    if n < len(rows):
+        return rows
+    more = np.empty((2 * len(rows), 2), np.int64)
+    for k in range(n):
+        more[k, 0], more[k, 1] = rows[k, 0], rows[k, 1]
+    return more
+
+
 @kernel
-def bridges(values: Array, marks: Array, owner: Array, cells: Array, ends: Array, most: int) -> Any:
+def find_bridges(
+    values: UInt16s2D, marks: UInt8s2D, owner: Int32s2D, cells: Ints2D, ends: Ints1D, most: int
+) -> tuple[Ints2D, Ints1D]:
     """From each chain's last cell to each other chain a path of at most `most` steps: of those with the least sum of D
     to each of the other's cells, the one with the least mean.
 
@@ -118,10 +135,13 @@ def bridges(values: Array, marks: Array, owner: Array, cells: Array, ends: Array
     cost, steps = np.empty((2, size, size)), np.empty((2, size, size), np.int64)
     come = np.empty((2, size, size), np.uint8)
     best, where = np.full(len(ends), np.inf), np.zeros((len(ends), 3), np.int64)
-    out, out_ends = [(0, 0)], [0]
+    targets = np.empty(len(ends), np.int64)
+    # In the first column of out_ends, where each path ends.
+    out, out_ends = np.empty((64, 2), np.int64), np.empty((64, 2), np.int64)
+    n = n_paths = 0
     for c in range(len(ends)):
         i0, j0 = cells[ends[c] - 1, 0], cells[ends[c] - 1, 1]
-        found = [c]
+        n_targets = 0
         for state in range(2):
             for a in range(size):
                 for b in range(size):
@@ -140,31 +160,35 @@ def bridges(values: Array, marks: Array, owner: Array, cells: Array, ends: Array
                     mean = cost[state, a, b] / (steps[state, a, b] + 1)
                     if target != c and mean < best[target]:
                         if best[target] == np.inf:
-                            found.append(target)
+                            targets[n_targets] = target
+                            n_targets += 1
                         best[target] = mean
                         where[target, 0], where[target, 1], where[target, 2] = state, a, b
                     # A bridge ends where it meets a chain.
                     cost[state, a, b] = np.inf
-        for target in found[1:]:
+        for q in range(n_targets):
+            target = targets[q]
             state, a, b = where[target, 0], where[target, 1], where[target, 2]
-            begin = len(out)
+            begin = n
             while a + b > 0:
-                out.append((i0 + a, j0 + b))
+                out = _grow(out, n)
+                out[n, 0], out[n, 1] = i0 + a, j0 + b
+                n += 1
                 step, state = int(come[state, a, b]) % 4, int(come[state, a, b]) // 4
                 a, b = a - (step != RIGHT), b - (step != DOWN)
-            out.append((i0, j0))
-            for k in range((len(out) - begin) // 2):
-                out[begin + k], out[-1 - k] = out[-1 - k], out[begin + k]
-            out_ends.append(len(out) - 1)
+            out = _grow(out, n)
+            out[n, 0], out[n, 1] = i0, j0
+            n += 1
+            _reverse(out, begin, n)
+            out_ends = _grow(out_ends, n_paths)
+            out_ends[n_paths, 0] = n
+            n_paths += 1
             best[target] = np.inf
-    made = np.empty((len(out) - 1, 2), np.int64)
-    for k in range(1, len(out)):
-        made[k - 1, 0], made[k - 1, 1] = out[k]
-    return made, np.array(out_ends[1:], dtype=np.int64)
+    return out[:n].copy(), out_ends[:n_paths, 0].copy()
 
 
-@inner
-def _reach(cost: Array, steps: Array, come: Array, a: int, b: int, d: float, most: int) -> None:
+@helper
+def _reach(cost: Floats3D, steps: Ints3D, come: Any, a: int, b: int, d: float, most: int) -> None:
     """The least sums of D to a cell, by a diagonal step and by a straight one; come holds the step and, times 4, the
     state that it came from."""
     if a > 0 and b > 0:

@@ -15,7 +15,7 @@ import numpy as np
 
 from marey.compare import Clouds
 from marey.compare.pairing import Pairing, Span
-from marey.core._arrays import Bools, Floats, settle
+from marey.core.arrays import Bools, Floats, set_readonly
 from marey.find.cells import STEP, TOO_FAR, Units
 from marey.find.match_web import WebOptions
 from marey.find.region import Rules, kept_cells, quantise
@@ -69,7 +69,7 @@ class Coarse:
         """(R, C) the cells next to a kept cell of the coarse grid."""
         step, half = self.step, len(weights) // 2
         few = weights[half % step :: step]
-        pairing = Pairing(_every(ours, step), _every(theirs, step), settle(few / few.sum()))
+        pairing = Pairing(_every(ours, step), _every(theirs, step), set_readonly(few / few.sum()))
         rows, columns = (_nearest(n, step, len(c)) for n, c in ((span[:2], pairing.a), (span[2:], pairing.b)))
         part = (int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1)
         distances = np.empty((part[1] - part[0], part[3] - part[2]))
@@ -79,7 +79,7 @@ class Coarse:
 
 
 def _every(clouds: Clouds, step: int) -> Clouds:
-    return replace(clouds, points=settle(clouds.points[::step].copy()), fps=clouds.fps / step, contacts=None)
+    return replace(clouds, points=set_readonly(clouds.points[::step].copy()), fps=clouds.fps / step, contacts=None)
 
 
 def _nearest(frames: tuple[int, int], step: int, most: int) -> np.ndarray:

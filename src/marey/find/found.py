@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, checked_index, frozen, settle
+from marey.core.arrays import Floats, Ints, check_index, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.register.dtw import TimeAlignment
@@ -96,7 +96,7 @@ class Found:
                 f"expected as many motions as matches, the query among them, got {len(self.motions)} and "
                 f"{len(self.matches)}"
             )
-        put(self, "parents", frozen(self.parents, "parents", (len(self.matches),), np.int64))
+        put(self, "parents", freeze_array(self.parents, "parents", (len(self.matches),), np.int64))
 
     def __len__(self) -> int:
         return len(self.matches)
@@ -122,7 +122,7 @@ class Found:
     @property
     def distances(self) -> Floats:
         """(n,) metres from the query along the shortest paths."""
-        return settle(np.array([match.distance for match in self.matches]))
+        return set_readonly(np.array([match.distance for match in self.matches]))
 
     def without(self, *which: int) -> Found:
         """The same without some matches, by their places; negative ones count from the end.
@@ -131,7 +131,7 @@ class Found:
         """
         drop = set()
         for given in which:
-            k = checked_index(given, "a match's place")
+            k = check_index(given, "a match's place")
             if not -len(self) <= k < len(self):
                 raise InvalidValue(f"expected places of matches from 1 to {len(self) - 1}, got {k}")
             drop.add(k % len(self))
@@ -179,7 +179,7 @@ def assembled(
         tuple(ordered),
         tuple(motions[k] for k in order),
         tuple(edges),
-        settle(parents),
+        set_readonly(parents),
         threshold,
         tuple(notes),
         aligned,

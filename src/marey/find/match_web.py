@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.compare import Clouds
-from marey.core._arrays import Ints, rebuilt
+from marey.core.arrays import Ints, reduce_frozen
 from marey.core.motion import Motion
 from marey.core.protocols import Cache, Clips
 from marey.core.skeleton import Skeleton
@@ -87,7 +87,7 @@ class MatchWeb:
                     )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __repr__(self) -> str:
         frames = sum(len(clip) for clip in self.clips)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from marey.compare import Clouds
 from marey.core.motion import Motion
+from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.edit import resample
-from marey.edit._figure import check_same_body, rooted
 from marey.find.build import web_clouds, work_of
 from marey.find.cells import Cells
 from marey.find.search import checked_stretch
@@ -40,7 +40,7 @@ class Outside:
         start, stop : frames of the motion at its own rate; None for its ends.
         least : frames of a query at the web's rate.
         """
-        check_same_body(web.skeleton, motion.skeleton, f"a search for {motion.name!r}")
+        check_same_skeleton(web.skeleton, motion.skeleton, f"a search for {motion.name!r}")
         step = web.fps / motion.fps
         first, last = checked_stretch(
             0 if start is None else start, len(motion) if stop is None else stop, len(motion), motion.fps,
@@ -49,7 +49,7 @@ class Outside:
         if motion.name in web.names:
             motion = replace(motion, name=f"{motion.name} (outside)")
         at_rate = motion if motion.fps == web.fps else resample(motion, web.fps)
-        at_rate = rooted(at_rate, web.skeleton)
+        at_rate = bake_hips_into_root(at_rate, web.skeleton)
         # The last frames of a motion may fall between two of the web's.
         stop_at = min(max(round(last * step), round(first * step) + least), len(at_rate))
         start_at = min(round(first * step), stop_at - least)

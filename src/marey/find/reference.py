@@ -14,7 +14,7 @@ import numpy as np
 
 from marey.compare import frame_weights
 from marey.compare.pairing import Pairing
-from marey.core._arrays import Bools, Floats, Ints
+from marey.core.arrays import Bools, Floats, Ints
 from marey.find.build import rules_of, web_clouds
 from marey.find.cells import STEP
 from marey.find.found import Found

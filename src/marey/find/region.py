@@ -27,8 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 from marey.errors import InvalidValue
+from marey.find import region_kernels
 from marey.find.cells import STEP, TOO_FAR, Units
 
 
@@ -86,17 +87,13 @@ class Rules:
 
 def quantise(distances: Floats) -> Units:
     """D (R, C) in m^2 as roots in units of `cells.STEP`."""
-    from marey.find import region_kernels
-
     out = np.empty(distances.shape, dtype=np.uint16)
-    region_kernels.quantised(np.ascontiguousarray(distances, dtype=np.float64), STEP, TOO_FAR, out)
+    region_kernels.quantize_distances(np.ascontiguousarray(distances, dtype=np.float64), STEP, TOO_FAR, out)
     return out
 
 
 def region_marks(values: Units, rules: Rules) -> Any:
     """(R, C) uint8, for each cell the bits `region_kernels.HORIZONTAL`, VERTICAL, VALID, CHAIN and LEVEL."""
-    from marey.find import region_kernels
-
     values = np.ascontiguousarray(values)
     marks = np.empty(values.shape, dtype=np.uint8)
     region_kernels.mark_minima(values, rules.cap, marks)
@@ -107,22 +104,18 @@ def region_marks(values: Units, rules: Rules) -> Any:
         (minimum, rules.chain, region_kernels.CHAIN),
         (region_kernels.VALID, rules.level, region_kernels.LEVEL),
     ):
-        region_kernels.members(values, rules.near, marks, bits, member)
+        region_kernels.mark_members(values, rules.near, marks, bits, member)
         region_kernels.mark_paths(member, least, to, marks, free, bound)
     return marks
 
 
 def valid_region(values: Units, rules: Rules) -> Bools:
     """(R, C) the cells near minima."""
-    from marey.find import region_kernels
-
     return np.asarray((region_marks(values, rules) & region_kernels.VALID) != 0)
 
 
 def kept_cells(values: Units, rules: Rules) -> Bools:
     """(R, C) the cells that a match web keeps."""
-    from marey.find import region_kernels
-
     marks = region_marks(values, rules)
     kept = np.empty(values.shape, dtype=np.uint8)
     region_kernels.mark_kept(marks, rules.bridge, kept)

@@ -1,21 +1,18 @@
-"""Compiled loops of the rules that decide which cells of a grid are kept; see `region` for the rules.
+"""The rules that decide which cells of a grid are kept; see `region`.
 
 All take values (R, C) in uint16, roots of D in units of `cells.STEP`, and write uint8 arrays of the same shape. Paths
 never take two straight steps in succession, so that what has come to a cell straight depends on what has come to its
-neighbours diagonally alone: a row follows from the one before it all at once. Numbers of steps are float32, of which a
+neighbors diagonally alone: a row follows from the one before it all at once. Numbers of steps are float32, of which a
 processor compares eight at a time.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
-
-Array = Any
+from marey.compiled import Floats2D, Out, Singles1D, UInt8s1D, UInt8s2D, UInt16s2D, helper, kernel
 
 # Bits of a cell's mark.
 HORIZONTAL, VERTICAL, VALID, CHAIN, LEVEL = 1, 2, 4, 8, 16
@@ -25,7 +22,7 @@ _NONE, _ZERO, _ONE, _TWO, _FAR = np.float32(-1000.0), np.float32(0.0), np.float3
 
 
 @kernel
-def quantised(distances: Array, step: float, far: int, out: Array) -> None:
+def quantize_distances(distances: Floats2D, step: float, far: int, out: Out[UInt16s2D]) -> None:
     """Roots of D in units of `step`, rounded, `far` for that and beyond."""
     scale = 1.0 / step
     for i in range(distances.shape[0]):
@@ -36,10 +33,10 @@ def quantised(distances: Array, step: float, far: int, out: Array) -> None:
 
 
 @kernel
-def mark_minima(values: Array, cap: int, marks: Array) -> None:
-    """Set HORIZONTAL or VERTICAL where no neighbour to left and right, or above and below, is less; from cap on none.
+def mark_minima(values: UInt16s2D, cap: int, marks: Out[UInt8s2D]) -> None:
+    """Set HORIZONTAL or VERTICAL where no neighbor to left and right, or above and below, is less; from cap on none.
 
-    Neighbours that the grid lacks are not less.
+    Neighbors that the grid lacks are not less.
     """
     n_rows, n_columns = values.shape
     for i in range(n_rows):
@@ -58,7 +55,7 @@ def mark_minima(values: Array, cap: int, marks: Array) -> None:
 
 
 @kernel
-def mark_valid(values: Array, cap: int, ratio: float, reach: int, marks: Array) -> None:
+def mark_valid(values: UInt16s2D, cap: int, ratio: float, reach: int, marks: Out[UInt8s2D]) -> None:
     """Set VALID on minima and on what extends them: cells no less than the minimum and below `ratio` times it.
 
     reach : cells that an extension has at most.
@@ -93,7 +90,7 @@ def mark_valid(values: Array, cap: int, ratio: float, reach: int, marks: Array) 
 
 
 @kernel
-def members(values: Array, near: int, marks: Array, bits: int, out: Array) -> None:
+def mark_members(values: UInt16s2D, near: int, marks: UInt8s2D, bits: int, out: Out[UInt8s2D]) -> None:
     """Set out to 1 on cells below `near` with any of the bits, else to 0."""
     for i in range(values.shape[0]):
         here, mark, to = values[i], marks[i], out[i]
@@ -101,9 +98,15 @@ def members(values: Array, near: int, marks: Array, bits: int, out: Array) -> No
             to[j] = 1 if (here[j] < near) & ((mark[j] & bits) != 0) else 0
 
 
-@inner
+@helper
 def _next_lengths(
-    is_in: Array, most: Any, side: int, free: Array, bound: Array, free_now: Array, bound_now: Array
+    is_in: UInt8s1D,
+    most: np.float32,
+    side: int,
+    free: Singles1D,
+    bound: Singles1D,
+    free_now: Singles1D,
+    bound_now: Singles1D,
 ) -> None:
     """Lengths of a row, from those of the row before it: both with one column of margin at either end.
 
@@ -127,8 +130,8 @@ def _next_lengths(
         ours[j] = x if is_in[j] else _NONE
 
 
-@inner
-def _to_bytes(lengths: Array, out: Array) -> None:
+@helper
+def _to_bytes(lengths: Singles1D, out: UInt8s1D) -> None:
     """Lengths as bytes, `NEVER` for none."""
     for j in range(len(out)):
         x = lengths[j + 1]
@@ -136,10 +139,12 @@ def _to_bytes(lengths: Array, out: Array) -> None:
 
 
 @kernel
-def mark_paths(member: Array, least: int, bit: int, marks: Array, free: Array, bound: Array) -> None:
+def mark_paths(
+    member: UInt8s2D, least: int, bit: int, marks: Out[UInt8s2D], free: Out[UInt8s2D], bound: Out[UInt8s2D]
+) -> None:
     """Set a bit on cells of `member` through which a path of such cells, of Manhattan length `least` or more, goes.
 
-    free, bound : room for two numbers for each cell.
+    free, bound : (R, C) memory for two numbers for each cell.
     """
     n_rows, n_columns = member.shape
     most, size = np.float32(least), n_columns + 2
@@ -163,8 +168,10 @@ def mark_paths(member: Array, least: int, bit: int, marks: Array, free: Array, b
         free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a
 
 
-@inner
-def _next_steps(mark: Array, side: int, free: Array, bound: Array, free_now: Array, bound_now: Array) -> None:
+@helper
+def _next_steps(
+    mark: UInt8s1D, side: int, free: Singles1D, bound: Singles1D, free_now: Singles1D, bound_now: Singles1D
+) -> None:
     """Steps since a chain, of a row, from those of the row before it; margins and `side` as for `_next_lengths`."""
     n = len(mark)
     ours, before, straight = free_now[1 : n + 1], free[1 + side : n + 1 + side], bound[1 + side : n + 1 + side]
@@ -180,7 +187,7 @@ def _next_steps(mark: Array, side: int, free: Array, bound: Array, free_now: Arr
 
 
 @kernel
-def mark_kept(marks: Array, most: int, kept: Array) -> None:
+def mark_kept(marks: UInt8s2D, most: int, kept: Out[UInt8s2D]) -> None:
     """Set kept on LEVEL cells, and on valid cells from which a path of `most` steps at most, inside the valid region,
     leads to or comes from a chain."""
     n_rows, n_columns = marks.shape

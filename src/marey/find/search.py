@@ -15,12 +15,13 @@ import numpy as np
 
 from marey.compare import frame_weights
 from marey.compare.pairing import Pairing
-from marey.core._arrays import Bools, checked_index
+from marey.core.arrays import Bools, check_index, check_number
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, NoResult, NoTimewarp, UnknownName, similar
 from marey.find.cells import COARSE, STEP, Cells
+from marey.find.cells_kernels import Runs
 from marey.find.found import Found, Match, assembled
+from marey.find.search_kernels import PathEnds, PathQuery, find_best_paths, find_best_wide_paths
 from marey.find.stillness import stillness_of
 from marey.find.tiers import NOWHERE, Candidates, Find, Growth, Place, grow
 from marey.register.dtw import SLOPE_LIMIT, TimeAlignment, dtw
@@ -73,7 +74,7 @@ def search(
     NoResult : where nothing is within the threshold; the message has the distance of the nearest.
     """
     limit, shares = checked_threshold(threshold), checked_overlap(overlap)
-    if checked_index(most, "most") < 1 or (tiers is not None and checked_index(tiers, "tiers") < 1):
+    if check_index(most, "most") < 1 or (tiers is not None and check_index(tiers, "tiers") < 1):
         raise InvalidValue(f"most and tiers must be at least 1, got {most} and {tiers}")
     query = Query.of(web, clip, start, stop, labels)
     graph = query.grown(limit, shares, most, tiers)
@@ -175,8 +176,6 @@ def candidates(pairs: Any, start: int, stop: int, limit: float) -> Candidates:
     pairs : (clip, cells, whether the query's frames are rows of them) for each clip.
     start, stop : the query's frames.
     """
-    from marey.find import search_kernels
-
     # Within a rounding error of the limit, so that what lies on it stays.
     most = limit**2 * (1.0 + 1e-12)
     parts = []
@@ -185,10 +184,8 @@ def candidates(pairs: Any, start: int, stop: int, limit: float) -> Candidates:
         totals = np.empty(n_frames)
         counts, firsts = np.empty(n_frames, dtype=np.int32), np.empty(n_frames, dtype=np.int32)
         cap = most * (2 * (stop - start) - 1) + STRAIGHT * (stop - start - 1)
-        search_kernels.best_paths(
-            cells.row_runs, cells.row_rises, *cells.saved[1:], COARSE * STEP, start, stop, is_row, STRAIGHT, cap,
-            totals, counts, firsts,
-        )  # fmt: skip
+        query = PathQuery(start, stop, is_row, COARSE * STEP, STRAIGHT, cap)
+        best_paths(cells, query, PathEnds(totals, counts, firsts))
         ends = np.flatnonzero(totals < np.inf)
         n_cells, starts = counts[ends].astype(np.int64), firsts[ends].astype(np.int64)
         n_straight = 2 * (n_cells - 1) - (stop - start - 1) - (ends - starts)
@@ -201,6 +198,14 @@ def candidates(pairs: Any, start: int, stop: int, limit: float) -> Candidates:
     return Candidates(*columns)
 
 
+def best_paths(cells: Cells, query: PathQuery, out: PathEnds) -> int:
+    """Fill `out` with the best paths through the cells; returns how many cells were examined."""
+    runs = cells.runs
+    if isinstance(runs, Runs):
+        return find_best_paths(runs, query, out)
+    return find_best_wide_paths(runs, query, out)
+
+
 def web_pairs(web: MatchWeb, clip: int) -> list[tuple[int, Cells, bool]]:
     """The cells of a clip with each, in both orientations."""
     return [
@@ -210,7 +215,7 @@ def web_pairs(web: MatchWeb, clip: int) -> list[tuple[int, Cells, bool]]:
 
 def checked_threshold(threshold: Any) -> float:
     """Metres, above 0."""
-    return checked_number(threshold, "threshold in metres", above=True)
+    return check_number(threshold, "threshold in metres", above=True)
 
 
 def least_frames(web: MatchWeb) -> int:
@@ -220,7 +225,7 @@ def least_frames(web: MatchWeb) -> int:
 
 def checked_stretch(start: Any, stop: Any, n_frames: int, fps: float, name: str, least: int) -> tuple[int, int]:
     """Frames of a query, which lie within the clip and are enough to be found again."""
-    first, last = checked_index(start, "start"), checked_index(stop, "stop")
+    first, last = check_index(start, "start"), check_index(stop, "stop")
     if not 0 <= first < last <= n_frames:
         raise InvalidValue(
             f"a query must lie within its clip: {name!r} has frames 0 to {n_frames} at {fps:g} Hz, got {first} to "

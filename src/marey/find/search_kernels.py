@@ -1,4 +1,4 @@
-"""Compiled loops of the search: timewarping with free ends over the kept cells of a grid, in time linear in these.
+"""The search: timewarping with free ends over the kept cells of a grid, in time linear in these.
 
 A query is a run of rows of a grid, or a run of its columns; the other clip's frames are the other axis. With v the cost
 of the best path to a cell whose query frame is k and whose other frame is j, and D the cost of a cell (slope limit 2 as
@@ -19,49 +19,67 @@ matter are the same as with none.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
-
-Array = Any
+from marey.compiled import Floats1D, Int32s1D, Ints1D, Ints2D, Out, helper, kernel
+from marey.find.cells_kernels import Runs, WideRuns
 
 # One cell of a path, in a number whose lower half is a frame.
 _CELL = 1 << 32
 
 
-@kernel
-def best_paths(
-    row_runs: Array,
-    row_rises: Array,
-    run_first: Array,
-    run_lengths: Array,
-    run_bases: Array,
-    rises: Array,
-    step: float,
-    start: int,
-    stop: int,
-    is_row: bool,
-    extra: float,
-    cap: float,
-    totals: Array,
-    counts: Array,
-    firsts: Array,
-) -> int:
-    """For each frame of the other clip, the best path from query frame `start` that ends there in ``stop - 1``.
+class PathQuery(NamedTuple):
+    """What is sought, and how paths are counted.
 
-    Parameters
-    ----------
-    step : metres to one unit of run_bases and rises.
-    is_row : whether the query's frames are rows; else they are columns.
-    totals : (C,), or (R,), written: the sum of D in m^2, inf where no path ends.
-    counts, firsts : the same, written there: how many cells it has, and the frame where it begins.
-
-    Returns
-    -------
-    How many cells were looked at.
+    start, stop : frames of the query.
+    is_row : whether they are rows of the grid; else they are columns.
+    step : meters to one unit of the cells' values.
+    extra : m^2 that a straight step costs more.
+    cap : m^2 beyond which paths are given up.
     """
+
+    start: int
+    stop: int
+    is_row: bool
+    step: float
+    extra: float
+    cap: float
+
+
+class PathEnds(NamedTuple):
+    """For each of F frames of the other clip the best path that ends there.
+
+    totals : (F,) the sum of D in m^2, inf where no path ends.
+    counts, firsts : (F,) written where one does: how many cells it has, and the frame where it begins.
+    """
+
+    totals: Out[Floats1D]
+    counts: Out[Int32s1D]
+    firsts: Out[Int32s1D]
+
+
+@kernel
+def find_best_paths(runs: Runs, query: PathQuery, out: PathEnds) -> int:
+    """For each frame of the other clip, the best path from the query's first frame to its last that ends there.
+
+    Returns how many cells were examined.
+    """
+    return _find_best_paths(runs, query, out)
+
+
+@kernel
+def find_best_wide_paths(runs: WideRuns, query: PathQuery, out: PathEnds) -> int:
+    """The same for grids of 2^16 columns or more."""
+    return _find_best_paths(runs, query, out)
+
+
+@helper
+def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> int:
+    row_runs, _, run_first, run_lengths, run_bases, rises = runs
+    start, stop, is_row, step, extra, cap = query
+    totals, counts, firsts = out
     totals[:] = np.inf
     if is_row:
         top, bottom, left, right = start, stop, 0, len(totals)
@@ -71,20 +89,20 @@ def best_paths(
     width = right - left + 2
     best, cost = np.full((3, width), np.inf), np.full((3, width), np.inf)
     # How many cells a path has, times 2^32, and the frame where it begins.
-    told = np.zeros((3, width), np.int64)
+    codes = np.zeros((3, width), np.int64)
     lows, highs = np.zeros(3, np.int64), np.zeros(3, np.int64)
-    unit, looked_at, was_alive = step * step, 0, True
+    unit, n_examined, was_alive = step * step, 0, True
     for i in range(top, bottom):
         now = i % 3
         for run in range(lows[now], highs[now]):
             clear_from, clear_to = max(run_first[run] - left, 0) + 2, run_first[run] - left + 2 + run_lengths[run]
             best[now, clear_from:clear_to] = np.inf
             cost[now, clear_from:clear_to] = np.inf
-        low, at_rise = _first_run(row_runs, row_rises, run_first, run_lengths, i, left)
+        low, at_rise = _find_first_run(runs, i, left)
         run, alive = low, False
-        here, here_cost, here_told = best[now], cost[now], told[now]
-        before, before_cost, before_told = best[now - 1], cost[now - 1], told[now - 1]
-        last, last_told = best[now - 2], told[now - 2]
+        here, here_cost, here_code = best[now], cost[now], codes[now]
+        before, before_cost, before_code = best[now - 1], cost[now - 1], codes[now - 1]
+        last, last_code = best[now - 2], codes[now - 2]
         is_first, is_last = is_row and i == start, is_row and i == stop - 1
         while run < row_runs[i + 1] and run_first[run] < right:
             shift, n_cells = run_first[run] - left, int(run_lengths[run])
@@ -92,7 +110,7 @@ def best_paths(
             for k in range(1, -shift + 1):
                 value += rises[at_rise + k - 1]
             begin, end = max(-shift, 0), min(n_cells, right - left - shift)
-            looked_at += end - begin
+            n_examined += end - begin
             for k in range(begin, end):
                 if k > begin:
                     value += rises[at_rise + k - 1]
@@ -102,17 +120,17 @@ def best_paths(
                 if is_first or (at == 2 and not is_row):
                     total, path = own, _CELL + (at - 2 if is_row else i)
                 else:
-                    total, path = before[at - 1], before_told[at - 1] + _CELL
+                    total, path = before[at - 1], before_code[at - 1] + _CELL
                     down, across = last[at - 1] + before_cost[at] + extra, before[at - 2] + here_cost[at - 1] + extra
                     # Of equal paths the one that is straight along the query, whichever way round.
                     if down < across or (is_row and down == across):
                         if down < total:
-                            total, path = down, last_told[at - 1] + 2 * _CELL
+                            total, path = down, last_code[at - 1] + 2 * _CELL
                     elif across < total:
-                        total, path = across, before_told[at - 2] + 2 * _CELL
+                        total, path = across, before_code[at - 2] + 2 * _CELL
                     total += own
                 if total <= cap:
-                    here[at], here_told[at] = total, path
+                    here[at], here_code[at] = total, path
                     alive = True
                     if is_last or (at == width - 1 and not is_row):
                         frame = at - 2 if is_row else i
@@ -121,14 +139,15 @@ def best_paths(
             run += 1
         lows[now], highs[now] = low, run
         if is_row and not alive and not was_alive:
-            return looked_at
+            return n_examined
         was_alive = alive
-    return looked_at
+    return n_examined
 
 
-@inner
-def _first_run(row_runs: Array, row_rises: Array, run_first: Array, run_lengths: Array, i: int, left: int) -> Any:
+@helper
+def _find_first_run(runs: Runs | WideRuns, i: int, left: int) -> tuple[int, int]:
     """The first run of row i that ends beyond column `left`, and where its rises begin."""
+    row_runs, row_rises, run_first, run_lengths = runs.row_runs, runs.row_rises, runs.first, runs.lengths
     low, high = row_runs[i], row_runs[i + 1]
     if left == 0:
         return low, row_rises[i]
@@ -145,7 +164,7 @@ def _first_run(row_runs: Array, row_rises: Array, run_first: Array, run_lengths:
 
 
 @kernel
-def keep_distinct(clips: Array, starts: Array, stops: Array, same: float, kept: Array) -> int:
+def keep_distinct(clips: Ints1D, starts: Ints1D, stops: Ints1D, same: float, kept: Out[Ints1D]) -> int:
     """Of N stretches, from the first on, those that share at most `same` of the shorter's frames with none before.
 
     Their places are written to `kept` (N,).
@@ -172,11 +191,11 @@ def keep_distinct(clips: Array, starts: Array, stops: Array, same: float, kept: 
 
 
 @kernel
-def most_overlap(places: Array, n: int, clip: int, start: int, stop: int) -> tuple[int, float]:
-    """Of the first n places (N, 3), the one that overlaps most with a stretch of a clip, and the share (Kovar 6.1).
-
-    Of equal ones the first.
+def find_most_overlap(places: Ints2D, n: int, place: tuple[int, int, int]) -> tuple[int, float]:
+    """Of the first n places (N, 3) clip, start, stop, the one that overlaps most with another, and by which fraction of
+    the shorter (Kovar 6.1). Of equal ones the first.
     """
+    clip, start, stop = place
     best, most = 0, 0.0
     for k in range(n):
         if places[k, 0] != clip:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from marey.compare import frame_weights
+from marey.find.stillness_kernels import measure_stillness
 from marey.find.tiers import NOWHERE, Still
 
 if TYPE_CHECKING:
@@ -20,12 +21,10 @@ def stillness_of(web: MatchWeb, outside: Any = None) -> Still:
     known: dict[tuple[int, int, int], float] = {}
 
     def still(clip: int, start: int, stop: int) -> float:
-        from marey.find import stillness_kernels
-
         place = (clip, start, stop)
         if place not in known:
             clouds = outside.clouds if clip == NOWHERE else web.clouds(clip)
-            known[place] = stillness_kernels.stillness(clouds.points, clouds.weights, weights, start, stop)
+            known[place] = measure_stillness(clouds.points, clouds.weights, weights, start, stop)
         return known[place]
 
     return still

@@ -1,24 +1,23 @@
-"""Compiled: how far a stretch of motion is from a figure that stands still, straight from its markers.
+"""How far a part of a motion is from a character that stands still, from its markers.
 
-Key: w = weight of a frame of the window; a sums over windows about the stretch's frames, b about the still frame
-(Kovar 4.8); all loops run along the stretch, so that a processor takes several frames at a time.
+Key: w = weight of a frame of the window; a sums over windows about the part's frames, b about the still frame
+(Kovar 4.8); all loops run along the part, so that they are vectorized.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
-
-Array = Any
+from marey.compiled import Floats1D, Floats2D, Floats3D, helper, kernel
 
 
 @kernel
-def stillness(points: Array, marker_weights: Array, frame_weights: Array, start: int, stop: int) -> float:
-    """The root of the mean D, in metres, between frames start .. stop and the first of them, or the last, if less.
+def measure_stillness(
+    points: Floats3D, marker_weights: Floats1D, frame_weights: Floats1D, start: int, stop: int
+) -> float:
+    """The root of the mean D, in meters, between frames start .. stop and the first of them, or the last, if less.
 
     points : (F, M, 3) of the whole clip, whose ends cut the windows.
     """
@@ -29,7 +28,7 @@ def stillness(points: Array, marker_weights: Array, frame_weights: Array, start:
     for m in range(n_markers):
         root = math.sqrt(marker_weights[m])
         for f in range(end - begin):
-            # About a marker of the stretch, so that nothing is lost far from the origin.
+            # About a marker of the part, so that no digits are lost far from the origin.
             x = (points[begin + f, m, 0] - points[start, 0, 0]) * root
             y = (points[begin + f, m, 1] - points[start, 0, 1]) * root
             z = (points[begin + f, m, 2] - points[start, 0, 2]) * root
@@ -43,10 +42,10 @@ def stillness(points: Array, marker_weights: Array, frame_weights: Array, start:
     return math.sqrt(nearest)
 
 
-@inner
-def _mean_distance(flat: Array, sums: Array, frame_weights: Array, still: int, start: int, stop: int) -> float:
+@helper
+def _mean_distance(flat: Floats3D, sums: Floats2D, frame_weights: Floats1D, still: int, start: int, stop: int) -> float:
     """The mean of D over frames start .. stop against the frame `still`."""
-    half, (n_markers, n_frames) = len(frame_weights) // 2, flat.shape[1:]
+    half, n_markers, n_frames = len(frame_weights) // 2, flat.shape[1], flat.shape[2]
     # dot, cross and heights; of a and b mean x, mean z and mean square; the weights of the frames that there are
     total = np.zeros((10, stop - start))
     for r in range(-half, half + 1):
@@ -68,7 +67,8 @@ def _mean_distance(flat: Array, sums: Array, frame_weights: Array, still: int, s
             for k in range(last - first):
                 ours[k] += w * given[k]
                 theirs[k] += fixed
-        part[9] += w
+        for k in range(last - first):
+            part[9, k] += w
     mean = 0.0
     for k in range(stop - start):
         unit = 1.0 / total[9, k]

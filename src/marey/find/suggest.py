@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, Ints, as_type, checked_index, frozen, settle
+from marey.core.arrays import Floats, Ints, check_index, convert_array, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NoResult
 from marey.find.search import Query, checked_overlap, ladder
@@ -53,8 +53,8 @@ class Suggestion:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "thresholds", frozen(self.thresholds, "thresholds", (None,)))
-        put(self, "counts", frozen(self.counts, "counts", (len(self.thresholds),), np.int64))
+        put(self, "thresholds", freeze_array(self.thresholds, "thresholds", (None,)))
+        put(self, "counts", freeze_array(self.counts, "counts", (len(self.thresholds),), np.int64))
 
     @property
     def stands_out(self) -> bool:
@@ -115,9 +115,9 @@ def suggest(
     most : matches from which on it looks no further.
     """
     query = Query.of(web, clip, start, stop, labels)
-    if checked_index(most, "most") < 1:
+    if check_index(most, "most") < 1:
         raise InvalidValue(f"most must be at least 1, got {most}")
-    if tiers is not None and checked_index(tiers, "tiers") < 1:
+    if tiers is not None and check_index(tiers, "tiers") < 1:
         raise InvalidValue(f"tiers must be at least 1, got {tiers}")
     shares = checked_overlap(overlap)
     find = lru_cache(_HELD)(query.finder(web.options.limit))
@@ -181,12 +181,12 @@ def counts(
     most: int = 500,
 ) -> Ints:
     """How many matches a search with each of the thresholds (n,) finds, at most `most`, the query not counted."""
-    limits = as_type(thresholds, "thresholds in metres")
+    limits = convert_array(thresholds, "thresholds in metres")
     if limits.ndim != 1 or not (limits > 0.0).all():
         raise InvalidValue(f"thresholds must be a list of metres above 0, got {thresholds!r}")
-    if checked_index(most, "most") < 1:
+    if check_index(most, "most") < 1:
         raise InvalidValue(f"most must be at least 1, got {most}")
     query, shares = Query.of(web, clip, start, stop, labels), checked_overlap(overlap)
     find = lru_cache(_HELD)(query.finder(float(limits.max(initial=0.0))))
     many = [query.grown(float(limit), shares, most, find=find).n - 1 for limit in limits]
-    return settle(np.array(many, dtype=np.int64))
+    return set_readonly(np.array(many, dtype=np.int64))

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints
+from marey.core.arrays import Bools, Floats, Ints
+from marey.find.search_kernels import find_most_overlap, keep_distinct
 
 NOWHERE = -1
 """The clip of a query that is not in the set."""
@@ -64,12 +65,10 @@ class Candidates:
 
     def distinct(self, same: float) -> Candidates:
         """From the best on, those that overlap with no better one by more than `same`."""
-        from marey.find import search_kernels
-
         order = np.lexsort((self.stops, self.starts, self.clips, self.costs))
         ordered = self.taken(order)
         kept = np.empty(len(order), dtype=np.int64)
-        n = search_kernels.keep_distinct(ordered.clips, ordered.starts, ordered.stops, same, kept)
+        n = keep_distinct(ordered.clips, ordered.starts, ordered.stops, same, kept)
         return ordered.taken(kept[:n])
 
 
@@ -140,10 +139,7 @@ class Growth:
 
     def nearest(self, place: Place) -> tuple[int, float]:
         """The node that overlaps most with a stretch, and by what share."""
-        from marey.find import search_kernels
-
-        node, share = search_kernels.most_overlap(self._places, self.n, *place)
-        return int(node), float(share)
+        return find_most_overlap(self._places, self.n, place)
 
 
 def grow(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from marey.compare import Clouds
 from marey.compare.pairing import Pairing, Span
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 from marey.find.cells import TOO_FAR, Cells, Units, join_columns, join_rows
 from marey.find.coarse import Coarse
 from marey.find.region import Rules, kept_cells, quantise

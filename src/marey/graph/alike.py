@@ -16,8 +16,9 @@ from marey.compare.minima import checked_limit
 from marey.compare.pairing import Pairing
 from marey.compare.sharing import shared
 from marey.compare.sweep import even_runs, span_minima
-from marey.core._arrays import Floats, Ints, settle
+from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.protocols import Cache
+from marey.graph.alike_kernels import CenteredClip, align_cells, center_markers
 from marey.graph.transitions import Transitions
 
 Progress = Callable[[float], None]
@@ -132,29 +133,24 @@ def minima_in(clouds: Sequence[Clouds], frame_weights: Floats, limit: float | No
 
 def at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> Floats:
     """(N, 6) cells (N, 2) whose windows are whole, D and transform of each, the same whatever cells are asked for."""
-    from marey.graph import alike_kernels
-
     out = np.empty((len(cells), 6))
     if len(cells):
         half = len(frame_weights) // 2
         first = cells.min(axis=0) - half
         last = cells.max(axis=0) + half + 1
-        sides = [centred(clouds, int(i), int(j)) for clouds, i, j in zip((a, b), first, last, strict=True)]
+        ours, theirs = (center_clip(clouds, int(i), int(j)) for clouds, i, j in zip((a, b), first, last, strict=True))
         found = np.empty((len(cells), 4))
-        alike_kernels.moves(*sides, cells - first, settle(frame_weights.view()), found)
+        align_cells(ours, theirs, cells - first, frame_weights, found)
         out[:, :2], out[:, 2:] = cells, found
-    return settle(out)
+    return set_readonly(out)
 
 
-def centred(clouds: Clouds, start: int, stop: int) -> tuple[Floats, Floats, Floats]:
-    """Frames start .. stop as `alike_kernels` takes them: markers, centres and squares."""
-    from marey.graph import alike_kernels
-
+def center_clip(clouds: Clouds, start: int, stop: int) -> CenteredClip:
+    """Frames start .. stop as the kernels take them."""
     n = stop - start
-    markers = np.zeros((n, 3, -(-clouds.n_markers // 8) * 8))
-    centres, squares = np.empty((n, 2)), np.empty(n)
-    alike_kernels.centred(clouds.points[start:stop], clouds.weights, markers, centres, squares)
-    return settle(markers), settle(centres), settle(squares)
+    clip = CenteredClip(np.zeros((n, 3, -(-clouds.n_markers // 8) * 8)), np.empty((n, 2)), np.empty(n))
+    center_markers(clouds.points[start:stop], clouds.weights, *clip)
+    return clip
 
 
 def _as_transitions(blocks: Sequence[Block], parts: list[Floats]) -> Transitions:
@@ -172,4 +168,4 @@ def _as_transitions(blocks: Sequence[Block], parts: list[Floats]) -> Transitions
         clips[to], frames[to] = (a, b), found[:, :2]
         distances[to], transforms[to] = np.sqrt(found[:, 2]), found[:, 3:]
         at = to.stop
-    return Transitions(settle(clips), settle(frames), settle(distances), settle(transforms))
+    return Transitions(set_readonly(clips), set_readonly(frames), set_readonly(distances), set_readonly(transforms))

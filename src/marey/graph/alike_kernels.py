@@ -1,37 +1,38 @@
-"""Compiled: distance and transform of pairs of frames around which whole windows fit.
+"""Distance and transform of pairs of frames around which whole windows fit.
 
-Key: a clip is held as markers (F, 3, N): x, z and y of each, about each frame's centre on the floor, times the root of
-the marker's weight; N is a multiple of eight, with zeros after the last marker.
+Key: a clip is stored as markers (F, 3, N): x, z and y of each, about each frame's center on the floor, times the root
+of the marker's weight; N is a multiple of eight, with zeros after the last marker.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
-from marey.core.compiled import kernel
+import numpy as np
+
+from marey.compiled import Floats1D, Floats2D, Floats3D, Ints2D, Out, helper, kernel
+from marey.compiled.lanes import load_lanes, sum_lanes, zero_lanes
 
 
-def summing(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `kernel`, and sums may be added up in any order, which is what lets several be added at once."""
-    import numba
+class CenteredClip(NamedTuple):
+    """Markers of F frames about their centers.
 
-    how: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract"}}
-    try:
-        compiled = numba.njit(cache=True, **how)(function)
-    except RuntimeError:  # neither the package's folder nor the user's cache folder can be written to
-        compiled = numba.njit(**how)(function)
-    result: Callable[..., Any] = compiled
-    return result
+    markers : (F, 3, N); see above.
+    centers : (F, 2) x and z, meters.
+    squares : (F,) mean square about the center, along the floor, m^2.
+    """
+
+    markers: Floats3D
+    centers: Floats2D
+    squares: Floats1D
 
 
 @kernel
-def centred(points: Any, weights: Any, markers: Any, centres: Any, squares: Any) -> None:
-    """Markers (F, M, 3) as above, where N >= M and what is beyond M stays as it is.
-
-    centres : (F, 2) x and z; squares : (F,) mean square about the centre, along the floor.
-    """
+def center_markers(
+    points: Floats3D, weights: Floats1D, markers: Out[Floats3D], centers: Out[Floats2D], squares: Out[Floats1D]
+) -> None:
+    """Fill the arrays of a `CenteredClip` from points (F, M, 3); N >= M, and what is beyond M stays as it is."""
     for f in range(len(points)):
         x = z = square = 0.0
         for m in range(len(weights)):
@@ -42,28 +43,29 @@ def centred(points: Any, weights: Any, markers: Any, centres: Any, squares: Any)
             px, pz = (points[f, m, 0] - x) * root, (points[f, m, 2] - z) * root
             markers[f, 0, m], markers[f, 1, m], markers[f, 2, m] = px, pz, points[f, m, 1] * root
             square += px * px + pz * pz
-        centres[f, 0], centres[f, 1], squares[f] = x, z, square
+        centers[f, 0], centers[f, 1], squares[f] = x, z, square
 
 
-@summing
-def pair(p: Any, q: Any) -> Any:
+@helper
+def compare_frames(p: Floats2D, q: Floats2D) -> tuple[float, float, float]:
     """Of two frames (3, N): dot and cross along the floor, and the squared difference of heights."""
     px, pz, py = p[0], p[1], p[2]
     qx, qz, qy = q[0], q[1], q[2]
-    dot = cross = heights = 0.0
-    for m in range(len(px)):
-        dot += px[m] * qx[m] + pz[m] * qz[m]
-        cross += px[m] * qz[m] - pz[m] * qx[m]
-        heights += (py[m] - qy[m]) * (py[m] - qy[m])
-    return dot, cross, heights
+    dot = cross = heights = zero_lanes()
+    for m in range(0, len(px), 8):
+        x, z, u, v = load_lanes(px, m), load_lanes(pz, m), load_lanes(qx, m), load_lanes(qz, m)
+        rise = load_lanes(py, m) - load_lanes(qy, m)
+        dot = dot + (x * u + z * v)
+        cross = cross + (x * v - z * u)
+        heights = heights + rise * rise
+    return sum_lanes(dot), sum_lanes(cross), sum_lanes(heights)
 
 
 @kernel
-def moves(ours: Any, theirs: Any, cells: Any, weights: Any, out: Any) -> None:
+def align_cells(ours: CenteredClip, theirs: CenteredClip, cells: Ints2D, weights: Floats1D, out: Out[Floats2D]) -> None:
     """For each of cells (N, 2), D in m^2 and the transform of b onto a there, into out (N, 4).
 
-    ours, theirs : of each clip what `centred` gives. Centres of a window's frames are taken about the first one's, so
-    that nothing is lost far from the origin.
+    Centers of a window's frames are taken about the first one's, so that no digits are lost far from the origin.
     """
     half = len(weights) // 2
     p, a, a_squares = ours
@@ -73,7 +75,7 @@ def moves(ours: Any, theirs: Any, cells: Any, weights: Any, out: Any) -> None:
         ax = az = bx = bz = both = dot = cross = heights = 0.0
         for k in range(len(weights)):
             weight = weights[k]
-            along, across, up = pair(p[i + k], q[j + k])
+            along, across, up = compare_frames(p[i + k], q[j + k])
             x, z, u, v = a[i + k, 0] - a[i, 0], a[i + k, 1] - a[i, 1], b[j + k, 0] - b[j, 0], b[j + k, 1] - b[j, 1]
             ax += weight * x
             az += weight * z
@@ -89,7 +91,7 @@ def moves(ours: Any, theirs: Any, cells: Any, weights: Any, out: Any) -> None:
         ax, az, bx, bz = ax + a[i, 0], az + a[i, 1], bx + b[j, 0], bz + b[j, 1]
         theta = math.atan2(cross, dot)
         cosine, sine = math.cos(theta), math.sin(theta)
-        out[c, 0] = max(both + heights - 2.0 * math.hypot(dot, cross), 0.0)
+        out[c, 0] = max(both + heights - 2.0 * np.hypot(dot, cross), 0.0)
         out[c, 1] = theta
         out[c, 2] = ax - (bx * cosine + bz * sine)
         out[c, 3] = az - (bz * cosine - bx * sine)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Bools, Floats, Ints, frozen
-from marey.edit._figure import place
+from marey.core.arrays import Bools, Floats, Ints, freeze_array
+from marey.core.placement import find_placement
 from marey.errors import InvalidValue, NoResult
-from marey.graph.edge_paths import EdgePaths, edge_paths, edge_poses, stretches
+from marey.graph.edge_paths import EdgePaths, edge_layout, edge_paths, edge_poses
 from marey.graph.follow import checked_circles
+from marey.graph.layout_kernels import EdgeLayout, Starts, Trail
 from marey.graph.motion_graph import MotionGraph
+from marey.graph.reach_kernels import InEdges, ReachGoal, ReachSettings, ReachSpace, Tails, find_tails, search_reach
+from marey.graph.routes import frames_to
 from marey.graph.walk import Walk
 from marey.maths import rigid2d
 
@@ -48,46 +50,11 @@ _N_STARTS = 64
 _MOST_RECORDS = 2_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Goal:
-    """What to come to: places (T, 3) x, z, heading to steer for, and which ends count.
+class _Goal(NamedTuple):
+    """What to come to, and the ways into it where it is a clip."""
 
-    `at` is (3,) x, z and facing, or empty where walks into a clip are ends. Its point `entry` (2,) should then be put
-    where `wanted`, a rigid2d, takes it, and `tails` are the ways into it.
-    """
-
-    steer: Floats
-    at: Floats
-    wanted: Floats
-    entry: Floats
-    tails: _Tails
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tails:
-    """Ways into a clip, in order of their first nodes; see `marey.graph.reach_kernels.find_tails`.
-
-    first : (N + 1,) the ways from node n are ``first[n]`` to ``first[n + 1]``.
-    moves : (T, 4) cos, sin, x, z, what each does to the world transform.
-    edges : (T, 2) its first edge, and the way that goes on from there or -1.
-    frames, transitions : (T,).
-    wait : (N,) metres that each node counts as further away, by the time that it takes to an edge into the clip.
-    """
-
-    first: Ints
-    moves: Floats
-    edges: Ints
-    frames: Ints
-    transitions: Floats
-    wait: Floats
-
-    def along(self, tail: int) -> list[int]:
-        """The edges of a way."""
-        out = []
-        while tail >= 0:
-            out.append(int(self.edges[tail, 0]))
-            tail = int(self.edges[tail, 1])
-        return out
+    goal: ReachGoal
+    tails: Tails
 
 
 def led_to(
@@ -202,7 +169,7 @@ def ended(
     at, heading, label, avoid : see `led_to`.
     """
     goal = _place_goal(walk.graph, at, heading)
-    best = _off(walk, goal.at), walk
+    best = _off(walk, goal.goal.at), walk
     played = np.cumsum(walk.graph.edges.n_frames[walk.edges])
     for seconds in _REDONE if best[0] <= _FAR else ():
         if best[0] <= _WELL:
@@ -214,7 +181,7 @@ def ended(
             made = _gone_on(walk.graph.walk(walk.edges[:n_edges], walk.start), goal, label, avoid)
         except NoResult:
             continue
-        best = min(best, (_off(made, goal.at), made), key=lambda each: each[0])
+        best = min(best, (_off(made, goal.goal.at), made), key=lambda each: each[0])
     return best[1]
 
 
@@ -241,23 +208,32 @@ def _gone_on(
 
 
 def _place_goal(graph: MotionGraph, at: ArrayLike, heading: float | None) -> _Goal:
-    goal = frozen(at, "the place to go to", (2,))
+    goal = freeze_array(at, "the place to go to", (2,))
     if heading is not None and not np.isfinite(heading):
         raise InvalidValue(f"the heading must be an angle in radians, got {heading!r}")
     there = np.array([[*goal, np.nan if heading is None else float(heading)]])
     n = len(graph.nodes)
-    none = _Tails(np.zeros(n + 1, int), np.zeros((0, 4)), np.zeros((0, 2), int), np.zeros(0, int), *np.zeros((2, n)))
-    return _Goal(there, there[0], np.zeros(3), np.zeros(2), none)
+    none = Tails(
+        first=np.zeros(n + 1, np.int64),
+        moves=np.zeros((0, 4)),
+        edges=np.zeros((0, 2), np.int64),
+        frames=np.zeros(0, np.int64),
+        transitions=np.zeros(0),
+        wait=np.zeros(n),
+    )
+    return _Goal(ReachGoal(there, there[0], np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(2)), none)
 
 
 def _clip_goal(graph: MotionGraph, clip: str, at: ArrayLike, heading: float, label: str | None) -> _Goal:
-    goal = frozen(at, "the place of the clip", (2,))
+    goal = freeze_array(at, "the place of the clip", (2,))
     if not np.isfinite(heading):
         raise InvalidValue(f"the heading must be an angle in radians, got {heading!r}")
     number = graph.clip_index(clip)
     motion = graph.clips[number]
     first = motion[:1]
-    wanted = rigid2d.compose(np.array([float(heading), *goal]), rigid2d.invert(place(first.skeleton, first.world(), 0)))
+    wanted = rigid2d.compose(
+        np.array([float(heading), *goal]), rigid2d.invert(find_placement(first.skeleton, first.world(), 0))
+    )
     edges, allowed = graph.edges, graph.allowed(label)
     into = edges.blends & allowed & (graph.nodes[edges.heads, 0] == number)
     if not into.any():
@@ -280,32 +256,42 @@ def _clip_goal(graph: MotionGraph, clip: str, at: ArrayLike, heading: float, lab
     nodes = edges.tails[tails.edges[some, 0]]
     there = rigid2d.apply(from_here, ways.points[ways.first[graph.first_out[nodes]]])
     steer = np.concatenate([there, (from_here[:, 0] + ways.headings[nodes])[:, None]], axis=1)
-    return _Goal(_spread(steer, _GOALS), np.zeros(0), wanted, np.ascontiguousarray(entry), tails)
+    transform = np.array([np.cos(wanted[0]), np.sin(wanted[0]), *wanted[1:]])
+    return _Goal(ReachGoal(_spread(steer, _GOALS), np.zeros(0), transform, np.ascontiguousarray(entry)), tails)
 
 
-def _ways_into(graph: MotionGraph, ways: EdgePaths, enters: Ints, allowed: Bools, entry: Floats) -> _Tails:
+def _ways_into(graph: MotionGraph, ways: EdgePaths, enters: Ints, allowed: Bools, entry: Floats) -> Tails:
     """Ways that end with one of some edges."""
-    from marey.graph.reach_kernels import find_tails
-    from marey.graph.routes import frames_to
-
     edges, n = graph.edges, len(graph.nodes)
     in_edges = np.argsort(edges.heads, kind="stable")
     first_in = np.concatenate([[0], np.cumsum(np.bincount(edges.heads, minlength=n))])
     numbers, marks = np.empty((_MOST_TAILS, 4)), np.empty((_MOST_TAILS, 5), dtype=np.int64)
-    count = find_tails(
-        enters, edges.tails, edges.n_frames, edges.blends, ways.moves, allowed, first_in, in_edges,
-        np.ascontiguousarray(entry), round(_TAIL * graph.fps), _OF_NODE, numbers, marks,
-    )  # fmt: skip
+    known = InEdges(edges.tails, edges.n_frames, edges.blends, ways.moves, allowed, first_in, in_edges)
+    point = np.ascontiguousarray(entry)
+    count = find_tails(known, enters, point, round(_TAIL * graph.fps), _OF_NODE, numbers, marks)
     numbers, marks = numbers[:count], marks[:count]
     order = np.argsort(marks[:, 0], kind="stable")
     where = np.append(np.argsort(order), -1)
     first = np.concatenate([[0], np.cumsum(np.bincount(marks[:, 0], minlength=n))])
     marks = marks[order]
     wait = _WAIT * np.minimum(frames_to(graph, np.unique(edges.tails[enters]), allowed) / graph.fps, _NEVER)
-    return _Tails(
-        first, numbers[order], np.stack([marks[:, 1], where[marks[:, 2]]], axis=1), np.ascontiguousarray(marks[:, 3]),
-        marks[:, 4].astype(np.float64), np.asarray(wait),
-    )  # fmt: skip
+    return Tails(
+        first=first,
+        moves=numbers[order],
+        edges=np.stack([marks[:, 1], where[marks[:, 2]]], axis=1),
+        frames=np.ascontiguousarray(marks[:, 3]),
+        transitions=marks[:, 4].astype(np.float64),
+        wait=np.asarray(wait),
+    )
+
+
+def _edges_along(tails: Tails, tail: int) -> list[int]:
+    """The edges of a way into a clip."""
+    out = []
+    while tail >= 0:
+        out.append(int(tails.edges[tail, 0]))
+        tail = int(tails.edges[tail, 1])
+    return out
 
 
 def _spread(places: Floats, n: int) -> Floats:
@@ -337,9 +323,22 @@ def _searched(
     circles = checked_circles(avoid)
     best = np.full(2, np.inf)
     kept: tuple[int, Ints, int] | None = None
-    how = _layout(graph, ways, goal, label)
+    layout = edge_layout(graph, ways, _ALIKE)
+    space = ReachSpace(
+        graph.allowed(label),
+        edge_poses(graph) if len(goal.goal.at) else np.zeros((0, 3)),
+        np.ascontiguousarray(ways.points[ways.first[graph.first_out[:-1]]]),
+        ways.headings,
+        circles,
+    )
+    begin = Starts(starts, nodes)
+    far = np.hypot(*(goal.goal.steer[:, None, :2] - _beginnings(space.node_points[nodes], starts)).transpose(2, 0, 1))
+    most = round((_MORE + far.max() / _SLOW) * graph.fps) + least
     for radius, width in _TRIED:
-        kept = _beam(graph, goal, how, starts, nodes, only_clips, circles, least, radius, width, best) or kept
+        settings = ReachSettings(
+            _NEAR, _WELL, _PER_FRAME, _PENALTY, _RADIAN, only_clips, least, most, radius, width
+        )  # fmt: skip
+        kept = _beam(graph, begin, layout, space, goal, settings, best) or kept
         if best[1] <= _WELL:
             break
     if kept is None or best[1] > within:
@@ -347,52 +346,28 @@ def _searched(
     return kept
 
 
-def _layout(graph: MotionGraph, ways: EdgePaths, goal: _Goal, label: str | None) -> dict[str, Any]:
-    """What all beams need of the graph."""
-    here = ways.points[ways.first[graph.first_out[:-1]]]
-    return {
-        "allowed": graph.allowed(label), "here": np.ascontiguousarray(here), "ways": ways,
-        "poses": edge_poses(graph) if len(goal.at) else np.zeros((0, 3)), "cells": stretches(graph, _ALIKE),
-    }  # fmt: skip
-
-
 def _beam(
     graph: MotionGraph,
+    starts: Starts,
+    layout: EdgeLayout,
+    space: ReachSpace,
     goal: _Goal,
-    how: dict[str, Any],
-    starts: Floats,
-    nodes: Ints,
-    only_clips: bool,
-    circles: Floats,
-    least: int,
-    radius: float,
-    width: int,
+    settings: ReachSettings,
     best: Floats,
 ) -> tuple[int, Ints, int] | None:
     """The best walk of one beam, if it is better than `best`, which it changes."""
-    from marey.graph.reach_kernels import reach_beam
-
-    edges, ways, tails = graph.edges, how["ways"], goal.tails
-    wanted = np.array([np.cos(goal.wanted[0]), np.sin(goal.wanted[0]), *goal.wanted[1:]])
-    far = np.hypot(*(goal.steer[:, None, :2] - _beginnings(how["here"][nodes], starts)).transpose(2, 0, 1)).max()
-    most = round((_MORE + far / _SLOW) * graph.fps) + least
-    trail = np.empty((min(_MOST_RECORDS, width * most + len(starts)), 2), dtype=np.int64)
-    found = np.full(3, -1, dtype=np.int64)
-    reach_beam(
-        np.ascontiguousarray(starts), nodes, only_clips, how["cells"], graph.first_out, edges.heads, edges.n_frames,
-        edges.blends, how["allowed"], ways.first, ways.points, how["poses"], ways.moves, how["here"], ways.headings,
-        circles, np.ascontiguousarray(goal.steer), tails.wait, goal.at, tails.first, tails.moves, tails.frames,
-        tails.transitions, tails.edges, goal.entry, wanted, _RADIAN, least, most, radius, width, _NEAR, _WELL,
-        _PER_FRAME, _PENALTY, best, trail, found,
-    )  # fmt: skip
-    record, edge, played = (int(value) for value in found)
+    edges, tails = graph.edges, goal.tails
+    n_records = min(_MOST_RECORDS, settings.width * settings.max_frames + len(starts.nodes))
+    trail = Trail(np.empty((n_records, 2), dtype=np.int64), np.empty(3, dtype=np.int64))
+    search_reach(starts, layout, space, goal.goal, tails, settings, best, trail)
+    record, edge, played = (int(value) for value in trail.end)
     if edge < 0:
         return None
-    into = [] if played else tails.along(edge)
+    into = [] if played else _edges_along(tails, edge)
     taken = [] if into else [edge]
-    while (step := int(trail[record, 1])) >= 0:
+    while (step := int(trail.records[record, 1])) >= 0:
         taken.append(step)
-        record = int(trail[record, 0])
+        record = int(trail.records[record, 0])
     taken = [*taken[::-1], *into]
     left = int(edges.n_frames[edge]) - played if played else 0
     return -1 - step, np.array(taken), int(edges.n_frames[taken].sum()) - left
@@ -411,7 +386,7 @@ def _told(
     style = "" if label is None else f" in {label!r}"
     what = "that place" if clip is None else f"the clip {clip!r} at that place"
     able = np.unique(graph.edges.tails[graph.allowed(label)])
-    if not len(goal.at) and (goal.tails.wait[able] >= _WAIT * _NEVER).all():
+    if not len(goal.goal.at) and (goal.tails.wait[able] >= _WAIT * _NEVER).all():
         return f"there is no way{style} into the clip {clip!r}; allow other labels, or {graph.how.remedy} of the graph"
     if np.isfinite(off):
         nearest = f"the nearest walk found puts it {off:.2f} m off, a radian counting as a metre, and {within:g} m are"

@@ -1,4 +1,4 @@
-"""The compiled beam of `marey.graph.follow`.
+"""The beam search of `marey.graph.follow`.
 
 A state is a node with the world transform of its clip (c, s, x, z), the length gone (arc), the cost so far, the spot
 (x, z) that was last left behind with the frames since then, and the number of the style that it is in. States lie in
@@ -7,45 +7,102 @@ slots by the frame at which they begin, and slots are used in a ring.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Ints2D, Out, helper, kernel
+from marey.graph.layout_kernels import (
+    EdgeLayout,
+    Starts,
+    Trail,
+    find_longest,
+    find_table_size,
+    is_noted,
+    keep_first,
+    sort_indices,
+)
+from marey.maths.vector_kernels import squared
 
-Array = Any
+
+class Course(NamedTuple):
+    """The path to follow, and in which styles.
+
+    points : (C, 2) x, z at even distances, meters.
+    spacing : meters between them.
+    ends : (S,) meters along the path at which styles end.
+    styles : (E, S) which edges may be taken in each style.
+    early : meters before the end of a style from which the next may begin.
+    """
+
+    points: Floats2D
+    spacing: float
+    ends: Floats1D
+    styles: Bools2D
+    early: float
+
+
+class Bounds(NamedTuple):
+    """Where and until when a walk may go.
+
+    avoid : (M, 3) circles x, z, radius to keep out of, meters.
+    others : (T, M, 2) where others are on each frame, x, z, NaN where they are not there.
+    apart : meters to keep away from others.
+    last_frame : at which a walk ends; 0 for the end of the path.
+    """
+
+    avoid: Floats2D
+    others: Floats3D
+    apart: float
+    last_frame: int
+
+
+class FollowSettings(NamedTuple):
+    """What a walk costs, and how far to search.
+
+    min_step : meters that each frame counts as gone at least.
+    spot, patience, dawdling : frames cost `dawdling` (m^2) each once the character has been within `spot` meters of one
+        place for `patience` frames.
+    penalty : cost of a transition, m^2.
+    end_weight : how many frames the distance at the end counts for.
+    reward : m^2 that a meter gone is worth when states at one frame are compared.
+    max_frames : of the walk.
+    width : states to expand for each frame.
+    """
+
+    min_step: float
+    spot: float
+    patience: int
+    dawdling: float
+    penalty: float
+    end_weight: float
+    reward: float
+    max_frames: int
+    width: int
+
+
+class FollowSearch(NamedTuple):
+    """Everything that is searched."""
+
+    layout: EdgeLayout
+    course: Course
+    bounds: Bounds
+    settings: FollowSettings
 
 
 @kernel
-def extend(
-    state: Array,
-    style: int,
-    edge: int,
-    first: Array,
-    points: Array,
-    steps: Array,
-    course: Array,
-    spacing: float,
-    ends: Array,
-    floor_step: float,
-    spot: float,
-    patience: int,
-    dawdling: float,
-    avoid: Array,
-    frame: int,
-    others: Array,
-    apart: float,
-    last_frame: int,
-    out: Array,
-) -> int:
+def extend_state(state: Floats1D, style: int, edge: int, frame: int, search: FollowSearch, out: Out[Floats1D]) -> int:
     """Play an edge from `state` (c, s, x, z, arc, cost, spot x, spot z, frames there), and write the state's new values
     from its arc on into out (5,).
 
-    Frames cost `dawdling` each once the figure has been within `spot` metres of one place for `patience` frames.
-    `frame` is when the edge begins; others (T, M, 2) is where others are on each frame, NaN where they are not there.
-    Returns the number of frames until the whole course is gone or the last frame is reached, 0 if neither is, or -1
-    where the edge enters a region to be avoided or comes nearer to another than `apart`.
+    `frame` is when the edge begins. Returns the number of frames until the whole course is gone or the last frame is
+    reached, 0 if neither is, or -1 where the edge enters a region to be avoided or comes too near to another.
     """
+    first, points, steps = search.layout.first, search.layout.points, search.layout.steps
+    course, spacing, ends = search.course.points, search.course.spacing, search.course.ends
+    avoid, others, apart = search.bounds.avoid, search.bounds.others, search.bounds.apart
+    min_step, spot = search.settings.min_step, search.settings.spot
     c, s, x, z, arc, cost = state[0], state[1], state[2], state[3], state[4], state[5]
     sx, sz, since = state[6], state[7], state[8]
     last = course.shape[0] - 1
@@ -65,7 +122,7 @@ def extend(
                 ax, az = wx - others[now, m, 0], wz - others[now, m, 1]
                 if ax * ax + az * az < apart * apart:
                     return -1
-        arc += max(steps[k], floor_step)
+        arc += max(steps[k], min_step)
         at = min(arc, end) / spacing
         i = min(int(at), last - 1)
         t = at - i
@@ -73,11 +130,11 @@ def extend(
         dz = wz - (course[i, 1] + t * (course[i + 1, 1] - course[i, 1]))
         cost += dx * dx + dz * dz
         since += 1.0
-        if (wx - sx) ** 2 + (wz - sz) ** 2 > spot * spot:
+        if squared(wx - sx) + squared(wz - sz) > spot * spot:
             sx, sz, since = wx, wz, 0.0
-        elif since > patience:
-            cost += dawdling
-        if (arc >= total and style == ends.shape[0] - 1) or now + 1 == last_frame:
+        elif since > search.settings.patience:
+            cost += search.settings.dawdling
+        if (arc >= total and style == ends.shape[0] - 1) or now + 1 == search.bounds.last_frame:
             out[0], out[1] = arc, cost
             return int(k - first[edge] + 1)
     out[0], out[1], out[2], out[3], out[4] = arc, cost, sx, sz, since
@@ -85,71 +142,38 @@ def extend(
 
 
 @kernel
-def beam(
-    starts: Array,
-    start_nodes: Array,
-    cells: Array,
-    first_out: Array,
-    heads: Array,
-    lengths: Array,
-    blends: Array,
-    styles: Array,
-    first: Array,
-    points: Array,
-    steps: Array,
-    moves: Array,
-    course: Array,
-    spacing: float,
-    ends: Array,
-    early: float,
-    floor_step: float,
-    spot: float,
-    patience: int,
-    dawdling: float,
-    avoid: Array,
-    others: Array,
-    apart: float,
-    last_frame: int,
-    width: int,
-    reward: float,
-    penalty: float,
-    end_weight: float,
-    most_frames: int,
-    best_cost: float,
-    trail: Array,
-    found: Array,
-) -> float:
-    """Search; the trail of states that were expanded goes to `trail` (R, 2) as (parent record, edge).
+def search_follow(starts: Starts, search: FollowSearch, best_cost: float, trail: Trail) -> float:
+    """Search for a walk from any of the starts, states (S, 9), that costs less than `best_cost`; returns the best cost.
 
-    cells (N,) are numbers that nodes have in common where one is as good as another: see `_best`.
-    found (3,) gets the last record's parent, its edge and the frames of it that are played, or -1 where nothing better
-    than `best_cost` was found. Returns the best cost.
+    `trail.end` tells which walk has it.
     """
+    first_out, heads, lengths = search.layout.first_out, search.layout.heads, search.layout.lengths
+    blends, moves, cells = search.layout.blends, search.layout.moves, search.layout.cells
+    first, points = search.layout.first, search.layout.points
+    course, spacing, ends, styles, early = search.course
+    records, end = trail
+    settings = search.settings
+    n_starts = starts.states.shape[0]
+    width, reward = settings.width, settings.reward
     n_styles = ends.shape[0]
-    n_slots = 0
-    for e in range(lengths.shape[0]):
-        n_slots = max(n_slots, lengths[e])
-    n_slots += 1
-    room = max(6 * width, starts.shape[0])
+    n_slots = find_longest(lengths) + 1
+    room = max(6 * width, n_starts)
     # c, s, x, z, arc, cost, spot x, spot z, frames | node, style, parent, edge
     numbers = np.empty((n_slots, room, 9))
     marks = np.empty((n_slots, room, 4), np.int64)
     counts = np.zeros(n_slots, np.int64)
-    for k in range(starts.shape[0]):
-        numbers[0, k] = starts[k]
-        marks[0, k, 0], marks[0, k, 1], marks[0, k, 2], marks[0, k, 3] = start_nodes[k], 0, -1, -1
-    counts[0] = starts.shape[0]
-    table_size = 1
-    while table_size < 4 * room:
-        table_size *= 2
-    table = np.full((table_size, 2), -1, np.int64)
-    chosen = np.empty(max(width, starts.shape[0]), np.int64)
+    for k in range(n_starts):
+        for c in range(9):
+            numbers[0, k, c] = starts.states[k, c]
+        marks[0, k, 0], marks[0, k, 1], marks[0, k, 2], marks[0, k, 3] = starts.nodes[k], 0, -1, -1
+    counts[0] = n_starts
+    table = np.full((find_table_size(room), 2), -1, np.int64)
+    chosen = np.empty(max(width, n_starts), np.int64)
     n_records = 0
     out = np.empty(5)
-    moved = np.empty(9)
-    found[0] = found[1] = found[2] = -1
+    end[0] = end[1] = end[2] = -1
     quiet = 0
-    for frame in range(most_frames):
+    for frame in range(settings.max_frames):
         slot = frame % n_slots
         n_here = counts[slot]
         counts[slot] = 0
@@ -159,24 +183,15 @@ def beam(
                 break
             continue
         quiet = 0
-        n_chosen = _best(
-            numbers[slot],
-            marks[slot],
-            cells,
-            n_here,
-            width if frame else starts.shape[0],
-            reward,
-            best_cost,
-            table,
-            frame,
-            chosen,
-        )
+        order = _rank(numbers[slot], n_here, reward)
+        n_max = width if frame else n_starts
+        n_chosen = _choose(numbers[slot], marks[slot], cells, order, best_cost, table, frame, chosen[:n_max])
         for q in range(n_chosen):
             k = chosen[q]
-            if n_records >= trail.shape[0]:
+            if n_records >= records.shape[0]:
                 return best_cost
             record = n_records
-            trail[record, 0], trail[record, 1] = marks[slot, k, 2], marks[slot, k, 3]
+            records[record, 0], records[record, 1] = marks[slot, k, 2], marks[slot, k, 3]
             n_records += 1
             node, style = marks[slot, k, 0], marks[slot, k, 1]
             arc = numbers[slot, k, 4]
@@ -186,103 +201,79 @@ def beam(
                     style_after = style + 1
                 elif not styles[edge, style]:
                     continue
-                played = extend(
-                    numbers[slot, k], style_after, edge, first, points, steps, course, spacing, ends, floor_step,
-                    spot, patience, dawdling, avoid, frame, others, apart, last_frame, out,
-                )  # fmt: skip
+                played = extend_state(numbers[slot, k], style_after, edge, frame, search, out)
                 if played < 0:
                     continue
-                cost = out[1] + (penalty if blends[edge] else 0.0)
+                cost = out[1] + (settings.penalty if blends[edge] else 0.0)
                 if cost >= best_cost:
                     continue
+                c, s, x, z = numbers[slot, k, 0], numbers[slot, k, 1], numbers[slot, k, 2], numbers[slot, k, 3]
                 if played > 0:
                     at = first[edge] + played - 1
-                    c, s = numbers[slot, k, 0], numbers[slot, k, 1]
-                    # Where time is over, what counts is the place on the course at which it is so.
+                    # Where time is over, what counts is the point of the course that belongs to it.
                     goal = min(int(min(out[0], ends[-1]) / spacing + 0.5), course.shape[0] - 1)
-                    dx = points[at, 0] * c + points[at, 1] * s + numbers[slot, k, 2] - course[goal, 0]
-                    dz = points[at, 1] * c - points[at, 0] * s + numbers[slot, k, 3] - course[goal, 1]
-                    whole = cost + end_weight * (dx * dx + dz * dz)
+                    dx = points[at, 0] * c + points[at, 1] * s + x - course[goal, 0]
+                    dz = points[at, 1] * c - points[at, 0] * s + z - course[goal, 1]
+                    whole = cost + settings.end_weight * (dx * dx + dz * dz)
                     if whole < best_cost:
                         best_cost = whole
-                        found[0], found[1], found[2] = record, edge, played
+                        end[0], end[1], end[2] = record, edge, played
                     continue
-                # W o move
-                c, s = numbers[slot, k, 0], numbers[slot, k, 1]
-                mc, ms, mx, mz = moves[edge, 0], moves[edge, 1], moves[edge, 2], moves[edge, 3]
-                moved[0] = c * mc - s * ms
-                moved[1] = s * mc + c * ms
-                moved[2] = mx * c + mz * s + numbers[slot, k, 2]
-                moved[3] = mz * c - mx * s + numbers[slot, k, 3]
-                moved[4], moved[5], moved[6], moved[7], moved[8] = out[0], cost, out[2], out[3], out[4]
                 target = (frame + lengths[edge]) % n_slots
                 n = counts[target]
                 if n == room:
                     # Full: keep the best, and go on.
-                    n = _thin(numbers[target], marks[target], n, 3 * width, reward)
-                numbers[target, n] = moved
+                    n = 3 * width
+                    keep_first(_rank(numbers[target], room, reward), n, numbers[target], marks[target])
+                # W o move
+                mc, ms, mx, mz = moves[edge, 0], moves[edge, 1], moves[edge, 2], moves[edge, 3]
+                numbers[target, n, 0] = c * mc - s * ms
+                numbers[target, n, 1] = s * mc + c * ms
+                numbers[target, n, 2] = mx * c + mz * s + x
+                numbers[target, n, 3] = mz * c - mx * s + z
+                numbers[target, n, 4], numbers[target, n, 5] = out[0], cost
+                numbers[target, n, 6], numbers[target, n, 7], numbers[target, n, 8] = out[2], out[3], out[4]
                 marks[target, n, 0], marks[target, n, 1] = heads[edge], style_after
                 marks[target, n, 2], marks[target, n, 3] = record, edge
                 counts[target] = n + 1
     return best_cost
 
 
-@inner
-def _best(
-    numbers: Array,
-    marks: Array,
-    cells: Array,
-    n: int,
-    width: int,
-    reward: float,
-    best_cost: float,
-    table: Array,
-    stamp: int,
-    chosen: Array,
-) -> int:
-    """The best states of a slot, one of each kind: of those in one cell of a clip, of like heading and arc, the first
-    counts."""
+@helper
+def _rank(numbers: Floats2D, n: int, reward: float) -> Ints1D:
+    """The first n states of a slot from best to worst."""
     keys = np.empty(n)
     for k in range(n):
         keys[k] = numbers[k, 5] - reward * numbers[k, 4]
-    order = np.argsort(keys)
-    size = table.shape[0]
+    return sort_indices(keys)
+
+
+@helper
+def _choose(
+    numbers: Floats2D,
+    marks: Ints2D,
+    cells: Ints1D,
+    order: Ints1D,
+    best_cost: float,
+    table: Ints2D,
+    stamp: int,
+    chosen: Ints1D,
+) -> int:
+    """Fill `chosen` with the first states in this order, one of each kind; returns how many there are.
+
+    Of those in one cell of a clip, of like heading and arc, the first is taken.
+    """
     n_chosen = 0
-    for q in range(n):
+    for q in range(len(order)):
         k = order[q]
         if numbers[k, 5] >= best_cost:
             continue
-        heading = int(np.floor((np.arctan2(numbers[k, 1], numbers[k, 0]) + np.pi) * (24.0 / (2.0 * np.pi))))
+        heading = int(np.floor((math.atan2(numbers[k, 1], numbers[k, 0]) + np.pi) * (24.0 / (2.0 * np.pi))))
         kind = ((cells[marks[k, 0]] * 32 + heading) * 4096 + int(numbers[k, 4] * 4.0)) * 16 + marks[k, 1]
-        at = (kind * 2654435761) % size
-        seen = False
-        while table[at, 1] == stamp:
-            if table[at, 0] == kind:
-                seen = True
-                break
-            at = (at + 1) % size
-        if seen:
+        if is_noted(kind, stamp, table):
             continue
-        table[at, 0], table[at, 1] = kind, stamp
         chosen[n_chosen] = k
         n_chosen += 1
-        if n_chosen == width:
+        if n_chosen == len(chosen):
             break
     return n_chosen
-
-
-@inner
-def _thin(numbers: Array, marks: Array, n: int, keep: int, reward: float) -> int:
-    """Keep the best states of a slot in front; returns how many."""
-    keys = np.empty(n)
-    for k in range(n):
-        keys[k] = numbers[k, 5] - reward * numbers[k, 4]
-    order = np.argsort(keys)[:keep]
-    kept_numbers = numbers[order].copy()
-    kept_marks = marks[order].copy()
-    for k in range(keep):
-        for c in range(numbers.shape[1]):
-            numbers[k, c] = kept_numbers[k, c]
-        for c in range(marks.shape[1]):
-            marks[k, c] = kept_marks[k, c]
-    return keep

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.graph.build import labels_of, pruned_graph

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from marey.compare import frame_weights, point_clouds
-from marey.core._arrays import Bools, Floats, Ints
+from marey.core.arrays import Bools, Floats, Ints
 from marey.core.motion import Motion
 from marey.core.protocols import Cache, Clips
-from marey.edit._gather import gathered
+from marey.edit.gather import gather_clips
 from marey.errors import InvalidValue, NoResult
 from marey.graph.alike import find_alike
 from marey.graph.coarse import find_alike_coarsely
@@ -91,7 +91,7 @@ def _pose_key(cache: Cache, motion: Motion, markers: str | Sequence[str]) -> str
 def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
     """The clips at one rate, carried by joint 0, with contacts and different names."""
     given = [clips.motion(i) for i in range(len(clips.names))] if isinstance(clips, Clips) else _listed(clips)
-    return gathered(given, fps, "a graph")
+    return gather_clips(given, fps, "a graph")
 
 
 def _listed(clips: Any) -> list[Motion]:

@@ -20,7 +20,7 @@ from marey.compare import Clouds
 from marey.compare.clouds import checked_frame_weights
 from marey.compare.minima import checked_limit
 from marey.compare.pairing import Pairing
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.core.protocols import Cache
 from marey.errors import InvalidValue
 from marey.graph.alike import (
@@ -29,31 +29,26 @@ from marey.graph.alike import (
     at_cells,
     block_key,
     blocks_of,
-    centred,
+    center_clip,
     check_clouds,
     gathered,
 )
+from marey.graph.coarse_kernels import CoarseGrid, SearchedCells, WindowedClip, find_fine_minima
 from marey.graph.transitions import Transitions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One clip as the search needs it; see `coarse_kernels.refined`.
+    """One clip as the search needs it.
 
     few : its every n-th frame.
     offset : the frame that the first of them is.
-    markers, centres : (F, 3, N), (F, 2), see `alike_kernels`.
-    means, spreads : (F, 2), (F,) of the windows.
-    slack : (F,) m^2.
+    windows : all its frames, and the windows around them.
     """
 
     few: Clouds
     offset: int
-    markers: Floats
-    centres: Floats
-    means: Floats
-    spreads: Floats
-    slack: Floats
+    windows: WindowedClip
 
 
 def find_alike_coarsely(
@@ -91,7 +86,7 @@ def find_alike_coarsely(
     # As large as blocks of a full search: each has a coarse grid of its own, smaller by coarse^2.
     blocks = blocks_of([len(each) for each in clouds], half, max_memory)
     look = partial(
-        _minima_in, clouds, sides, weights, settle(few_weights / few_weights.sum()), coarse, checked_limit(limit)
+        _minima_in, clouds, sides, weights, set_readonly(few_weights / few_weights.sum()), coarse, checked_limit(limit)
     )
     keys = None if cache is None else [block_key(cache, poses, weights, limit, block, coarse) for block in blocks]
     return gathered(blocks, look, run, progress, cache, keys)
@@ -99,10 +94,10 @@ def find_alike_coarsely(
 
 def _side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
     offset = len(frame_weights) // 2 % coarse
-    markers, centres, squares = centred(clouds, 0, len(clouds))
-    means, spreads = _windowed(centres, squares, frame_weights)
-    few = replace(clouds, points=settle(clouds.points[offset::coarse]), fps=clouds.fps / coarse, contacts=None)
-    return Side(few, offset, markers, centres, settle(means), settle(spreads), _slack(clouds, frame_weights, coarse))
+    markers, centers, squares = center_clip(clouds, 0, len(clouds))
+    means, spreads = _windowed(centers, squares, frame_weights)
+    few = replace(clouds, points=set_readonly(clouds.points[offset::coarse]), fps=clouds.fps / coarse, contacts=None)
+    return Side(few, offset, WindowedClip(markers, centers, means, spreads, _slack(clouds, frame_weights, coarse)))
 
 
 def _windowed(centres: Floats, squares: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -133,7 +128,7 @@ def _slack(clouds: Clouds, frame_weights: Floats, coarse: int) -> Floats:
         values = at_cells(clouds, clouds, frame_weights, np.stack([first, first + step], axis=1))[:, 2]
         out[first] = values
         out[first + step] = np.maximum(out[first + step], values)
-    return settle(0.5 * coarse * out)
+    return set_readonly(0.5 * coarse * out)
 
 
 def _minima_in(
@@ -146,25 +141,23 @@ def _minima_in(
     block: Block,
 ) -> Floats:
     """(N, 6) as `alike.minima_in`."""
-    from marey.graph.coarse_kernels import refined
-
     a, b = sides[block.a], sides[block.b]
     half = len(weights) // 2
-    sizes = tuple((half, len(side.spreads) - half) for side in (a, b))
+    sizes = ((half, len(a.windows.spreads) - half), (half, len(b.windows.spreads) - half))
     spans = [
         _coarse_span(run, size, a.offset, coarse) for run, size in zip((block.rows, block.columns), sizes, strict=True)
     ]
     few = np.empty((spans[0][1] - spans[0][0], spans[1][1] - spans[1][0]))
     Pairing(a.few, b.few, few_weights).fill(few, (*spans[0], *spans[1]), 1)
-    corner = tuple(side.offset + span[0] * coarse for side, span in zip((a, b), spans, strict=True))
+    corner = (a.offset + spans[0][0] * coarse, b.offset + spans[1][0] * coarse)
     min_lag = 2 * half + 1 if block.a == block.b else -(2**40)
-    # Arrays that were sent elsewhere come back writable, for which the kernel would be compiled once more.
-    data = [tuple(settle(x.view()) for x in (side.markers, side.centres, side.means, side.spreads)) for side in (a, b)]
-    slack = (settle(a.slack.view()), settle(b.slack.view()))
-    cells = refined(
-        data[0], data[1], few, corner, coarse, slack, limit, settle(weights.view()), block.rows,
-        block.columns, sizes, min_lag,
-    )  # fmt: skip
+    cells = find_fine_minima(
+        a.windows,
+        b.windows,
+        CoarseGrid(few, corner, coarse),
+        SearchedCells(block.rows, block.columns, sizes, min_lag, limit),
+        weights,
+    )
     return at_cells(clouds[block.a], clouds[block.b], weights, cells)
 
 

@@ -1,24 +1,82 @@
-"""Compiled: the neighbourhoods that a coarse grid points out, looked at closely.
+"""Minima of the fine grid in the neighborhoods that a coarse grid points out.
 
 A tile of the fine grid at a time: mark the cells around each coarse cell that may hide a minimum, compute D of the
-marked ones from sums over pairs of frames, which the windows of neighbouring cells share, and keep the minima.
+marked ones from sums over pairs of frames, which the windows of neighboring cells share, and keep the minima.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
-from marey.graph.alike_kernels import pair, summing
+from marey.compare.minima_kernels import is_minimum
+from marey.compiled import Bools2D, Floats1D, Floats2D, Floats3D, Ints2D, helper, kernel
+from marey.graph.alike_kernels import compare_frames
 
 TILE = 64
 
 
-@inner
-def _is_valley(coarse: Any, r: int, c: int) -> bool:
+class WindowedClip(NamedTuple):
+    """One clip and the windows around its frames.
+
+    markers, centers : (F, 3, N), (F, 2) as in `alike_kernels.CenteredClip`.
+    means : (F, 2) x and z of the window around each frame, meters.
+    spreads : (F,) squared spread about it along the floor, m^2.
+    slack : (F,) what a coarse cell near a frame may be above the limit, m^2.
+    """
+
+    markers: Floats3D
+    centers: Floats2D
+    means: Floats2D
+    spreads: Floats1D
+    slack: Floats1D
+
+
+class CoarseGrid(NamedTuple):
+    """D of every n-th row and column: cell (r, c) is the fine cell (corner[0] + r every, corner[1] + c every)."""
+
+    values: Floats2D
+    corner: tuple[int, int]
+    every: int
+
+
+class SearchedCells(NamedTuple):
+    """Which cells of the fine grid may be minima.
+
+    rows, columns : half-open.
+    sizes : all cells that there are, (first, beyond the last) of rows and columns.
+    min_lag : the least column - row.
+    limit : the largest D, m^2.
+    """
+
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    sizes: tuple[tuple[int, int], tuple[int, int]]
+    min_lag: int
+    limit: float
+
+
+class FineTile(NamedTuple):
+    """A tile of the fine grid.
+
+    grid : (R, C) D of its cells, m^2; infinity where it is not known, -1 where it is asked for.
+    extent : (R, 2) the first and beyond the last column that is asked for in each row.
+    place : row and column of its first cell.
+    needed : (R + 2 L, C + 2 L) the pairs of frames that windows take in.
+    sums : (3, 2 n - 1, n) their sums over markers; see `_pairs`.
+    """
+
+    grid: Floats2D
+    extent: Ints2D
+    place: tuple[int, int]
+    needed: Bools2D
+    sums: Floats3D
+
+
+@helper
+def _is_valley(coarse: Floats2D, r: int, c: int) -> bool:
     """Whether a coarse cell is the least of its row or of its column."""
     value = coarse[r, c]
     n_rows, n_columns = coarse.shape
@@ -28,12 +86,9 @@ def _is_valley(coarse: Any, r: int, c: int) -> bool:
     return not (r > 0 and coarse[r - 1, c] < value) and not (r + 1 < n_rows and coarse[r + 1, c] < value)
 
 
-@inner
-def _mark(grid: Any, extent: Any, i: int, j: int, reach: int) -> bool:
-    """Ask for the cells within `reach` of (i, j) that are not known yet, and tell whether there are any.
-
-    `extent` holds the first and beyond the last column that is asked for in each row.
-    """
+@helper
+def _mark(grid: Floats2D, extent: Ints2D, i: int, j: int, reach: int) -> bool:
+    """Ask for the cells within `reach` of (i, j) that are not known yet; returns whether there are any."""
     asked = False
     n_rows, n_columns = grid.shape
     first, last = max(j - reach, 0), min(j + reach + 1, n_columns)
@@ -46,12 +101,10 @@ def _mark(grid: Any, extent: Any, i: int, j: int, reach: int) -> bool:
     return asked
 
 
-@inner
-def _spread(grid: Any, extent: Any, needed: Any, half: int) -> None:
-    """Which pairs of frames the windows of the marked cells take in: all within `half` along the diagonal.
-
-    `needed` reaches `half` cells further than `grid` to every side.
-    """
+@helper
+def _spread(tile: FineTile, half: int) -> None:
+    """Which pairs of frames the windows of the marked cells take in: all within `half` along the diagonal."""
+    grid, extent, needed = tile.grid, tile.extent, tile.needed
     needed[:] = False
     for i in range(len(grid)):
         for j in range(extent[i, 0], extent[i, 1]):
@@ -63,24 +116,26 @@ def _spread(grid: Any, extent: Any, needed: Any, half: int) -> None:
                 needed[i + k, j + k] = True
 
 
-@inner
-def _pairs(ours: Any, theirs: Any, place: Any, needed: Any, sums: Any) -> None:
-    """Sums over markers of the pairs of frames that are needed, of which the first are at `place`.
+@helper
+def _pairs(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, half: int) -> None:
+    """Sums over markers of the pairs of frames that are needed.
 
-    They are taken about the centres of the frames at `place`, so that nothing is lost far from the origin. Those of
-    (i, j) are at sums[:, j - i + n - 1, i], n being the rows: along a diagonal they follow one another.
+    They are taken about the centers of the first pair's frames, so that no digits are lost far from the origin. Those
+    of pair (i, j) are at sums[:, j - i + n - 1, i], n being the rows: along a diagonal they follow one another.
     """
+    needed, sums = tile.needed, tile.sums
+    top, left = tile.place[0] - half, tile.place[1] - half
     last = needed.shape[0] - 1
-    centres, others = ours[1], theirs[1]
-    cx, cz = centres[place[0], 0], centres[place[0], 1]
-    dx, dz = others[place[1], 0], others[place[1], 1]
+    centers, others = ours.centers, theirs.centers
+    cx, cz = centers[top, 0], centers[top, 1]
+    dx, dz = others[left, 0], others[left, 1]
     for i in range(needed.shape[0]):
-        f = place[0] + i
-        px, pz = centres[f, 0] - cx, centres[f, 1] - cz
+        f = top + i
+        px, pz = centers[f, 0] - cx, centers[f, 1] - cz
         for j in range(needed.shape[1]):
             if needed[i, j]:
-                g = place[1] + j
-                dot, cross, heights = pair(ours[0][f], theirs[0][g])
+                g = left + j
+                dot, cross, heights = compare_frames(ours.markers[f], theirs.markers[g])
                 qx, qz = others[g, 0] - dx, others[g, 1] - dz
                 d = j - i + last
                 sums[0, d, i] = dot + px * qx + pz * qz
@@ -88,94 +143,55 @@ def _pairs(ours: Any, theirs: Any, place: Any, needed: Any, sums: Any) -> None:
                 sums[2, d, i] = heights
 
 
-@summing
-def _window(dots: Any, crosses: Any, heights: Any, weights: Any) -> Any:
-    dot = cross = height = 0.0
-    for k in range(len(weights)):
-        dot += weights[k] * dots[k]
-        cross += weights[k] * crosses[k]
-        height += weights[k] * heights[k]
-    return dot, cross, height
-
-
-@inner
-def _cells(ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, sums: Any, weights: Any) -> None:
-    """D of the marked cells, of which the first would be at `place`, from the sums of the pairs in their windows."""
+@helper
+def _cells(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
+    """D of the marked cells, from the sums of the pairs in their windows."""
+    grid, extent, place, sums = tile.grid, tile.extent, tile.place, tile.sums
     n = len(weights)
     half = n // 2
     last = grid.shape[0] + 2 * half - 1
-    centres, means, spreads = ours[1], ours[2], ours[3]
-    others, their_means, their_spreads = theirs[1], theirs[2], theirs[3]
-    cx, cz = centres[place[0] - half, 0], centres[place[0] - half, 1]
-    dx, dz = others[place[1] - half, 0], others[place[1] - half, 1]
+    cx, cz = ours.centers[place[0] - half, 0], ours.centers[place[0] - half, 1]
+    dx, dz = theirs.centers[place[1] - half, 0], theirs.centers[place[1] - half, 1]
     for i in range(grid.shape[0]):
         f = place[0] + i
-        ax, az = means[f, 0] - cx, means[f, 1] - cz
+        ax, az = ours.means[f, 0] - cx, ours.means[f, 1] - cz
         for j in range(extent[i, 0], extent[i, 1]):
             if grid[i, j] >= 0.0:
                 continue
             g = place[1] + j
-            bx, bz = their_means[g, 0] - dx, their_means[g, 1] - dz
+            bx, bz = theirs.means[g, 0] - dx, theirs.means[g, 1] - dz
             d = j - i + last
-            along, across, up = _window(sums[0, d, i : i + n], sums[1, d, i : i + n], sums[2, d, i : i + n], weights)
+            along = across = up = 0.0
+            for k in range(n):
+                along += weights[k] * sums[0, d, i + k]
+                across += weights[k] * sums[1, d, i + k]
+                up += weights[k] * sums[2, d, i + k]
             along -= ax * bx + az * bz
             across -= ax * bz - az * bx
-            rest = spreads[f] + their_spreads[g] + up - 2.0 * math.sqrt(along * along + across * across)
+            rest = ours.spreads[f] + theirs.spreads[g] + up - 2.0 * math.sqrt(along * along + across * across)
             grid[i, j] = max(rest, 0.0)
 
 
-@inner
-def _look(ours: Any, theirs: Any, grid: Any, extent: Any, place: Any, needed: Any, sums: Any, weights: Any) -> None:
-    """Fill in the cells of a tile at `place` that are asked for."""
+@helper
+def _look(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
+    """Fill in the cells of a tile that are asked for."""
     half = len(weights) // 2
-    _spread(grid, extent, needed, half)
-    _pairs(ours, theirs, (place[0] - half, place[1] - half), needed, sums)
-    _cells(ours, theirs, grid, extent, place, sums, weights)
-
-
-@inner
-def _is_minimum(grid: Any, i: int, j: int) -> bool:
-    value = grid[i, j]
-    for row in range(max(i - 1, 0), min(i + 2, grid.shape[0])):
-        for column in range(max(j - 1, 0), min(j + 2, grid.shape[1])):
-            other = grid[row, column]
-            earlier = row < i or (row == i and column < j)
-            if other < value or (earlier and other == value):
-                return False
-    return True
+    _spread(tile, half)
+    _pairs(ours, theirs, tile, half)
+    _cells(ours, theirs, tile, weights)
 
 
 @kernel
-def refined(
-    ours: Any,
-    theirs: Any,
-    coarse: Any,
-    corner: Any,
-    every: int,
-    slack: Any,
-    limit: float,
-    weights: Any,
-    rows: Any,
-    columns: Any,
-    sizes: Any,
-    min_lag: int,
-) -> Any:
-    """Cells (N, 2) among rows x columns that are minima of D up to `limit`, m^2, near what the coarse grid shows.
-
-    Parameters
-    ----------
-    ours, theirs : of each clip markers and centres as `alike_kernels` takes them, and of the window around each frame
-        the mean (F, 2), x and z, and the squared spread (F,) about it along the floor.
-    coarse : coarse cell (r, c) is the fine cell (corner[0] + r every, corner[1] + c every).
-    slack : for each clip (F,) what a coarse cell near a frame may be above the limit, m^2.
-    rows, columns : half-open; `sizes` are the cells that there are, (first, beyond last) of rows and columns.
-    min_lag : least column - row.
-    """
+def find_fine_minima(
+    ours: WindowedClip, theirs: WindowedClip, coarse: CoarseGrid, cells: SearchedCells, weights: Floats1D
+) -> Ints2D:
+    """Cells (N, 2) that are minima of D near what the coarse grid shows; weights (2 L + 1,) are the window's."""
+    rows, columns, sizes, min_lag, limit = cells
+    corner, every = coarse.corner, coarse.every
     found = np.empty((64, 2), dtype=np.int64)
     n = 0
     half = len(weights) // 2
     reach = every - 1
-    slack_a, slack_b = slack
     side = TILE + 2 + 2 * half
     sums = np.empty((3, 2 * side - 1, side))
     extent = np.empty((TILE + 2, 2), dtype=np.int64)
@@ -191,18 +207,18 @@ def refined(
             ends = (min(bottom + 1, sizes[0][1]), min(right + 1, sizes[1][1]))
             grid = whole[: ends[0] - place[0], : ends[1] - place[1]]
             marked = False
-            for r in range(max((top - reach - corner[0]) // every, 0), coarse.shape[0]):
+            for r in range(max((top - reach - corner[0]) // every, 0), coarse.values.shape[0]):
                 i = corner[0] + r * every
                 if i >= bottom + reach:
                     break
-                most = limit + slack_a[i]
-                for c in range(max((left - reach - corner[1]) // every, 0), coarse.shape[1]):
+                most = limit + ours.slack[i]
+                for c in range(max((left - reach - corner[1]) // every, 0), coarse.values.shape[1]):
                     j = corner[1] + c * every
                     if j >= right + reach:
                         break
-                    if not coarse[r, c] <= most + slack_b[j] or j - i + 2 * reach < min_lag:
+                    if not coarse.values[r, c] <= most + theirs.slack[j] or j - i + 2 * reach < min_lag:
                         continue
-                    if _is_valley(coarse, r, c):
+                    if _is_valley(coarse.values, r, c):
                         if not marked:
                             grid[:] = math.inf
                             extent[:, 0], extent[:, 1] = grid.shape[1], 0
@@ -211,24 +227,25 @@ def refined(
             if not marked:
                 continue
             needed = needed_whole[: grid.shape[0] + 2 * half, : grid.shape[1] + 2 * half]
-            _look(ours, theirs, grid, extent, place, needed, sums, weights)
+            tile = FineTile(grid, extent, place, needed, sums)
+            _look(ours, theirs, tile, weights)
             likely[:] = False
             unsure = False
             for i in range(top - place[0], bottom - place[0]):
                 for j in range(max(left - place[1], extent[i, 0]), min(right - place[1], extent[i, 1])):
                     lag = place[1] + j - place[0] - i
-                    if grid[i, j] <= limit and lag >= min_lag and _is_minimum(grid, i, j):
+                    if grid[i, j] <= limit and lag >= min_lag and is_minimum(grid, i, j):
                         likely[i, j] = True
-            # Of most it is known by now that they are none; of the rest, all neighbours have to be.
+            # Of most it is known by now that they are none; of the rest, all neighbors have to be.
             for i in range(top - place[0], bottom - place[0]):
                 for j in range(left - place[1], right - place[1]):
                     if likely[i, j] and _mark(grid, extent, i, j, 1):
                         unsure = True
             if unsure:
-                _look(ours, theirs, grid, extent, place, needed, sums, weights)
+                _look(ours, theirs, tile, weights)
             for i in range(top - place[0], bottom - place[0]):
                 for j in range(left - place[1], right - place[1]):
-                    if not likely[i, j] or not _is_minimum(grid, i, j):
+                    if not likely[i, j] or not is_minimum(grid, i, j):
                         continue
                     if n == len(found):
                         more = np.empty((2 * n, 2), dtype=np.int64)

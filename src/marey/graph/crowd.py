@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import InvalidValue, NoResult
 from marey.graph.follow import Followed, follow
 from marey.graph.motion_graph import MotionGraph

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints
-from marey.edit._figure import facing
+from marey.core.arrays import Floats, Ints
+from marey.core.placement import find_facing
+from marey.graph.layout_kernels import EdgeLayout
 from marey.graph.motion_graph import MotionGraph
 from marey.maths import filters, rigid2d
 from marey.maths.ease import ease_in
@@ -71,7 +72,8 @@ def edge_poses(graph: MotionGraph) -> Floats:
     """(P, 3) facing in radians, x and z of the hips on every frame of every edge, as `EdgePaths` lays them out."""
     edges, lengths = graph.edges, graph.edges.n_frames
     clips = [
-        np.column_stack([facing(clip.skeleton, clip.world().positions), clip.travel[:, [0, 2]]]) for clip in graph.clips
+        np.column_stack([find_facing(clip.skeleton, clip.world().positions), clip.travel[:, [0, 2]]])
+        for clip in graph.clips
     ]
     flat = np.concatenate(clips)
     clip_first = np.concatenate([[0], np.cumsum([len(clip) for clip in clips])])
@@ -95,6 +97,22 @@ def stretches(graph: MotionGraph, seconds: float) -> Ints:
     long = max(1, round(seconds * graph.fps))
     where = np.stack([graph.nodes[:, 0], graph.nodes[:, 1] // long], axis=1)
     return np.asarray(np.unique(where, axis=0, return_inverse=True)[1]).reshape(-1)
+
+
+def edge_layout(graph: MotionGraph, ways: EdgePaths, seconds: float) -> EdgeLayout:
+    """The graph as searches take it; nodes in the same `seconds` of a clip are as good as each other."""
+    edges = graph.edges
+    return EdgeLayout(
+        stretches(graph, seconds),
+        graph.first_out,
+        edges.heads,
+        edges.n_frames,
+        edges.blends,
+        ways.first,
+        ways.points,
+        ways.steps,
+        ways.moves,
+    )
 
 
 def _headings(graph: MotionGraph, ways: list[Floats]) -> Floats:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.compare import frame_weights, point_clouds
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 from marey.graph.alike import find_alike
 from marey.graph.bridges import n_recorded, played_as_they_are
 from marey.graph.build import labels_of

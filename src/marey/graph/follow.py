@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, as_type, frozen
+from marey.core.arrays import Floats, convert_array, freeze_array
 from marey.errors import InvalidValue, NoResult
-from marey.graph.edge_paths import EdgePaths, edge_paths, stretches
+from marey.graph.beam_kernels import Bounds, Course, FollowSearch, FollowSettings, search_follow
+from marey.graph.edge_paths import EdgePaths, edge_layout, edge_paths
+from marey.graph.layout_kernels import Starts, Trail
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.walk import Walk
 from marey.maths import rigid2d
 
 if TYPE_CHECKING:
-    from marey.core._arrays import Bools, Ints
+    from marey.core.arrays import Bools
 
 # Metres between the points of a course as it is looked up.
 SPACING = 0.02
@@ -74,15 +76,6 @@ class Followed:
     end_distance: float
 
 
-class _Bounds(NamedTuple):
-    """Where and until when a walk may go, in the order in which the beam takes it."""
-
-    avoid: Floats
-    others: Floats
-    apart: float
-    last_frame: int
-
-
 def follow(
     graph: MotionGraph,
     path: ArrayLike,
@@ -121,21 +114,26 @@ def follow(
     course, total = checked_path(path)
     ends, carried = _styles(graph, styles, total)
     circles = checked_circles(avoid)
-    moving = np.zeros((0, 0, 2)) if others is None else as_type(others, "others")
+    moving = np.zeros((0, 0, 2)) if others is None else convert_array(others, "others")
     if moving.ndim != 3 or moving.shape[2] != 2:
         raise InvalidValue(f"others must have shape (any, any, 2), got {moving.shape}")
     if seconds is not None and not (np.isfinite(seconds) and round(seconds * graph.fps) >= 1):
         raise InvalidValue(f"a walk lasts at least a frame, got {seconds} s")
     last_frame = 0 if seconds is None else round(seconds * graph.fps)
-    bounds = _Bounds(circles, np.ascontiguousarray(moving), apart, last_frame)
     ways = edge_paths(graph)
-    states, nodes = _starts(graph, ways, course, carried, start, np.random.default_rng(rng))
+    starts = _starts(graph, ways, course, carried, start, np.random.default_rng(rng))
+    search = FollowSearch(
+        edge_layout(graph, ways, _ALIKE),
+        Course(course, SPACING, ends, carried, early),
+        Bounds(circles, np.ascontiguousarray(moving), apart, last_frame),
+        _settings(graph.fps, total),
+    )
     best: tuple[float, Walk] | None = None
     if width is not None and width < _NARROWEST:
         raise InvalidValue(f"width must be at least {_NARROWEST}, got {width}")
     wide = _NARROWEST
     while wide <= (max(_WIDTHS) if width is None else width):
-        better = _searched(graph, ways, course, total, ends, carried, bounds, early, states, nodes, wide, best)
+        better = _searched(graph, starts, search, wide, best)
         best = better or best
         if width is None and wide in _WIDTHS and _close(best, path, ways, last_frame, *_WIDTHS[wide]):
             break
@@ -152,7 +150,7 @@ def described(walk: Walk, path: ArrayLike, cost: float, ways: EdgePaths | None =
     way = way_of(walk, ways)
     away, uncovered = _nearest(way, course), _nearest(course, way)
     end = float(np.hypot(*(way[-1] - course[-1])))
-    points = frozen(path, "a path", (None, 2))
+    points = freeze_array(path, "a path", (None, 2))
     return Followed(walk, points, way, cost, float(away.mean()), float(away.max()), float(uncovered.mean()), end)
 
 
@@ -169,7 +167,7 @@ def way_of(walk: Walk, ways: EdgePaths | None = None) -> Floats:
 
 def checked_path(path: ArrayLike) -> tuple[Floats, float]:
     """The path as points at even distances, and its length."""
-    points = frozen(path, "a path", (None, 2))
+    points = freeze_array(path, "a path", (None, 2))
     if len(points) < 2:
         raise InvalidValue(f"a path needs at least 2 points x, z, got {len(points)}")
     lengths = np.hypot(*np.diff(points, axis=0).T)
@@ -196,8 +194,8 @@ def _why(course: Floats, circles: Floats, graph: MotionGraph) -> str:
 
 def checked_circles(avoid: ArrayLike) -> Floats:
     """(M, 3) circles x, z, radius."""
-    given = as_type(avoid, "avoid")
-    circles = frozen(given.reshape(0, 3) if given.size == 0 else given, "avoid", (None, 3))
+    given = convert_array(avoid, "avoid")
+    circles = freeze_array(given.reshape(0, 3) if given.size == 0 else given, "avoid", (None, 3))
     if (circles[:, 2] < 0.0).any():
         raise InvalidValue(f"the radius of a circle to avoid is 0 m or more, got {circles[:, 2].min():g}")
     return circles
@@ -241,6 +239,21 @@ def _styles(graph: MotionGraph, styles: Sequence[tuple[float, str]] | str | None
     return ends, np.stack(columns, axis=1)
 
 
+def _settings(fps: float, total: float) -> FollowSettings:
+    """For a path of `total` metres; the width is chosen later."""
+    return FollowSettings(
+        min_step=_LEAST_SPEED / fps,
+        spot=_SPOT,
+        patience=round(_PATIENCE * fps),
+        dawdling=_DAWDLING,
+        penalty=_PENALTY,
+        end_weight=_END_WEIGHT,
+        reward=_REWARD,
+        max_frames=int(np.ceil(total / _LEAST_SPEED * fps)) + 10,
+        width=_NARROWEST,
+    )
+
+
 def _starts(
     graph: MotionGraph,
     ways: EdgePaths,
@@ -248,17 +261,19 @@ def _starts(
     carried: Bools,
     start: tuple[int, ArrayLike] | None,
     chance: np.random.Generator,
-) -> tuple[Floats, Ints]:
-    """States (S, 9) of c, s, x, z, arc, cost, the spot x, z and frames there, and their nodes (S,)."""
+) -> Starts:
+    """States (S, 9) of c, s, x, z, arc, cost, the spot x, z and frames there, and their nodes."""
     if start is not None:
         if not (isinstance(start, tuple | list) and len(start) == 2):
             raise InvalidValue(f"start is a node and the rigid2d (3,) of its clip in the world, got {start!r}")
         node, place = start
         if not 0 <= node < len(graph.nodes):
             raise InvalidValue(f"start must begin with a node from 0 to {len(graph.nodes) - 1}, got {node}")
-        theta, x, z = frozen(place, "the start's place", (3,))
+        theta, x, z = freeze_array(place, "the start's place", (3,))
         here = rigid2d.apply(np.array([theta, x, z]), ways.points[ways.first[graph.first_out[node]]])
-        return np.array([[np.cos(theta), np.sin(theta), x, z, 0.0, 0.0, *here, 0.0]]), np.array([node])
+        return Starts(
+            np.array([[np.cos(theta), np.sin(theta), x, z, 0.0, 0.0, *here, 0.0]]), np.array([node], np.int64)
+        )
     able = np.unique(graph.edges.tails[carried[:, 0]])
     if not len(able):
         raise NoResult(f"no edge of the graph is in the first style; {graph.how.remedy}")
@@ -271,53 +286,33 @@ def _starts(
     states = np.zeros((len(nodes), 9))
     states[:, :4] = here
     states[:, 6:8] = course[0]
-    return states, nodes
+    return Starts(states, nodes)
 
 
 def _searched(
-    graph: MotionGraph,
-    ways: EdgePaths,
-    course: Floats,
-    total: float,
-    ends: Floats,
-    carried: Bools,
-    bounds: _Bounds,
-    early: float,
-    states: Floats,
-    nodes: Ints,
-    width: int,
-    best: tuple[float, Walk] | None,
+    graph: MotionGraph, starts: Starts, search: FollowSearch, width: int, best: tuple[float, Walk] | None
 ) -> tuple[float, Walk] | None:
     """The best walk that is better than `best`, or None."""
-    from marey.graph.beam_kernels import beam
-
     edges = graph.edges
-    most = int(np.ceil(total / _LEAST_SPEED * graph.fps)) + 10
-    trail = np.empty((min(_MOST_RECORDS, width * most + len(states)), 2), dtype=np.int64)
-    found = np.full(3, -1, dtype=np.int64)
-    cost = beam(
-        np.ascontiguousarray(states), nodes, stretches(graph, _ALIKE), graph.first_out, edges.heads, edges.n_frames,
-        edges.blends,
-        np.ascontiguousarray(carried), ways.first, ways.points, ways.steps, ways.moves, course, SPACING, ends, early,
-        _LEAST_SPEED / graph.fps, _SPOT, round(_PATIENCE * graph.fps), _DAWDLING, *bounds, width, _REWARD, _PENALTY,
-        _END_WEIGHT, most,
-        np.inf if best is None else best[0], trail, found,
-    )  # fmt: skip
-    record, edge, played = (int(value) for value in found)
+    settings = search.settings._replace(width=width)
+    n_records = min(_MOST_RECORDS, width * settings.max_frames + len(starts.nodes))
+    trail = Trail(np.empty((n_records, 2), dtype=np.int64), np.empty(3, dtype=np.int64))
+    cost = search_follow(starts, search._replace(settings=settings), np.inf if best is None else best[0], trail)
+    record, edge, played = (int(value) for value in trail.end)
     if edge < 0:
         return None
     taken = [edge]
     while record >= 0:
-        parent, edge = (int(value) for value in trail[record])
+        parent, edge = (int(value) for value in trail.records[record])
         if edge < 0:
             break
         taken.append(edge)
         record = parent
     taken.reverse()
     node = int(edges.tails[taken[0]])
-    c, s, x, z = states[np.flatnonzero(nodes == node)[0], :4]
+    c, s, x, z = starts.states[np.flatnonzero(starts.nodes == node)[0], :4]
     n_frames = int(edges.n_frames[taken[:-1]].sum()) + played
-    return float(cost), Walk(graph, np.array(taken), np.array([np.arctan2(s, c), x, z]), n_frames)
+    return cost, Walk(graph, np.array(taken), np.array([np.arctan2(s, c), x, z]), n_frames)
 
 
 def _nearest(points: Floats, to: Floats) -> Floats:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.annotations import add_provenance
+from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.edit._figure import moved_by, place, rooted
-from marey.edit._notes import checked_number, recorded
-from marey.edit._replant import mixed, replanted, with_contacts
+from marey.core.placement import bake_hips_into_root, find_placement, move_frames
 from marey.edit.path import with_held_feet
+from marey.edit.replant import mix_poses, replant_feet, set_contacts
 from marey.errors import InvalidValue, NoResult
 from marey.graph.walk import Walk
 from marey.maths import rigid2d
@@ -73,12 +73,12 @@ def landed(
     most, most_turn : metres and radians beyond which it is refused.
     clean : hold the feet; without it they go where the bend takes them.
     """
-    goal = frozen(at, "the place to land at", (2,))
+    goal = freeze_array(at, "the place to land at", (2,))
     if heading is not None and not np.isfinite(heading):
         raise InvalidValue(f"the heading must be an angle in radians, got {heading!r}")
-    span = checked_number(seconds, "seconds", above=True)
-    bounds = checked_number(most, "most in metres"), checked_number(most_turn, "most_turn in radians")
-    given = rooted(walk.motion(clean=clean) if isinstance(walk, Walk) else walk)
+    span = check_number(seconds, "seconds", above=True)
+    bounds = check_number(most, "most in metres"), check_number(most_turn, "most_turn in radians")
+    given = bake_hips_into_root(walk.motion(clean=clean) if isinstance(walk, Walk) else walk)
     n = round(span * given.fps)
     lead = max(1, round(_LEAD * given.fps)) if clean else 0
     if n < 2 or n + lead >= len(given) - 1:
@@ -98,19 +98,19 @@ def landed(
             "give the graph more clips"
         )
     first = len(given) - 1 - n - lead
-    tail = with_contacts(given)[first:] if clean else given[first:]
+    tail = set_contacts(given)[first:] if clean else given[first:]
     made, moves = _bent(tail, wanted, n, lead, clean)
     out = _put(given, made, first)
     step = np.diff(moves, axis=0) * given.fps
     report = Landing(shift, turn, span, float(np.hypot(step[:, 1], step[:, 2]).max()), float(np.abs(step[:, 0]).max()))
     told = {"at": goal.tolist(), "heading": float(wanted[0]), "shift": shift, "turn": turn, "seconds": span}
-    return recorded(out, "land", **told), report
+    return add_provenance(out, "land", **told), report
 
 
 def _end(motion: Motion) -> Floats:
     """(3,) heading, x, z of the last frame."""
     last = motion[-1:]
-    return place(last.skeleton, last.world(), 0)
+    return find_placement(last.skeleton, last.world(), 0)
 
 
 def _bent(tail: Motion, wanted: Floats, n: int, lead: int, clean: bool) -> tuple[Motion, Floats]:
@@ -121,11 +121,11 @@ def _bent(tail: Motion, wanted: Floats, n: int, lead: int, clean: bool) -> tuple
     made, about = tail, np.zeros((len(tail), 3))
     for _ in range(_ROUNDS if clean else 1):
         transforms, about = _moves(tail, aim, share)
-        made = moved_by(tail, transforms)
+        made = move_frames(tail, transforms)
         if clean:
-            made, _ = replanted(with_held_feet(tail, made, transforms))
+            made, _ = replant_feet(with_held_feet(tail, made, transforms))
             # Into the bend from the motion as it was: before it, nothing but cleanup has changed anything.
-            made = mixed(tail, tail, made, ease_in(np.arange(len(tail)) / lead), slice(0, len(tail)))
+            made = mix_poses(tail, tail, made, ease_in(np.arange(len(tail)) / lead), slice(0, len(tail)))
         missed = wanted - _end(made)
         missed[0] = rigid2d.wrap_angle(missed[0])
         if np.abs(missed).max() < _NEAR:
@@ -133,7 +133,7 @@ def _bent(tail: Motion, wanted: Floats, n: int, lead: int, clean: bool) -> tuple
         aim = aim + missed
     # What is left is less than anyone can see; with it the end is exact.
     transforms, _ = _moves(made, wanted, share)
-    return moved_by(made, transforms), about
+    return move_frames(made, transforms), about
 
 
 def _moves(tail: Motion, wanted: Floats, share: Floats) -> tuple[Floats, Floats]:
@@ -167,7 +167,7 @@ def _put(motion: Motion, tail: Motion, first: int) -> Motion:
         bones[first:] = tail.bone_offsets
     return replace(
         motion,
-        root_positions=settle(root),
-        rotations=settle(turns),
-        bone_offsets=None if bones is None else settle(bones),
+        root_positions=set_readonly(root),
+        rotations=set_readonly(turns),
+        bone_offsets=None if bones is None else set_readonly(bones),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Bools, Ints, frozen, rebuilt, settle
+from marey.core.arrays import Bools, Ints, freeze_array, reduce_frozen, set_readonly
 from marey.core.motion import Motion
 from marey.core.protocols import Cache, Clips
 from marey.core.skeleton import Skeleton
@@ -84,9 +84,9 @@ class MotionGraph:
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "clips", tuple(self.clips))
-        nodes = frozen(self.nodes, "nodes", (None, 2), np.int64)
+        nodes = freeze_array(self.nodes, "nodes", (None, 2), np.int64)
         put(self, "nodes", nodes)
-        put(self, "members", frozen(self.members, "members", (len(self.label_names), len(nodes)), np.bool_))
+        put(self, "members", freeze_array(self.members, "members", (len(self.label_names), len(nodes)), np.bool_))
         if len(self.edges) == 0:
             raise InvalidValue("a graph needs at least one edge")
         if (np.diff(self.edges.tails) < 0).any():
@@ -94,10 +94,10 @@ class MotionGraph:
         outs = np.bincount(self.edges.tails, minlength=len(nodes))
         if (outs == 0).any():
             raise InvalidValue(f"node {int(np.flatnonzero(outs == 0)[0])} leads nowhere; prune the graph first")
-        put(self, "first_out", settle(np.concatenate([[0], np.cumsum(outs)])))
+        put(self, "first_out", set_readonly(np.concatenate([[0], np.cumsum(outs)])))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made, values = rebuilt(self)
+        made, values = reduce_frozen(self)
         return made, values[:-1]
 
     def __repr__(self) -> str:
@@ -243,7 +243,7 @@ class MotionGraph:
         """The walk along `edges`, with the first edge's clip put at `start`, a rigid2d."""
         from marey.graph.walk import Walk
 
-        taken = frozen(edges, "edges", (None,), np.int64)
+        taken = freeze_array(edges, "edges", (None,), np.int64)
         known = taken[(taken >= 0) & (taken < len(self.edges))]
         whole = int(self.edges.n_frames[known].sum())
         return Walk(self, taken, np.asarray(start, dtype=np.float64), whole if n_frames is None else n_frames)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints, frozen, rebuilt, settle
+from marey.core.arrays import Bools, Floats, Ints, freeze_array, reduce_frozen, set_readonly
 from marey.graph.transitions import Transitions
 from marey.maths import rigid2d
 
@@ -48,16 +48,16 @@ class Edges:
         put = object.__setattr__
         n = len(self.tails)
         for name in ("tails", "heads", "n_frames"):
-            put(self, name, frozen(getattr(self, name), name, (n,), np.int64))
+            put(self, name, freeze_array(getattr(self, name), name, (n,), np.int64))
         for name in ("clips", "starts"):
-            put(self, name, frozen(getattr(self, name), name, (n, 2), np.int64))
-        put(self, "distances", frozen(self.distances, "distances", (n,)))
-        put(self, "moves", frozen(self.moves, "moves", (n, 3)))
-        put(self, "blends", frozen(self.blends, "blends", (n,), np.bool_))
-        put(self, "labels", frozen(self.labels, "labels", (n, None), np.bool_))
+            put(self, name, freeze_array(getattr(self, name), name, (n, 2), np.int64))
+        put(self, "distances", freeze_array(self.distances, "distances", (n,)))
+        put(self, "moves", freeze_array(self.moves, "moves", (n, 3)))
+        put(self, "blends", freeze_array(self.blends, "blends", (n,), np.bool_))
+        put(self, "labels", freeze_array(self.labels, "labels", (n, None), np.bool_))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.tails)
@@ -98,7 +98,7 @@ def connect_clips(lengths: Ints, frame_labels: list[Bools], transitions: Transit
         labels=_blended_labels(transitions, frame_labels, half),
     )
     both = Edges(*(np.concatenate([getattr(runs, name), getattr(jumps, name)]) for name in runs.__slots__))
-    return settle(nodes), both.taken(np.argsort(both.tails, kind="stable"))
+    return set_readonly(nodes), both.taken(np.argsort(both.tails, kind="stable"))
 
 
 def both_ways(transitions: Transitions) -> Transitions:
@@ -147,7 +147,7 @@ def compacted(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
     used = np.zeros(n, dtype=bool)
     used[joined.tails] = used[joined.heads] = True
     number = np.cumsum(used) - 1
-    return settle(nodes[used]), Edges(
+    return set_readonly(nodes[used]), Edges(
         number[joined.tails], number[joined.heads], *(getattr(joined, name) for name in joined.__slots__[2:])
     )
 

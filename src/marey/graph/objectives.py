@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, frozen
+from marey.core.arrays import Floats, freeze_array
 from marey.errors import InvalidValue
 from marey.graph.edge_paths import EdgePaths, edge_paths
 from marey.graph.follow import SPACING, checked_circles, checked_path
@@ -119,7 +119,7 @@ class ReachPoint:
     _ways: _Ways = field(init=False, repr=False, default_factory=_Ways)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "point", frozen(self.point, "the point", (2,)))
+        object.__setattr__(self, "point", freeze_array(self.point, "the point", (2,)))
 
     def begin(self, walk: Partial) -> float:
         """Nobody has been there."""
@@ -173,7 +173,7 @@ class ReachClip:
     _goal: _Wanted | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "place", frozen(self.place, "the place", (3,)))
+        object.__setattr__(self, "place", freeze_array(self.place, "the place", (3,)))
 
     def begin(self, walk: Partial) -> tuple[_Wanted, float, float]:
         """Which clip it is, where it should begin, and that it is not there."""

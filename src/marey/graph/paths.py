@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import InvalidValue, ParseError, UnknownFormat
 from marey.graph.letters import LETTERS
 from marey.io.files import read_bytes, split_name

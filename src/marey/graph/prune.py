@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from marey.core._arrays import Bools, Ints
+from marey.core.arrays import Bools, Ints
 from marey.graph.network import Edges
 
 UNLABELLED = "(unlabelled)"

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.errors import InvalidValue, NoResult
+from marey.graph.table_kernels import EdgeGains, iterate_values
 from marey.graph.walk import Walk
 
 if TYPE_CHECKING:
-    from marey.core._arrays import Bools, Floats
+    from marey.core.arrays import Bools, Floats
     from marey.graph.motion_graph import MotionGraph
 
 # Seconds of a clip that count as one thing to play.
@@ -110,8 +111,6 @@ class _Worth:
         return self._edges[edges]
 
     def _renew(self) -> None:
-        from marey.graph.table_kernels import settle_values
-
         graph, edges = self._graph, self._graph.edges
         new = 1.0 / (1.0 + self._played[self._stretch]) / graph.fps
         until = np.concatenate([[0.0], np.cumsum(new)])
@@ -119,10 +118,8 @@ class _Worth:
         gain = np.where(edges.blends, 0.0, until[begin + np.where(edges.blends, 0, edges.n_frames)] - until[begin])
         gain[~self._allowed] = -np.inf
         choices = np.empty(self._ahead.shape, dtype=np.int64)
-        settle_values(
-            gain[:, None], self._fade, np.zeros(len(edges)), edges.heads, graph.first_out, _SETTLED, _MOST_SWEEPS,
-            self._ahead, choices,
-        )  # fmt: skip
+        gains = EdgeGains(gain[:, None], self._fade, np.zeros(len(edges)), edges.heads, graph.first_out)
+        iterate_values(gains, _SETTLED, _MOST_SWEEPS, self._ahead, choices)
         self._edges = gain + self._fade * self._ahead[edges.heads, 0]
 
 

@@ -1,4 +1,4 @@
-"""The compiled beam of `marey.graph.approach`: towards a place, or into a clip at a place.
+"""The beam search of `marey.graph.approach`: towards a place, or into a clip at a place.
 
 A state is a node with the world transform of its clip (c, s, x, z). States lie in slots by the frame at which they
 begin, slots are used in a ring, and in each slot those are kept that have least left to go: the length of the shortest
@@ -7,28 +7,135 @@ way that does not turn too sharply (Dubins 1957), and the time that it takes to 
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import Bools1D, Floats1D, Floats2D, Ints1D, Ints2D, Out, helper, kernel
+from marey.graph.layout_kernels import (
+    EdgeLayout,
+    Starts,
+    Trail,
+    Transform,
+    find_longest,
+    find_table_size,
+    is_noted,
+    keep_first,
+    sort_indices,
+)
+from marey.maths.vector_kernels import squared
 
-Array = Any
 _TURN = 2.0 * np.pi
-# How many times more a metre counts beyond what is near enough.
+# How many times more a meter counts beyond what is near enough.
 _STEEP = 5.0
 
 
-@kernel
-def around(angle: float) -> float:
+class ReachSpace(NamedTuple):
+    """Where walks may go.
+
+    allowed : (E,) edges that may be taken.
+    poses : (P, 3) facing, x and z on the frames of edges; empty where walks end by tails.
+    node_points : (N, 2) x, z of each node in its clip.
+    node_headings : (N,) radians, the direction of travel there.
+    avoid : (M, 3) circles x, z, radius to keep out of, meters.
+    """
+
+    allowed: Bools1D
+    poses: Floats2D
+    node_points: Floats2D
+    node_headings: Floats1D
+    avoid: Floats2D
+
+
+class ReachGoal(NamedTuple):
+    """What to come to.
+
+    steer : (T, 3) places x, z, heading to steer for; NaN for any heading.
+    at : (3,) x, z, facing (NaN if it does not matter), where every frame may be an end; or empty, where walks end by
+        the tails of their node.
+    wanted : (4,) the transform that the clip should have. Tails put the clip elsewhere, which counts by how far the
+        point `entry` (2,) of the clip is off, a radian as a meter.
+    """
+
+    steer: Floats2D
+    at: Floats1D
+    wanted: Floats1D
+    entry: Floats1D
+
+
+class Tails(NamedTuple):
+    """Ways into a clip, in order of their first nodes; see `find_tails`.
+
+    first : (N + 1,) the ways from node n are ``first[n]`` to ``first[n + 1]``.
+    moves : (T, 4) cos, sin, x, z: how each changes the world transform.
+    edges : (T, 2) its first edge, and the way that goes on from there or -1.
+    frames, transitions : (T,).
+    wait : (N,) meters that each node counts as further away, by the time that it takes to an edge into the clip.
+    """
+
+    first: Ints1D
+    moves: Floats2D
+    edges: Ints2D
+    frames: Ints1D
+    transitions: Floats1D
+    wait: Floats1D
+
+
+class ReachSettings(NamedTuple):
+    """How ends are scored, and how far to search.
+
+    near, well : meters. Ends are scored by how far off they are, no less than `near` and much more beyond `well`.
+    per_frame, penalty : what each frame and each transition adds.
+    turn_weight : meters that a radian counts for at a place.
+    only_clips : whether a walk must begin with frames of a clip.
+    min_frames, max_frames : of the walk.
+    radius : meters of the circles on which a character is taken to turn.
+    width : states to expand for each frame.
+    """
+
+    near: float
+    well: float
+    per_frame: float
+    penalty: float
+    turn_weight: float
+    only_clips: bool
+    min_frames: int
+    max_frames: int
+    radius: float
+    width: int
+
+
+class InEdges(NamedTuple):
+    """The edges of a graph by the nodes at which they end.
+
+    tails, lengths, blends : (E,) the node at which each begins, its frames, and whether it is a transition.
+    moves : (E, 4) cos, sin, x, z: how each changes the world transform.
+    allowed : (E,) which may be taken.
+    first_in : (N + 1,) the edges that end at node n are ``in_edges[first_in[n]]`` to ``in_edges[first_in[n + 1] - 1]``.
+    """
+
+    tails: Ints1D
+    lengths: Ints1D
+    blends: Bools1D
+    moves: Floats2D
+    allowed: Bools1D
+    first_in: Ints1D
+    in_edges: Ints1D
+
+
+@helper
+def _wrap_positive(angle: float) -> float:
     """The angle from 0 to below a full turn; what rounding leaves of none is none."""
     out = angle % _TURN
     return out if out < _TURN - 1e-9 else 0.0
 
 
 @kernel
-def bent_length(x: float, z: float, ahead: float, goal_x: float, goal_z: float, heading: float, radius: float) -> float:
-    """Metres of the shortest way, an arc, a straight line and an arc, from a place and direction to another.
+def measure_dubins_path(
+    x: float, z: float, ahead: float, goal_x: float, goal_z: float, heading: float, radius: float
+) -> float:
+    """Meters of the shortest way, an arc, a straight line and an arc, from a place and direction to another.
 
     Angles are in radians from +Z, positive to the left. Where `heading` is NaN it does not matter, and there is no
     last arc.
@@ -40,120 +147,81 @@ def bent_length(x: float, z: float, ahead: float, goal_x: float, goal_z: float, 
     for k in range(2 if free else 4):
         first_side = 1.0 if k % 2 == 0 else -1.0
         last_side = 1.0 if k < 2 else -1.0
-        # From the centre of one circle to that of the other; to the left of an angle is (cos, -sin) in x, z.
-        dx = goal_x + last * last_side * np.cos(into) - x - radius * first_side * np.cos(ahead)
-        dz = goal_z - last * last_side * np.sin(into) - z + radius * first_side * np.sin(ahead)
+        # From the center of one circle to that of the other; to the left of an angle is (cos, -sin) in x, z.
+        dx = goal_x + last * last_side * math.cos(into) - x - radius * first_side * math.cos(ahead)
+        dz = goal_z - last * last_side * math.sin(into) - z + radius * first_side * math.sin(ahead)
         off = radius * first_side - last * last_side
         far = np.hypot(dx, dz)
         if far < abs(off):
             continue
-        angle = ahead if far == 0.0 else np.arctan2(dx, dz) + np.arcsin(off / far)
-        turned = radius * around(first_side * (angle - ahead))
+        angle = ahead if far == 0.0 else math.atan2(dx, dz) + math.asin(off / far)
+        turned = radius * _wrap_positive(first_side * (angle - ahead))
         if not free:
-            turned += last * around(last_side * (into - angle))
+            turned += last * _wrap_positive(last_side * (into - angle))
         best = min(best, turned + np.sqrt(far * far - off * off))
     return best if best < np.inf else np.hypot(goal_x - x, goal_z - z)
 
 
-@inner
-def wrapped(angle: float) -> float:
+@helper
+def _wrap(angle: float) -> float:
     """From -pi to pi."""
     return (angle + np.pi) % _TURN - np.pi
 
 
-@inner
-def left_to_go(
-    c: float, s: float, x: float, z: float, px: float, pz: float, heading: float, goals: Array, radius: float
-) -> float:
-    """Metres from a node, at (px, pz) and going in `heading` where its clip lies at c, s, x, z, to the nearest of goals
-    (T, 3) x, z, heading."""
-    wx, wz = px * c + pz * s + x, pz * c - px * s + z
-    ahead = heading + np.arctan2(s, c)
+@helper
+def _left_to_go(place: Transform, point: Floats1D, heading: float, goals: Floats2D, radius: float) -> float:
+    """Meters from a node, at `point` (2,) and going in `heading` in its clip, to the nearest of goals (T, 3)."""
+    c, s, x, z = place
+    wx, wz = point[0] * c + point[1] * s + x, point[1] * c - point[0] * s + z
+    ahead = heading + math.atan2(s, c)
     best = np.inf
     for t in range(goals.shape[0]):
-        best = min(best, bent_length(wx, wz, ahead, goals[t, 0], goals[t, 1], goals[t, 2], radius))
+        best = min(best, measure_dubins_path(wx, wz, ahead, goals[t, 0], goals[t, 1], goals[t, 2], radius))
     return best
 
 
 @kernel
-def reach_beam(
-    starts: Array,
-    start_nodes: Array,
-    only_clips: bool,
-    cells: Array,
-    first_out: Array,
-    heads: Array,
-    lengths: Array,
-    blends: Array,
-    allowed: Array,
-    first: Array,
-    points: Array,
-    poses: Array,
-    moves: Array,
-    node_points: Array,
-    node_headings: Array,
-    avoid: Array,
-    goals: Array,
-    wait: Array,
-    at: Array,
-    tail_first: Array,
-    tail_moves: Array,
-    tail_frames: Array,
-    tail_costs: Array,
-    tail_edges: Array,
-    entry: Array,
-    wanted: Array,
-    turn_weight: float,
-    least_frames: int,
-    most_frames: int,
-    radius: float,
-    width: int,
-    near: float,
-    well: float,
-    per_frame: float,
-    penalty: float,
-    best: Array,
-    trail: Array,
-    found: Array,
+def search_reach(
+    starts: Starts,
+    layout: EdgeLayout,
+    space: ReachSpace,
+    goal: ReachGoal,
+    tails: Tails,
+    settings: ReachSettings,
+    best: Out[Floats1D],
+    trail: Trail,
 ) -> int:
-    """Search from starts (S, 4), all nodes at frame 0; the trail of states that were expanded goes to trail (R, 2).
+    """Search from the starts, states (S, 4), all at frame 0; returns how many records there are.
 
-    goals (T, 3) are places x, z, heading to steer for, and wait (N,) metres that each node counts as further away. Ends
-    are scored by how far off they are, no less than `near` and much more beyond `well`, with `per_frame` for each frame
-    and `penalty` for each transition. Where `at` is (3,) x, z, facing (NaN if it does not matter), every frame from
-    `least_frames` on may be an end: poses (P, 3) are facing, x and z on the frames of edges. Where it is empty, walks
-    end by the tails of their node, see `find_tails`: they put a clip that should be at `wanted` (4,) somewhere else,
-    which counts by how far the point `entry` (2,) of that clip is off, a radian as a metre.
-
-    best (2,) is the least score so far and how far off it is, and gets those of a better one; found (3,) gets the last
-    record, the edge from there and the frames of it that are played, or for a tail its number and 0, or -1. Returns how
-    many records there are.
+    best (2,) is the least score so far and how far off it is, and gets those of a better one. Where that ends by a
+    tail, `trail.end` gets its number for the edge and 0 for the frames.
     """
-    n_slots = 0
-    for e in range(lengths.shape[0]):
-        n_slots = max(n_slots, lengths[e])
-    n_slots += 1
-    room = max(6 * width, starts.shape[0])
+    near, well, per_frame, penalty = settings.near, settings.well, settings.per_frame, settings.penalty
+    only_clips, min_frames, width = settings.only_clips, settings.min_frames, settings.width
+    at, wanted, entry = goal.at, goal.wanted, goal.entry
+    first, blends, lengths = layout.first, layout.blends, layout.lengths
+    records, end = trail
+    n_starts = starts.states.shape[0]
+    n_slots = find_longest(lengths) + 1
+    room = max(6 * width, n_starts)
     numbers = np.empty((n_slots, room, 6))  # c, s, x, z, what transitions cost, what is left to go
     marks = np.empty((n_slots, room, 3), np.int64)  # node, parent, edge
     counts = np.zeros(n_slots, np.int64)
-    for k in range(starts.shape[0]):
-        numbers[0, k, :4] = starts[k]
+    for k in range(n_starts):
+        for c in range(4):
+            numbers[0, k, c] = starts.states[k, c]
         numbers[0, k, 4] = numbers[0, k, 5] = 0.0
-        marks[0, k, 0], marks[0, k, 1], marks[0, k, 2] = start_nodes[k], -1, -1 - k
-    counts[0] = starts.shape[0]
-    size = 1
-    while size < 4 * room:
-        size *= 2
-    table = np.full((size, 2), -1, np.int64)
-    found[0] = found[1] = found[2] = -1
+        marks[0, k, 0], marks[0, k, 1], marks[0, k, 2] = starts.nodes[k], -1, -1 - k
+    counts[0] = n_starts
+    table = np.full((find_table_size(room), 2), -1, np.int64)
+    end[0] = end[1] = end[2] = -1
     to_place = at.shape[0] == 3
-    wanted_turn = np.arctan2(wanted[1], wanted[0])
+    wanted_turn = math.atan2(wanted[1], wanted[0])
     wanted_x = entry[0] * wanted[0] + entry[1] * wanted[1] + wanted[2]
     wanted_z = entry[1] * wanted[0] - entry[0] * wanted[1] + wanted[3]
     n_records = 0
     quiet = 0
-    for frame in range(most_frames):
+    for frame in range(settings.max_frames):
         if near + per_frame * frame >= best[0]:
             break
         slot = frame % n_slots
@@ -165,63 +233,65 @@ def reach_beam(
                 break
             continue
         quiet = 0
-        order = np.argsort(numbers[slot, :n_here, 5] + numbers[slot, :n_here, 4])
+        order = _rank(numbers[slot], n_here)
         n_taken = 0
         for q in range(n_here):
             k = order[q]
             node = marks[slot, k, 0]
             c, s, x, z = numbers[slot, k, 0], numbers[slot, k, 1], numbers[slot, k, 2], numbers[slot, k, 3]
-            if frame > 0 and _noted(_kind(c, s, x, z, cells[node], node_points[node]), frame, table):
+            place = (c, s, x, z)
+            if frame > 0 and is_noted(_kind(place, layout.cells[node], space.node_points[node]), frame, table):
                 continue
-            if n_records >= trail.shape[0]:
+            if n_records >= records.shape[0]:
                 return n_records
             record = n_records
-            trail[record, 0], trail[record, 1] = marks[slot, k, 1], marks[slot, k, 2]
+            records[record, 0], records[record, 1] = marks[slot, k, 1], marks[slot, k, 2]
             n_records += 1
-            theta = np.arctan2(s, c)
-            for t in range(0 if to_place else tail_first[node], 0 if to_place else tail_first[node + 1]):
-                frames = frame + tail_frames[t]
-                score = near + per_frame * frames + numbers[slot, k, 4] + penalty * tail_costs[t]
-                if frames < least_frames or score >= best[0] or (only_clips and frame == 0):
+            theta = math.atan2(s, c)
+            for t in range(0 if to_place else tails.first[node], 0 if to_place else tails.first[node + 1]):
+                frames = frame + tails.frames[t]
+                score = near + per_frame * frames + numbers[slot, k, 4] + penalty * tails.transitions[t]
+                if frames < min_frames or score >= best[0] or (only_clips and frame == 0):
                     continue
-                nc, ns, nx, nz = _onto(c, s, x, z, tail_moves[t])
+                nc, ns, nx, nz = _onto(place, tails.moves[t])
                 dx = entry[0] * nc + entry[1] * ns + nx - wanted_x
                 dz = entry[1] * nc - entry[0] * ns + nz - wanted_z
-                turn = wrapped(np.arctan2(ns, nc) - wanted_turn)
+                turn = _wrap(math.atan2(ns, nc) - wanted_turn)
                 off = np.sqrt(dx * dx + dz * dz + turn * turn)
                 score += _missed(off, near, well) - near
-                if score < best[0] and _free_tail(t, c, s, x, z, tail_edges, first, points, moves, avoid):
+                if score < best[0] and _is_free_tail(t, place, tails, layout, space.avoid):
                     best[0], best[1] = score, off
-                    found[0], found[1], found[2] = record, t, 0
-            for edge in range(first_out[node], first_out[node + 1]):
-                if not allowed[edge] or (only_clips and frame == 0 and blends[edge]):
+                    end[0], end[1], end[2] = record, t, 0
+            for edge in range(layout.first_out[node], layout.first_out[node + 1]):
+                if not space.allowed[edge] or (only_clips and frame == 0 and blends[edge]):
                     continue
                 cost = numbers[slot, k, 4] + (penalty if blends[edge] else 0.0)
-                if not _free(edge, c, s, x, z, first, points, avoid):
+                if not _is_free(edge, place, layout, space.avoid):
                     continue
-                nc, ns, nx, nz = _onto(c, s, x, z, moves[edge])
                 if to_place:
                     for j in range(first[edge], first[edge + 1]):
                         played = j - first[edge] + 1
-                        if frame + played < least_frames:
+                        if frame + played < min_frames:
                             continue
-                        px, pz = poses[j, 1], poses[j, 2]
+                        px, pz = space.poses[j, 1], space.poses[j, 2]
                         off = np.hypot(px * c + pz * s + x - at[0], pz * c - px * s + z - at[1])
                         if not np.isnan(at[2]):
-                            off = max(off, turn_weight * abs(wrapped(poses[j, 0] + theta - at[2])))
+                            off = max(off, settings.turn_weight * abs(_wrap(space.poses[j, 0] + theta - at[2])))
                         score = _missed(off, near, well) + per_frame * (frame + played) + cost
                         if score < best[0]:
                             best[0], best[1] = score, off
-                            found[0], found[1], found[2] = record, edge, played
-                head = heads[edge]
+                            end[0], end[1], end[2] = record, edge, played
+                head = layout.heads[edge]
                 target = (frame + lengths[edge]) % n_slots
                 n = counts[target]
                 if n == room:
-                    n = _thin(numbers[target], marks[target], n, 3 * width)
-                numbers[target, n, 0], numbers[target, n, 1], numbers[target, n, 2] = nc, ns, nx
-                numbers[target, n, 3], numbers[target, n, 4] = nz, cost
-                numbers[target, n, 5] = wait[head] + left_to_go(
-                    nc, ns, nx, nz, node_points[head, 0], node_points[head, 1], node_headings[head], goals, radius
+                    n = 3 * width
+                    keep_first(_rank(numbers[target], room), n, numbers[target], marks[target])
+                after = _onto(place, layout.moves[edge])
+                numbers[target, n, 0], numbers[target, n, 1], numbers[target, n, 2], numbers[target, n, 3] = after
+                numbers[target, n, 4] = cost
+                numbers[target, n, 5] = tails.wait[head] + _left_to_go(
+                    after, space.node_points[head], space.node_headings[head], goal.steer, settings.radius
                 )
                 marks[target, n, 0], marks[target, n, 1], marks[target, n, 2] = head, record, edge
                 counts[target] = n + 1
@@ -233,48 +303,41 @@ def reach_beam(
 
 @kernel
 def find_tails(
-    enters: Array,
-    tails: Array,
-    lengths: Array,
-    blends: Array,
-    moves: Array,
-    allowed: Array,
-    first_in: Array,
-    in_edges: Array,
-    entry: Array,
-    most_frames: int,
-    most_of_node: int,
-    numbers: Array,
-    marks: Array,
+    graph: InEdges,
+    enters: Ints1D,
+    entry: Floats1D,
+    max_frames: int,
+    max_of_node: int,
+    numbers: Out[Floats2D],
+    marks: Out[Ints2D],
 ) -> int:
     """Ways that end with one of the edges `enters`, searched backwards from there, soonest first; returns how many.
 
-    numbers (T, 4) gets what each does to the world transform, and marks (T, 5) its first node, first edge, the number
+    numbers (T, 4) gets how each changes the world transform, and marks (T, 5) its first node, first edge, the number
     of the way that goes on from there or -1, its frames and its transitions. Of ways from one node that bring the point
     `entry` (2,) of the clip to much the same place and heading, the soonest is kept, and of each node at most
-    `most_of_node`.
+    `max_of_node`.
     """
+    tails, lengths, blends, moves, allowed, first_in, in_edges = graph
     n_nodes = first_in.shape[0] - 1
     room = numbers.shape[0]
-    last = np.full(most_frames + 1, -1, np.int64)  # the last way of each length that waits, and the one before each
+    last = np.full(max_frames + 1, -1, np.int64)  # the last way of each length that waits, and the one before each
     before = np.full(room, -1, np.int64)
     counts = np.zeros(n_nodes, np.int64)
-    size = 1
-    while size < 4 * room:
-        size *= 2
-    table = np.full((size, 2), -1, np.int64)
+    table = np.full((find_table_size(room), 2), -1, np.int64)
     n = 0
     for q in range(enters.shape[0]):
         edge = enters[q]
         frames = lengths[edge]
-        if n == room or frames > most_frames:
+        if n == room or frames > max_frames:
             continue
-        numbers[n] = moves[edge]
+        for c in range(4):
+            numbers[n, c] = moves[edge, c]
         marks[n, 0], marks[n, 1], marks[n, 2], marks[n, 3], marks[n, 4] = tails[edge], edge, -1, frames, 1
         before[n] = last[frames]
         last[frames] = n
         n += 1
-    for frames in range(most_frames + 1):
+    for frames in range(max_frames + 1):
         k = last[frames]
         while k >= 0:
             node = marks[k, 0]
@@ -282,13 +345,12 @@ def find_tails(
                 edge = in_edges[q]
                 longer = frames + lengths[edge]
                 tail = tails[edge]
-                if n == room or longer > most_frames or not allowed[edge] or counts[tail] >= most_of_node:
+                if n == room or longer > max_frames or not allowed[edge] or counts[tail] >= max_of_node:
                     continue
-                mc, ms, mx, mz = moves[edge, 0], moves[edge, 1], moves[edge, 2], moves[edge, 3]
-                nc, ns, nx, nz = _onto(mc, ms, mx, mz, numbers[k])
-                if _noted(_kind(nc, ns, nx, nz, tail, entry), 0, table):
+                whole = _onto((moves[edge, 0], moves[edge, 1], moves[edge, 2], moves[edge, 3]), numbers[k])
+                if is_noted(_kind(whole, tail, entry), 0, table):
                     continue
-                numbers[n, 0], numbers[n, 1], numbers[n, 2], numbers[n, 3] = nc, ns, nx, nz
+                numbers[n, 0], numbers[n, 1], numbers[n, 2], numbers[n, 3] = whole
                 marks[n, 0], marks[n, 1], marks[n, 2], marks[n, 3] = tail, edge, k, longer
                 marks[n, 4] = marks[k, 4] + (1 if blends[edge] else 0)
                 counts[tail] += 1
@@ -299,83 +361,64 @@ def find_tails(
     return n
 
 
-@inner
+@helper
 def _missed(off: float, near: float, well: float) -> float:
-    """What an end costs that is so many metres off; a longer way to one that can be landed on is worth it."""
+    """What an end costs that is so many meters off; a longer way to one that can be landed on is worth it."""
     return max(off, near) + _STEEP * max(0.0, off - well)
 
 
-@inner
-def _onto(c: float, s: float, x: float, z: float, move: Array) -> tuple[float, float, float, float]:
-    """A transform after a move."""
+@helper
+def _onto(place: Transform, move: Floats1D) -> Transform:
+    """A transform after a move (4,)."""
+    c, s, x, z = place
     mc, ms, mx, mz = move[0], move[1], move[2], move[3]
     return c * mc - s * ms, s * mc + c * ms, mx * c + mz * s + x, mz * c - mx * s + z
 
 
-@inner
-def _free_tail(
-    tail: int, c: float, s: float, x: float, z: float, tail_edges: Array, first: Array, points: Array, moves: Array,
-    avoid: Array,
-) -> bool:  # fmt: skip
-    """Whether all edges of a tail keep out of the circles; tail_edges (T, 2) are its first edge and the tail that goes
-    on from there."""
+@helper
+def _is_free_tail(tail: int, place: Transform, tails: Tails, layout: EdgeLayout, avoid: Floats2D) -> bool:
+    """Whether all edges of a tail keep out of the circles."""
     if avoid.shape[0] == 0:
         return True
     while tail >= 0:
-        edge = tail_edges[tail, 0]
-        if not _free(edge, c, s, x, z, first, points, avoid):
+        edge = tails.edges[tail, 0]
+        if not _is_free(edge, place, layout, avoid):
             return False
-        c, s, x, z = _onto(c, s, x, z, moves[edge])
-        tail = tail_edges[tail, 1]
+        place = _onto(place, layout.moves[edge])
+        tail = tails.edges[tail, 1]
     return True
 
 
-@inner
-def _free(edge: int, c: float, s: float, x: float, z: float, first: Array, points: Array, avoid: Array) -> bool:
+@helper
+def _is_free(edge: int, place: Transform, layout: EdgeLayout, avoid: Floats2D) -> bool:
     """Whether an edge keeps out of the circles avoid (M, 3)."""
     if avoid.shape[0] == 0:
         return True
-    for k in range(first[edge], first[edge + 1]):
-        px, pz = points[k, 0], points[k, 1]
+    c, s, x, z = place
+    for k in range(layout.first[edge], layout.first[edge + 1]):
+        px, pz = layout.points[k, 0], layout.points[k, 1]
         wx, wz = px * c + pz * s + x, pz * c - px * s + z
         for m in range(avoid.shape[0]):
-            if (wx - avoid[m, 0]) ** 2 + (wz - avoid[m, 1]) ** 2 < avoid[m, 2] ** 2:
+            if squared(wx - avoid[m, 0]) + squared(wz - avoid[m, 1]) < squared(avoid[m, 2]):
                 return False
     return True
 
 
-@inner
-def _noted(kind: int, stamp: int, table: Array) -> bool:
-    """Whether a kind has been noted with this stamp before; it is now."""
-    size = table.shape[0]
-    place = (kind * 2654435761) % size
-    while table[place, 1] == stamp:
-        if table[place, 0] == kind:
-            return True
-        place = (place + 1) % size
-    table[place, 0], table[place, 1] = kind, stamp
-    return False
-
-
-@inner
-def _kind(c: float, s: float, x: float, z: float, cell: int, point: Array) -> int:
+@helper
+def _kind(place: Transform, cell: int, point: Floats1D) -> int:
     """A number for states within 15 degrees and 20 cm of each other."""
+    c, s, x, z = place
     px, pz = point[0], point[1]
     column = int(np.floor((px * c + pz * s + x) * 5.0)) & 1023
     row = int(np.floor((pz * c - px * s + z) * 5.0)) & 1023
-    turn = int(np.floor((np.arctan2(s, c) + np.pi) * (24.0 / _TURN)))
+    turn = int(np.floor((math.atan2(s, c) + np.pi) * (24.0 / _TURN)))
     return ((cell * 32 + turn) * 1024 + column) * 1024 + row
 
 
-@inner
-def _thin(numbers: Array, marks: Array, n: int, keep: int) -> int:
-    """Keep the best states of a slot in front; returns how many."""
-    order = np.argsort(numbers[:n, 5] + numbers[:n, 4])[:keep]
-    kept_numbers = numbers[order].copy()
-    kept_marks = marks[order].copy()
-    for k in range(keep):
-        for c in range(numbers.shape[1]):
-            numbers[k, c] = kept_numbers[k, c]
-        for c in range(marks.shape[1]):
-            marks[k, c] = kept_marks[k, c]
-    return keep
+@helper
+def _rank(numbers: Floats2D, n: int) -> Ints1D:
+    """The first n states of a slot from best to worst."""
+    keys = np.empty(n)
+    for k in range(n):
+        keys[k] = numbers[k, 5] + numbers[k, 4]
+    return sort_indices(keys)

@@ -14,9 +14,8 @@ import numpy as np
 
 from marey.blend.handover import Handover, TransitionPoint, handed_over
 from marey.compare import frame_weights, point_clouds
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats, check_number
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, NoResult
 from marey.graph.alike import find_alike
 from marey.graph.bridges import Bridge, plain_transitions, with_bridges
@@ -56,17 +55,14 @@ def with_registered_transitions(
     markers : what is compared.
     progress : told the share that is done, from 0 to 1.
     """
-    tried = [checked_number(length, "lengths in seconds", above=True) for length in lengths]
+    tried = [check_number(length, "lengths in seconds", above=True) for length in lengths]
     if not tried:
         raise InvalidValue("lengths must hold at least one, got none")
     if most < 1:
         raise InvalidValue(f"most must be at least 1, got {most}")
-    # As in `marey.edit._gather.gathered`: compiled forms round otherwise.
-    import numba  # noqa: F401
-
     plain = plain_transitions(graph)
     largest = float(plain.distances.max(initial=0.0))
-    limit = 1.5 * largest if threshold is None else checked_number(threshold, "threshold in metres")
+    limit = 1.5 * largest if threshold is None else check_number(threshold, "threshold in metres")
     places = _places(graph, largest, limit, markers)
     bridges: list[Bridge] = []
     for n, k in enumerate(np.argsort(places.distances, kind="stable")):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Ints
+from marey.core.arrays import Bools, Ints
 from marey.errors import InvalidValue, NoResult
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.walk import Walk

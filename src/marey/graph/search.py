@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Bools, Floats, frozen
+from marey.core.arrays import Bools, Floats, freeze_array
 from marey.errors import InvalidValue, NoResult
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.walk import Walk
@@ -322,7 +322,7 @@ def _beginnings(
 ) -> Iterator[Partial]:
     nodes = range(len(graph.nodes)) if start is None else [start[0] if isinstance(start, tuple) else int(start)]
     placed = getattr(objective, "placed", _as_recorded)
-    given = frozen(start[1], "the start's place", (3,)) if isinstance(start, tuple) else None
+    given = freeze_array(start[1], "the start's place", (3,)) if isinstance(start, tuple) else None
     for node in nodes:
         if not 0 <= node < len(graph.nodes):
             raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, got {node}")

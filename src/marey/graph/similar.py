@@ -18,10 +18,9 @@ import numpy as np
 
 from marey.compare import frame_distances, local_minima, point_clouds, pose_cost, similarity
 from marey.compare.clouds import Clouds
-from marey.core._arrays import Floats, Ints, settle
+from marey.core.arrays import Floats, Ints, check_number, set_readonly
 from marey.core.motion import Motion
 from marey.core.protocols import Clips
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, NoResult
 from marey.graph.bridges import Bridge, with_bridges
 from marey.graph.build import labels_of, prepared, pruned_graph
@@ -71,8 +70,8 @@ def build_by_similarity(
     """
     if not (np.isfinite(threshold) and 0.0 < threshold <= 1.0):
         raise InvalidValue(f"a threshold of similarity is above 0 and at most 1, got {threshold!r}")
-    seconds = checked_number(fade, "fade in seconds", above=True)
-    limit = checked_number(most_apart, "most_apart in metres")
+    seconds = check_number(fade, "fade in seconds", above=True)
+    limit = check_number(most_apart, "most_apart in metres")
     motions = prepared(clips, fps)
     if variations:
         motions = prepared((*motions, *more_takes(motions, variations, rng)), motions[0].fps)
@@ -115,7 +114,7 @@ def _joins(
     lengths = np.array([len(motion) for motion in motions], dtype=np.float64)
     cells_before, total = 0.0, 0.5 * (lengths.sum() ** 2 + (lengths**2).sum())
     window = half + 1.0 - np.abs(np.arange(-half, half + 1))
-    window = settle(window / window.sum())
+    window = set_readonly(window / window.sum())
     for a, one in enumerate(motions):
         for b in range(a, len(motions)):
             cells, alike = _alike(np.asarray(pose_cost(one, motions[b], **how)), half, a == b)
@@ -195,11 +194,11 @@ def _offset(a: Motion, i: int, b: Motion, j: int, move: Floats, n: int) -> tuple
     turns = np.where(turns[:, :1] < 0.0, -turns, turns)
     bones = part.bone_offsets
     if a.bone_offsets is not None and bones is not None:
-        bones = settle(bones + (a.bone_offsets[i] - b.bone_offsets[j]))  # type: ignore[index]
+        bones = set_readonly(bones + (a.bone_offsets[i] - b.bone_offsets[j]))  # type: ignore[index]
     made = replace(
         part,
-        root_positions=settle(part.root_positions + shift),
-        rotations=settle(quat.mul(turns, part.rotations)),
+        root_positions=set_readonly(part.root_positions + shift),
+        rotations=set_readonly(quat.mul(turns, part.rotations)),
         bone_offsets=bones,
         name=f"{a.name} to {b.name}",
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.graph.walk import Walk
 from marey.measure.figures import Measure

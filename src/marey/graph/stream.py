@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, Ints, frozen, settle
+from marey.core.arrays import Floats, Ints, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NoResult
 from marey.graph.motion_graph import MotionGraph
@@ -58,7 +58,9 @@ class GraphStream:
         self._node = node
         clip, frame = graph.nodes[node]
         here = graph.clips[clip].travel[min(frame, len(graph.clips[clip]) - 1)]
-        self._place = np.array([0.0, -here[0], -here[2]]) if place is None else frozen(place, "place", (3,)).copy()
+        self._place = (
+            np.array([0.0, -here[0], -here[2]]) if place is None else freeze_array(place, "place", (3,)).copy()
+        )
         self._ready: deque[Motion] = deque()
         self._last_turns: Floats | None = None
         self._edges: list[int] = []
@@ -129,7 +131,7 @@ class GraphStream:
         if self._last_turns is not None:
             # A quaternion of the other sign is the same turn, but whoever smooths frames must not see it jump.
             sign = np.where((turns[0] * self._last_turns).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
-            played = replace(played, rotations=settle(turns * sign))
+            played = replace(played, rotations=set_readonly(turns * sign))
         self._last_turns = played.rotations[-1]
         return played
 

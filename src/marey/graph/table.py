@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core._arrays import Floats, Ints, frozen, rebuilt
+from marey.core.arrays import Floats, Ints, freeze_array, reduce_frozen
 from marey.errors import InvalidValue, MareyError, ParseError
 from marey.graph.edge_paths import edge_paths
 from marey.graph.motion_graph import MotionGraph
+from marey.graph.table_kernels import EdgeGains, iterate_values
 from marey.io import archive
 from marey.io.files import read_bytes, write_bytes
 
@@ -52,11 +53,11 @@ class DirectionTable:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "choices", frozen(self.choices, "choices", (None, None), np.int64))
-        put(self, "values", frozen(self.values, "values", self.choices.shape, finite=False))
+        put(self, "choices", freeze_array(self.choices, "choices", (None, None), np.int64))
+        put(self, "values", freeze_array(self.values, "values", self.choices.shape, finite=False))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     @property
     def n_directions(self) -> int:
@@ -123,11 +124,10 @@ def direction_table(
     gain, fade = _gains(graph, n_directions, speed)
     gain[~allowed] = -np.inf
     turns = edges.moves[:, 0] / (2.0 * np.pi / n_directions)
-    from marey.graph.table_kernels import settle_values
-
     values = np.zeros((len(graph.nodes), n_directions))
     choices = np.empty(values.shape, dtype=np.int64)
-    sweeps = settle_values(gain, fade, turns, edges.heads, graph.first_out, _SETTLED, _MOST_SWEEPS, values, choices)
+    gains = EdgeGains(gain, fade, turns, edges.heads, graph.first_out)
+    sweeps = iterate_values(gains, _SETTLED, _MOST_SWEEPS, values, choices)
     values[choices < 0] = -np.inf
     return DirectionTable(choices, values, label, speed, sweeps)
 

@@ -1,29 +1,43 @@
-"""The compiled sweeps of `marey.graph.table`."""
+"""Value iteration over a motion graph, for `marey.graph.table`."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.compiled import Floats1D, Floats2D, Ints1D, Ints2D, Out, kernel
 
-Array = Any
+
+class EdgeGains(NamedTuple):
+    """What the E edges of a graph are worth.
+
+    gain : (E, D) what an edge gains in each direction, -inf where it may not be taken.
+    fade : (E,) factor for what follows.
+    turns : (E,) by how many columns the wanted direction turns.
+    heads : (E,) the node at which each edge ends.
+    first_out : (N + 1,) the edges that leave node n are ``first_out[n]`` to ``first_out[n + 1]``.
+    """
+
+    gain: Floats2D
+    fade: Floats1D
+    turns: Floats1D
+    heads: Ints1D
+    first_out: Ints1D
 
 
 @kernel
-def settle_values(
-    gain: Array, fade: Array, turns: Array, heads: Array, first_out: Array, settled: float, most: int,
-    values: Array, choices: Array,
-) -> int:  # fmt: skip
-    """Sweep over all nodes until values (N, D) settle, and write the best edges (N, D), -1 for none; returns how often.
+def iterate_values(
+    edges: EdgeGains, tolerance: float, max_sweeps: int, values: Out[Floats2D], choices: Out[Ints2D]
+) -> int:
+    """Sweep over all nodes until values (N, D) converge, and write the best edges (N, D), -1 for none; returns the
+    number of sweeps.
 
-    gain (E, D) is what an edge gains, -inf where it may not be taken; fade (E,) how much less counts what follows;
-    turns (E,) by how many columns the wanted direction turns. Nodes are swept in place, forwards and backwards in
-    turns: what an edge gains is then handed on along a whole clip at once.
+    Nodes are updated in place, forwards and backwards by turns, so that one sweep carries a gain along a whole clip.
     """
+    gain, fade, turns, heads, first_out = edges
     n_nodes, n_columns = values.shape
-    for sweep in range(most):
+    for sweep in range(max_sweeps):
         change, largest = 0.0, 1e-9
         for k in range(n_nodes):
             node = k if sweep % 2 else n_nodes - 1 - k
@@ -47,6 +61,6 @@ def settle_values(
                 largest = max(largest, abs(best))
                 values[node, d] = best
                 choices[node, d] = chosen
-        if change <= settled * largest:
+        if change <= tolerance * largest:
             return sweep + 1
-    return most
+    return max_sweeps

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints
+from marey.core.arrays import Bools, Floats, Ints
 from marey.errors import InvalidValue, NoResult
 from marey.graph.bridges import n_recorded
 from marey.graph.build import index_of

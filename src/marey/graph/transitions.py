@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints, frozen, rebuilt
+from marey.core.arrays import Bools, Floats, Ints, freeze_array, reduce_frozen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,13 +29,13 @@ class Transitions:
     def __post_init__(self) -> None:
         n = len(self.distances)
         put = object.__setattr__
-        put(self, "clips", frozen(self.clips, "clips", (n, 2), np.int64))
-        put(self, "frames", frozen(self.frames, "frames", (n, 2), np.int64))
-        put(self, "distances", frozen(self.distances, "distances", (n,)))
-        put(self, "transforms", frozen(self.transforms, "transforms", (n, 3)))
+        put(self, "clips", freeze_array(self.clips, "clips", (n, 2), np.int64))
+        put(self, "frames", freeze_array(self.frames, "frames", (n, 2), np.int64))
+        put(self, "distances", freeze_array(self.distances, "distances", (n,)))
+        put(self, "transforms", freeze_array(self.transforms, "transforms", (n, 3)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.distances)

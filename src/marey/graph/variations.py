@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from marey.blend.blend import blend
-from marey.core._arrays import checked_index
+from marey.core.annotations import add_provenance
+from marey.core.arrays import check_index, check_number
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number, recorded
 from marey.errors import InvalidValue, MareyWarning, NoResult
 from marey.register import RegistrationCurve, register
 
@@ -47,10 +47,10 @@ def variations(
     ------
     NotBlendable, NoTimewarp : where the takes do not go together; see `marey.register`.
     """
-    count = checked_index(n, "n")
+    count = check_index(n, "n")
     if count < 1:
         raise InvalidValue(f"expected at least 1 variation, got n={count}")
-    wide = checked_number(spread, "spread")
+    wide = check_number(spread, "spread")
     if wide > _MOST_SPREAD:
         raise InvalidValue(f"spread is at most {_MOST_SPREAD}, beyond which blends fall apart, got {wide:g}")
     reg = motions if isinstance(motions, RegistrationCurve) else register(motions)
@@ -62,7 +62,7 @@ def variations(
         weights = even + wide * (chance.dirichlet(np.ones(reg.n_motions)) - even)
         made = blend(reg, weights, enforce=enforce, name=f"{' + '.join(takes)} #{k + 1}")
         told = {"takes": takes, "weights": weights.tolist(), "spread": wide, "number": k + 1, "of": count}
-        out.append(recorded(made, "variation", **told))
+        out.append(add_provenance(made, "variation", **told))
     return tuple(out)
 
 
@@ -76,7 +76,7 @@ def more_takes(motions: Sequence[Motion], n: int, rng: int | np.random.Generator
     ------
     NoResult : where no two clips are takes of one action.
     """
-    count = checked_index(n, "variations")
+    count = check_index(n, "variations")
     if count < 1:
         raise InvalidValue(f"expected at least 1 variation, got {count}")
     chance = np.random.default_rng(rng)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, frozen, rebuilt, settle
+from marey.core.annotations import join_contacts
+from marey.core.arrays import Floats, Ints, freeze_array, reduce_frozen, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
+from marey.core.placement import find_placement
 from marey.core.source import Source
-from marey.edit._figure import place
-from marey.edit._notes import joined_contacts
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
@@ -59,7 +59,7 @@ class Walk:
 
     def __post_init__(self) -> None:
         graph = self.graph
-        edges = frozen(self.edges, "edges", (None,), np.int64)
+        edges = freeze_array(self.edges, "edges", (None,), np.int64)
         if not len(edges):
             raise InvalidValue("a walk needs at least one edge")
         if edges.min() < 0 or edges.max() >= len(graph.edges):
@@ -76,10 +76,10 @@ class Walk:
             raise InvalidValue(f"these edges play {whole} frames, got n_frames={self.n_frames}")
         put = object.__setattr__
         put(self, "edges", edges)
-        put(self, "start", frozen(self.start, "start", (3,)))
+        put(self, "start", freeze_array(self.start, "start", (3,)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return self.n_frames
@@ -101,7 +101,7 @@ class Walk:
     def end(self) -> Floats:
         """(3,) rigid2d of the last frame as it is blended: where the hips are and which way the figure faces."""
         last = self._joined("walk")[-1:]
-        return place(last.skeleton, last.world(), 0)
+        return find_placement(last.skeleton, last.world(), 0)
 
     def begun_at(self, at: ArrayLike = (0.0, 0.0), heading: float | None = None) -> Walk:
         """The same walk, put elsewhere: begun with the hips above `at`, x, z in metres, and going in the direction
@@ -113,7 +113,7 @@ class Walk:
         turn = float(self.start[0]) if heading is None else heading - ahead
         clip, frame = self.graph.edges.clips[self.edges[0], 0], self.graph.edges.starts[self.edges[0], 0]
         here = rigid2d.apply(np.array([turn, 0.0, 0.0]), self.graph.clips[clip].travel[frame, [0, 2]])
-        return replace(self, start=np.array([turn, *(frozen(at, "the place to begin at", (2,)) - here)]))
+        return replace(self, start=np.array([turn, *(freeze_array(at, "the place to begin at", (2,)) - here)]))
 
     def padded(self, before: float, after: float) -> Walk:
         """The walk with up to so many seconds of its first clip before it, and of its last after it, as far as the
@@ -239,13 +239,13 @@ class Walk:
         floors = [clip.source.floor for clip in clips if clip.source.floor is not None]
         return Motion(
             graph.skeleton,
-            settle(roots),
-            settle(quat.unroll(turns)),
+            set_readonly(roots),
+            set_readonly(quat.unroll(turns)),
             graph.fps,
             name=name,
             contacts=self._contacts(counts),
             labels=self._labels(counts),
-            bone_offsets=None if offsets is None else settle(offsets),
+            bone_offsets=None if offsets is None else set_readonly(offsets),
             source=replace(Source(), floor=floors[0] if len(floors) == len(clips) else None).with_step(
                 op="graph walk", parts=parts
             ),
@@ -260,7 +260,7 @@ class Walk:
             pieces.append((_cut(clips[a].contacts, i, i + half), half))
             if n > half:
                 pieces.append((_cut(clips[b].contacts, j + half, j + n), n - half))
-        return joined_contacts(pieces)
+        return join_contacts(pieces)
 
     def _labels(self, counts: Ints) -> Labels:
         edges, clips = self.graph.edges, self.graph.clips

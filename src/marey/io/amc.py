@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.source import Source
 from marey.errors import ParseError, UnreadableFile, similar
 from marey.io import limits

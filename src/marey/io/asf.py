@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, settle
+from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.skeleton import end_name
 from marey.core.source import Source
 from marey.errors import ParseError, similar
@@ -135,13 +135,13 @@ def read_asf(data: bytes, path: str) -> AsfSkeleton:
         path=path,
         name=" ".join(name),
         names=tuple(order),
-        parents=settle(np.array(parents, dtype=np.int64)),
-        directions=settle(directions),
-        lengths=settle(lengths),
-        axes=settle(_bone_frames([bones[name] for name in order[1:]], scale)),
+        parents=set_readonly(np.array(parents, dtype=np.int64)),
+        directions=set_readonly(directions),
+        lengths=set_readonly(lengths),
+        axes=set_readonly(_bone_frames([bones[name] for name in order[1:]], scale)),
         dofs=dofs,
-        root_position=settle(np.array(root.position)),
-        root_rotation=settle(ordered_rotation(scale * np.array(root.orientation), root.axis)),
+        root_position=set_readonly(np.array(root.position)),
+        root_rotation=set_readonly(ordered_rotation(scale * np.array(root.orientation), root.axis)),
         length_factor=length_factor,
         degrees=degrees,
         warnings=tuple(warnings),
@@ -195,7 +195,10 @@ def asf_joints(skeleton: AsfSkeleton) -> AsfJoints:
             offsets.append(vectors[i])
     limits.check_joints(len(names), skeleton.path)
     return AsfJoints(
-        tuple(names), settle(np.array(parents, dtype=np.int64)), settle(np.array(offsets)), settle(of_bone)
+        tuple(names),
+        set_readonly(np.array(parents, dtype=np.int64)),
+        set_readonly(np.array(offsets)),
+        set_readonly(of_bone),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 
 # For each upward axis of a file: which of its components ours are taken from, and their signs.

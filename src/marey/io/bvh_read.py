@@ -7,25 +7,23 @@ import re
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
-from marey.core.compiled import in_halves, worthwhile
+from marey.core.arrays import Floats, set_readonly
 from marey.core.skeleton import is_end_name
 from marey.core.source import Source
 from marey.errors import ParseError, UnknownName, similar
 from marey.io import limits
 from marey.io.bvh_header import END_SITE, Header, Joint, parse_header
+from marey.io.bvh_kernels import RotationChannels, convert_rotations
 from marey.io.bvh_rows import parse_motion
 from marey.io.files import split_name
 from marey.io.rate import rate_from_text
 from marey.io.raw import RawMotion
-from marey.maths import euler, quat
+from marey.io.threads import run_in_halves
 
-# From this many joint poses on, loading the compiled kernel costs less than plain NumPy takes.
-BREAK_EVEN = 1_000_000
-_BLOCK = 8192  # joint poses at a time: what is made of them stays in the processor's cache
+# From this many joint poses on, two threads are faster than one.
+_LARGE = 100_000
 
 _AXES = "XYZ"
-_DEGREE = np.pi / 180.0
 # How text begins whose letters take several bytes, with its byte-order mark or with plain letters.
 _WIDE = (
     (rb"\xff\xfe\0\0|\0\0\xfe\xff", "utf-32"),
@@ -58,7 +56,7 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
     rate, evidence = rate_from_text(rows.frame_time_text, fps, path, rows.frame_time_line)
     evidence += header.evidence
 
-    values = settle(rows.values if len(header.trees) == 1 else _cut_out(rows.values, tree))
+    values = set_readonly(rows.values if len(header.trees) == 1 else _cut_out(rows.values, tree))
     file_offsets = np.array([joint.offset for joint in tree])
     if np.any(file_offsets[0]) and any(name.endswith("position") for name in tree[0].channels):
         evidence.append(f"OFFSET {_plain(tree[0].offset)} of the root is replaced by its position channels")
@@ -77,7 +75,7 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
             format="bvh",
             frame_time_text=rows.frame_time_text,
             file_names=_file_names(tree),
-            file_offsets=settle(file_offsets),
+            file_offsets=set_readonly(file_offsets),
             channels=tuple(joint.channels for joint in tree),
             channel_values=values,
         ),
@@ -177,41 +175,24 @@ def _positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple
 
 def _rotations(values: Floats, tree: list[Joint]) -> Floats:
     """(F, J, 4) local rotations, sign-continuous over time."""
-    turns = [
+    listed = [
         [(joint.column + k, _AXES.index(name[0])) for k, name in enumerate(joint.channels) if name.endswith("rotation")]
         for joint in tree
     ]
-    n_frames, n_joints = len(values), len(turns)
+    n_frames, n_joints = len(values), len(tree)
+    counts = np.array([len(channels) for channels in listed])
+    pairs = np.array([pair for channels in listed for pair in channels], dtype=np.int64).reshape(-1, 2)
+    columns, axes = np.ascontiguousarray(pairs.T)
+    channels = RotationChannels(np.cumsum(counts) - counts, counts, columns, axes)
     out = np.empty((n_frames, n_joints, 4))
-    if worthwhile(n_frames * n_joints, BREAK_EVEN):
-        from marey.io import _kernels
 
-        counts = np.array([len(turn) for turn in turns])
-        flat = np.array([pair for turn in turns for pair in turn], dtype=np.int64).reshape(-1, 2)
-        first = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        turn_columns, turn_axes = np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1])
+    def convert(start: int, stop: int) -> None:
+        convert_rotations(values, channels, start, stop, out)
 
-        def turn_joints(start: int, stop: int) -> None:
-            _kernels.rotations_from_channels(values, first, counts, turn_columns, turn_axes, start, stop, out)
-
-        in_halves(turn_joints, 0, n_joints)
-        return out
-    by_axes: dict[str, list[int]] = {}
-    for j, turn in enumerate(turns):
-        by_axes.setdefault("".join(_AXES[axis] for _, axis in turn), []).append(j)
-    columns = {}  # (axes, joints): one axis after another in memory
-    for axes, group in by_axes.items():
-        lists = [[turns[j][k][0] for j in group] for k in range(len(axes))]
-        columns[axes] = np.array(lists, dtype=np.int64).reshape(len(axes), len(group))
-    step = max(1, _BLOCK // n_joints)
-    for start in range(0, n_frames, step):
-        block = slice(start, start + step)
-        for axes, group in by_axes.items():
-            angles = np.swapaxes(values[block, columns[axes]] * _DEGREE, 1, 2)
-            out[block, group] = euler.from_axes(angles, axes)
-        joined = out[max(start - 1, 0) : start + step]  # the frame before has its sign already
-        if np.einsum("fjk,fjk->fj", joined[1:], joined[:-1]).min(initial=0.0) < 0.0:
-            joined[:] = quat.unroll(joined)
+    if n_frames * n_joints < _LARGE:
+        convert(0, n_joints)
+    else:
+        run_in_halves(convert, 0, n_joints // 2, n_joints)
     return out
 
 

@@ -1,34 +1,31 @@
 """The MOTION section of a BVH file: frame count, frame time, and the rows of numbers.
 
-Clean rows are read by a compiled kernel, or by NumPy where loading the kernel would take longer than it saves. From
-the first odd line on, a careful reader decides: a truncated last row and trailing junk are dropped with a warning, rows
-that are wrapped over several lines or share one are told apart where that can be done in one way only, and anything
-else is refused with its place. Rows are never shifted.
+A kernel reads rows as long as they are clean. From the first odd line on, a careful reader decides: a truncated last
+row and trailing junk are dropped with a warning, rows that are wrapped over several lines or share one are told apart
+where that can be done in one way only, and anything else is refused with its place. Rows are never shifted.
 """
 
 from __future__ import annotations
 
-import io
 import re
 from typing import NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
-from marey.core.compiled import in_halves, worthwhile
+from marey.core.arrays import Floats, set_readonly
 from marey.errors import ParseError
 from marey.io import limits
 from marey.io.bvh_header import line_of
-from marey.io.plain_numbers import parse_plain_rows
+from marey.io.bvh_kernels import parse_rows
 from marey.io.text_numbers import LARGEST, complaint, number_fault, parse_numbers, shown
+from marey.io.threads import run_in_halves
 
-# From this many bytes on, loading the compiled kernel costs less than NumPy's reader takes.
-BREAK_EVEN = 24_000_000
+# From this many bytes on, two threads are faster than one.
+_LARGE = 1_000_000
 
 _FRAMES = re.compile(rb"\s*frames[ \t]*:?[ \t]*([+-]?\d\S*)?", re.IGNORECASE)
 _FRAME_TIME = re.compile(rb"\s*frame[ \t_]*time[ \t]*:?[ \t]*(\S*)", re.IGNORECASE)
 _LINE = re.compile(rb"[^\r\n]+")
-_PLAIN = b"0123456789.eE+- \t\r\n"
 _PADDING = b" \t\r\n\0\x1a"  # blanks, and what some programs fill the last block of a file with
 
 
@@ -125,73 +122,59 @@ def _content_end(data: bytes) -> int:
 
 def _clean_rows(section: _Section) -> tuple[Floats, int]:
     """Rows up to the first odd line: (F, C), and the place of that line (the end where all is well)."""
-    read = _compiled_rows if worthwhile(section.stop - section.start, BREAK_EVEN) else _plain_rows
-    rows, at = read(section)
+    rows, at = _parse_clean_rows(section)
     if len(rows) and not max(rows.max(), -rows.min()) <= LARGEST:
         return rows[:0], section.start
     return rows, at
 
 
-def _plain_rows(section: _Section) -> tuple[Floats, int]:
-    """All rows or none, by NumPy alone."""
-    data, start, stop = section.data, section.start, section.stop
-    n_rows = data.count(b"\n", start, stop) if section.n_announced is None else section.n_announced
-    rows = parse_plain_rows(data, start, stop, n_rows, section.n_columns)
-    if rows is None:
-        rows = _loaded_rows(data[start:stop])
-    if rows is not None and rows.shape[1] == section.n_columns:
-        return rows, stop
-    return np.empty((0, section.n_columns)), start
-
-
-def _loaded_rows(text: bytes) -> Floats | None:
-    """By NumPy's own reader, which takes exponents and any number of digits; what only it would take, it never sees."""
-    if text.translate(None, _PLAIN):
-        return None
-    try:
-        return np.loadtxt(io.BytesIO(text), comments=None, ndmin=2)
-    except ValueError:
-        return None
-
-
-def _compiled_rows(section: _Section) -> tuple[Floats, int]:
-    from marey.io import _kernels
-
-    data, at, n_columns = section.data, section.start, section.n_columns
+def _parse_clean_rows(section: _Section) -> tuple[Floats, int]:
+    """The same, with numbers of any size."""
+    data, start, n_columns = section.data, section.start, section.n_columns
     text = np.frombuffer(data, np.uint8)
     # The kernel needs a line end to stop at; a last line without one is read on its own.
-    last_end = max(data.rfind(b"\n", at), data.rfind(b"\r", at), at - 1) + 1
-    most = (section.stop - at) // (2 * n_columns) + 1  # a number takes two bytes at least
-    expected = most if section.n_announced is None else max(section.n_announced, 0) + 1
-    # Rows are about equally long: the line in the middle of the text parts them, and two threads take a half each.
-    middle = max(data.find(b"\n", (at + last_end) // 2, last_end) + 1, at)
-    for room in (min(expected, most), most):
+    last_end = max(data.rfind(b"\n", start), data.rfind(b"\r", start), start - 1) + 1
+    max_rows = (section.stop - start) // (2 * n_columns) + 1  # a number takes two bytes at least
+    expected = max_rows if section.n_announced is None else max(section.n_announced, 0) + 1
+    for room in (min(expected, max_rows), max_rows):
         flat = np.empty(room * n_columns)
-        spare = np.empty((room // 2 + 2) * n_columns)
-
-        def parse(start: int, stop: int, flat: Floats = flat, spare: Floats = spare) -> tuple[int, int]:
-            into = flat if start == at and stop == middle else spare
-            found: tuple[int, int] = _kernels.parse_rows(text, start, stop, n_columns, into, _kernels.POWERS)
-            return found
-
-        (n_rows, end), (more, more_end) = in_halves(parse, at, last_end, middle)
-        if end == middle < more_end and n_rows + more <= room:
-            flat[n_rows * n_columns : (n_rows + more) * n_columns] = spare[: more * n_columns]
-            n_rows, end = n_rows + more, more_end
-        if end < last_end and n_rows < room:  # whatever was odd, or did not fit: the rest in one go
-            rest = flat[n_rows * n_columns :]
-            more, end = _kernels.parse_rows(text, end, last_end, n_columns, rest, _kernels.POWERS)
+        n_rows, end = 0, start
+        if last_end - start >= _LARGE:
+            n_rows, end = _parse_halves(data, start, last_end, n_columns, flat)
+        if end < last_end and n_rows < room:
+            more, end = parse_rows(text, end, last_end, n_columns, flat[n_rows * n_columns :])
             n_rows += more
         if n_rows < room:
             break
     if last_end <= end < section.stop:
         tail = np.frombuffer(data[end : section.stop] + b"\n", np.uint8)
-        more, _ = _kernels.parse_rows(tail, 0, len(tail), n_columns, flat[n_rows * n_columns :], _kernels.POWERS)
+        more, _ = parse_rows(tail, 0, len(tail), n_columns, flat[n_rows * n_columns :])
         n_rows, end = n_rows + more, section.stop if more else end
-    values = settle(flat)[: n_rows * n_columns]
+    values = set_readonly(flat)[: n_rows * n_columns]
     if values.size < 0.8 * flat.size:  # do not hold on to the room that was not needed
         values = values.copy()
-    return values.reshape(n_rows, n_columns), int(end)
+    return values.reshape(n_rows, n_columns), end
+
+
+def _parse_halves(data: bytes, start: int, stop: int, n_columns: int, out: Floats) -> tuple[int, int]:
+    """As `parse_rows`, by two threads; may stop in the middle, where the second half does not fit or lines have no LF.
+
+    Rows are about equally long, so that each half of the text has about half of the rows.
+    """
+    middle = data.find(b"\n", (start + stop) // 2, stop) + 1
+    if not middle:
+        return 0, start
+    text = np.frombuffer(data, np.uint8)
+    second = np.empty((len(out) // n_columns // 2 + 2) * n_columns)
+
+    def parse(first: int, last: int) -> tuple[int, int]:
+        return parse_rows(text, first, last, n_columns, out if first == start else second)
+
+    (n_rows, end), (n_more, second_end) = run_in_halves(parse, start, middle, stop)
+    if end == middle and (n_rows + n_more) * n_columns <= len(out):
+        out[n_rows * n_columns : (n_rows + n_more) * n_columns] = second[: n_more * n_columns]
+        n_rows, end = n_rows + n_more, second_end
+    return n_rows, end
 
 
 def _careful_rows(section: _Section, at: int, done: Floats) -> tuple[Floats, bool]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core._arrays import Bools, Floats, settle
+from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.markers import Markers
 from marey.core.source import Source
 from marey.errors import MareyWarning, ParseError
@@ -69,8 +69,8 @@ def read_c3d(path: str | os.PathLike[str], *, unit: str | float | None = None, u
     _turn(positions, upward, metres)
     return Markers(
         names=tuple(labels),
-        positions=settle(positions),
-        valid=settle(valid),
+        positions=set_readonly(positions),
+        valid=set_readonly(valid),
         fps=layout.fps,
         name=PurePath(name).stem,
         source=Source(path=name, format="c3d", unit=metres, up=upward, evidence=tuple(evidence)),

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import MareyWarning, ParseError
 from marey.io import limits
 

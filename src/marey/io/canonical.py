@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
 from marey.core.roles import find_roles
@@ -48,11 +48,11 @@ def to_motion(
             raise ParseError("the file has no frame rate; give it with fps= or --fps", path=raw.source.path)
         return Motion(
             skeleton=Skeleton(raw.names, raw.parents, offsets, skeleton.role_map),
-            root_positions=settle(axes.vectors_from_file(raw.root_positions, up_axis) * metres),
-            rotations=settle(axes.rotations_from_file(raw.rotations, up_axis)),
+            root_positions=set_readonly(axes.vectors_from_file(raw.root_positions, up_axis) * metres),
+            rotations=set_readonly(axes.rotations_from_file(raw.rotations, up_axis)),
             fps=raw.fps,
             name=raw.name,
-            bone_offsets=None if bones is None else settle(axes.vectors_from_file(bones, up_axis) * metres),
+            bone_offsets=None if bones is None else set_readonly(axes.vectors_from_file(bones, up_axis) * metres),
             source=replace(raw.source, unit=metres, up=up_axis, evidence=tuple(evidence)),
         )
     except JointNotFound:  # in the role map, which the caller gave

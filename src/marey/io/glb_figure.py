@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints
+from marey.core.arrays import Bools, Floats, Ints
 from marey.core.skeleton import Skeleton
 
 # Shares of a bone's length, and bounds as shares of the whole figure's size (its box's diagonal, some 2.4 m).

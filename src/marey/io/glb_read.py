@@ -17,7 +17,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.source import Source
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.io import limits

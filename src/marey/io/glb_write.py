@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import LimitExceeded, ParseError
 from marey.io import limits
 from marey.maths import quat

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.kinematics import forward_kinematics, joint_path
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 
 # No position or angle comes near this; a file that holds such a number is broken.

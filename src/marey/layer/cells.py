@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.compare import distance_grid
-from marey.core._arrays import Bools, Floats, Ints
+from marey.core.arrays import Bools, Floats, Ints
 from marey.layer.gait import Gait
+from marey.layer.phase_kernels import find_path
 
 # Seconds that are compared around a frame: knees pass one another alike forwards and backwards, but not for so long.
 WINDOW = 0.2
@@ -116,10 +117,8 @@ def _out_of_step(lower: Floats, upper: Floats) -> Floats:
 
 def _best_columns(grid: Floats, n_starts: int, limit: int, held: Bools) -> tuple[Floats, Floats] | None:
     """(R,) column of each row, and how far from there the minimum between cells is; None where there is no path."""
-    from marey.layer import phase_kernels
-
     columns = np.empty(len(grid))
-    cost = phase_kernels.best_path(np.ascontiguousarray(grid), n_starts, limit, _STRAY, held, columns)
+    cost = find_path(np.ascontiguousarray(grid), n_starts, limit, _STRAY, held, columns)
     return (columns, moves_across(grid, columns)) if np.isfinite(cost) else None
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core._arrays import Floats, rebuilt, settle
+from marey.core.arrays import Floats, reduce_frozen, set_readonly
 from marey.core.motion import Motion
 from marey.layer.gait import gait_of
 from marey.layer.halves import SIDES, halves_of
@@ -51,7 +51,7 @@ class Trend:
     swing: float
 
     def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     @property
     def relation(self) -> str:
@@ -150,10 +150,10 @@ class _Study:
             steps = float(np.linalg.norm(self._waves.T @ lively)) / size
         low, high = np.quantile(lively, [0.02, 0.98])  # the first frames of a capture are often off
         swing = 0.5 * float(high - low)
-        return Trend(joint, AXES[axis], kind, settle(values.copy()), curve, hips, steps, swing)
+        return Trend(joint, AXES[axis], kind, set_readonly(values.copy()), curve, hips, steps, swing)
 
     def _fitted(self, values: Floats) -> Floats:
-        return settle(_projected(self._curve, values))
+        return set_readonly(_projected(self._curve, values))
 
     def _lively(self, curve: Floats) -> Floats:
         """The curve on frames of gait, slow changes taken out."""

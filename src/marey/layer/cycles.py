@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.errors import NotBlendable
 from marey.layer.cells import CELL_RATE, Cells, best_way
@@ -39,4 +39,4 @@ def cycles_of(clip: Gait, base: Gait, cycle: Timeline, slope_limit: int) -> Floa
     if found is None:
         raise NotBlendable(f"{clip.clouds.name!r} finds no way through the base clip's cycle")
     passed = interpolated(found.columns, np.arange(len(clip.clouds)) / every)
-    return settle(increasing(passed, fps, 1.0 / every) / n_cells)
+    return set_readonly(increasing(passed, fps, 1.0 / every) / n_cells)

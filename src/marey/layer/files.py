@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.errors import MareyError, ParseError
 from marey.io import archive, clip_arrays
 from marey.io.files import read_bytes, write_bytes
@@ -47,10 +47,10 @@ def load_set(path: str | os.PathLike[str]) -> SpliceSet:
         cycles, hips = (np.split(arrays[key].astype(np.float64), cuts) for key in ("cycles", "hips"))
         prepared = tuple(
             Prepared(
-                settle(cycles[k].copy()),
-                settle(hips[k].copy()),
-                settle(arrays["postures"][k].astype(np.float64)),
-                settle(arrays["loops"][k].astype(np.float64)),
+                set_readonly(cycles[k].copy()),
+                set_readonly(hips[k].copy()),
+                set_readonly(arrays["postures"][k].astype(np.float64)),
+                set_readonly(arrays["loops"][k].astype(np.float64)),
                 float(arrays["begins"][k]),
             )
             for k in range(n_clips)

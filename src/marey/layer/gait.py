@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.compare import Clouds, point_clouds
-from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.errors import NotBlendable
 from marey.layer.smoothing import smoothed
@@ -73,7 +73,7 @@ class Gait:
         after = np.minimum(before + 1, len(points) - 1)
         share = (frames - before)[:, None, None]
         mixed = points[before] * (1.0 - share) + points[after] * share
-        return Clouds(settle(mixed), np.full(N_COMPARED, 1.0 / N_COMPARED), fps, self.clouds.name)
+        return Clouds(set_readonly(mixed), np.full(N_COMPARED, 1.0 / N_COMPARED), fps, self.clouds.name)
 
     def phase_at(self, frames: Floats) -> Floats:
         """(N,) phase at frames between two; NaN where it is not known."""
@@ -87,7 +87,7 @@ class Gait:
         for start, stop in edges.reshape(-1, 2).tolist():
             if stop - start < _PAUSE * self.clouds.fps:
                 still[start:stop] = False
-        return settle(still)
+        return set_readonly(still)
 
 
 # What to do with a clip that cannot be brought in step.
@@ -119,7 +119,7 @@ def gait_of(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
     cycle = 2.0 * float(np.median(np.diff(frames[longest[0] : longest[1]])))
     ends = float(frames[longest[0]]), float(frames[longest[1] - 1])
     level = smoothed(clouds.points[:, 0, 1], _LEVEL * cycle)
-    return Gait(clouds, settle(phase), cycle, ends, settle(level))
+    return Gait(clouds, set_readonly(phase), cycle, ends, set_readonly(level))
 
 
 def _passings(clouds: Clouds, leg: float) -> tuple[Floats, Ints]:

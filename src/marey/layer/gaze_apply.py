@@ -9,15 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.annotations import add_provenance
+from marey.core.arrays import Floats, check_number, set_readonly
 from marey.core.kinematics import World
 from marey.core.motion import Motion
-from marey.edit._figure import facing
-from marey.edit._notes import checked_number, held_contacts, recorded
+from marey.core.placement import find_facing
+from marey.edit.replant import keep_contacts
 from marey.errors import InvalidValue, MareyWarning
-from marey.layer.gaze_arrays import Figure, Looks, Table, Track
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_eyes import with_eyes
+from marey.layer.gaze_kernels import (
+    ANGLES,
+    BACK,
+    POINT,
+    GazeLooks,
+    GazeMotion,
+    GazeOutput,
+    aim_row,
+    apply_looks,
+    blend_looks,
+)
 from marey.layer.gaze_model import (
     EYE_LIMIT,
     EYE_MOST,
@@ -52,7 +63,6 @@ _ON_EDGE = np.radians(0.1)
 _BOB = np.radians(4.0)
 # Where a head points over a clip, against its rest pose: by how much it looks aside, and by how much that is no pose.
 _ASIDE, _NO_POSE = np.radians(25.0), np.radians(60.0)
-_BACK, _ANGLES, _POINT = 0, 1, 2
 
 
 def trace_gaze(
@@ -85,48 +95,57 @@ def trace_gaze(
     -------
     GazeTrack. Goals outside of the map, and eyes turned beyond 35 degrees, are told as `MareyWarning` and in `notes`.
     """
+
     asked = _checked_goals(goals, motion)
     body = GazeBody.of(motion.skeleton)
-    sigma = checked_number(smoothing, "smoothing") * motion.fps
-    # Kernels are loaded first, so that forward kinematics uses its own too.
-    from marey.layer import gaze_kernels
-
+    sigma = check_number(smoothing, "smoothing") * motion.fps
     world = motion.world()
-    heading = smoothed(facing(motion.skeleton, world.positions), sigma)
+    heading = smoothed(find_facing(motion.skeleton, world.positions), sigma)
     turned = quat.from_axis_angle([0.0, 1.0, 0.0], heading)
     ahead = _forward(body, world.rotations[:, body.head], turned, forward)
     seen = quat.inv_rotate(turned, quat.rotate(world.rotations[:, body.head], ahead))
     base = _slow_part(seen, sigma, motion.fps)
     plans = _plans(gaze, asked, _Figure(motion, world, body, turned, base))
     n = len(motion)
-    shapes = {"eyes": (n, 4), "gaze": (n, 3), "model": (n, 3), "goals": (n, 2), "places": (n, 3), "strain": (n,)}
-    track = Track(rotations=motion.rotations.copy(), **{name: np.empty(shape) for name, shape in shapes.items()})
-    gaze_kernels.displace(
-        Figure(
-            world.rotations, world.positions, offsets_of(motion), motion.skeleton.parents, body.chain, body.shares,
-            settle(ahead), body.eyes, heading, base, float(motion.fps),
-        ),
-        _as_looks(plans, n),
-        Table(gaze.table, gaze.origin, gaze.cell),
-        bool(steady),
-        min(max(EYE_LIMIT, gaze.widest_eyes), EYE_MOST),
-        track,
-    )  # fmt: skip
+    out = GazeOutput(
+        rotations=motion.rotations.copy(),
+        eyes=np.empty((n, 4)),
+        gaze=np.empty((n, 3)),
+        model=np.empty((n, 3)),
+        goals=np.empty((n, 2)),
+        eye_positions=np.empty((n, 3)),
+        strain=np.empty(n),
+    )
+    figure = GazeMotion(
+        world=world.rotations,
+        positions=world.positions,
+        offsets=offsets_of(motion),
+        parents=motion.skeleton.parents,
+        chain=body.chain,
+        shares=body.shares,
+        ahead=set_readonly(ahead),
+        eye_offset=body.eyes,
+        heading=heading,
+        base=base,
+        fps=motion.fps,
+    )
+    limit = min(max(EYE_LIMIT, gaze.widest_eyes), EYE_MOST)
+    apply_looks(figure, _as_looks(plans, n), gaze.grid, bool(steady), limit, out)
     looks = tuple(_look(plan, k, plans, motion) for k, plan in enumerate(plans))
-    notes = _notes(looks, track.strain, quat.angle(track.eyes), motion)
+    notes = _notes(looks, out.strain, quat.angle(out.eyes), motion)
     for note in notes:
         warnings.warn(note, MareyWarning, stacklevel=3)
-    made = _made(motion, body, settle(track.rotations), plans, steady, notes)
+    made = _made(motion, body, set_readonly(out.rotations), plans, steady, notes)
     if eyes is not None:
-        made = with_eyes(made, body, track.eyes, settle(ahead), eyes)
+        made = with_eyes(made, body, out.eyes, set_readonly(ahead), eyes)
     return GazeTrack(
         made,
-        settle(track.eyes),
-        settle(angles_of(track.gaze)),
-        settle(angles_of(track.model)),
-        settle(track.goals),
-        settle(heading),
-        settle(track.places),
+        set_readonly(out.eyes),
+        set_readonly(angles_of(out.gaze)),
+        set_readonly(angles_of(out.model)),
+        set_readonly(out.goals),
+        set_readonly(heading),
+        set_readonly(out.eye_positions),
         looks,
         notes,
     )
@@ -145,7 +164,7 @@ class _Figure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """One look as the kernel needs it; see `gaze_kernels.displace`."""
+    """One look as the kernel needs it; see `GazeLooks`."""
 
     time: float
     kind: int
@@ -170,7 +189,7 @@ def _checked_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats 
     for entry in listed:
         if len(entry) not in (2, 3):
             raise InvalidValue(f"a goal is (time, yaw, pitch), (time, (x, y, z)) or (time, None), got {entry!r}")
-        time = checked_number(entry[0], "the time of a goal")
+        time = check_number(entry[0], "the time of a goal")
         if time > motion.duration + 1e-9:
             raise InvalidValue(
                 f"the goal at {time:g} s comes after the end of {motion.name or 'the motion'}, {motion.duration:.2f} s"
@@ -178,14 +197,14 @@ def _checked_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats 
         if out and time <= out[-1][0]:
             raise InvalidValue(f"goals must come one after another, got {out[-1][0]:g} s and then {time:g} s")
         if len(entry) == 3:
-            out.append((time, _ANGLES, checked_goal(entry[1:], f"the goal at {time:g} s")))
+            out.append((time, ANGLES, checked_goal(entry[1:], f"the goal at {time:g} s")))
         elif entry[1] is None:
-            out.append((time, _BACK, None))
+            out.append((time, BACK, None))
         else:
             out.append(
                 (
                     time,
-                    _POINT,
+                    POINT,
                     _checked_numbers(entry[1], f"the point to look at from {time:g} s must be x, y and z in metres"),
                 )
             )
@@ -245,9 +264,9 @@ def _plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], figure:
         wanted = np.zeros((n, 2)) if goal is None else _wanted(figure, kind, goal)
         while True:
             frame = min(int(np.ceil(time * fps - 1e-9)), n - 1)
-            if kind == _POINT:  # from the side that is nearer when the look begins
+            if kind == POINT:  # from the side that is nearer when the look begins
                 wanted[:, 0] -= 2.0 * np.pi * np.rint((wanted - figure.base)[frame, 0] / (2.0 * np.pi))
-            if kind == _BACK:
+            if kind == BACK:
                 requests, excess = wanted, wanted
             else:
                 # A look counts until the next has settled; what it would be elsewhere need not be known.
@@ -261,7 +280,7 @@ def _plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], figure:
             if goal is not None:
                 point[: len(goal)] = goal
             plans.append(_Plan(time, kind, goal, point, requests, excess, times, shift, anchor))
-            if kind != _POINT:
+            if kind != POINT:
                 break
             behind = np.flatnonzero(np.abs((wanted - figure.base)[frame:, 0]) > _BEHIND)
             if not len(behind) or (frame + behind[0]) / fps >= stop:
@@ -273,7 +292,7 @@ def _plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], figure:
 def _wanted(figure: _Figure, kind: int, goal: Floats) -> Floats:
     """(F, 2) yaw and pitch of a goal from the body's heading, yaw continuous, without what bobs."""
     n = len(figure.motion)
-    if kind == _ANGLES:
+    if kind == ANGLES:
         return np.broadcast_to(goal, (n, 2)).copy()
     head = figure.body.head
     eyes = figure.world.positions[:, head] + quat.rotate(figure.world.rotations[:, head], figure.body.eyes)
@@ -292,9 +311,9 @@ def _outside(gaze: GazeMap, wanted: Floats, fps: float, first: int, last: int) -
     return excess
 
 
-def _as_looks(plans: list[_Plan], n: int) -> Looks:
+def _as_looks(plans: list[_Plan], n: int) -> GazeLooks:
     """The plans as arrays, for a motion of `n` frames."""
-    return Looks(
+    return GazeLooks(
         np.array([plan.time for plan in plans], dtype=np.float64),
         np.array([plan.kind for plan in plans], dtype=np.int64),
         np.array([plan.times for plan in plans]).reshape(-1, 7),
@@ -307,26 +326,13 @@ def _as_looks(plans: list[_Plan], n: int) -> Looks:
 
 def _where(gaze: GazeMap, plans: list[_Plan], figure: _Figure, frame: int, time: float) -> tuple[Floats, Floats]:
     """(15,) the turns of the parts as a look begins, and (2,) the gaze then, less `base`: broken off, or settled."""
-    from marey.layer import gaze_kernels
-
     turns = np.zeros(15)
     if not plans:
         return turns, np.zeros(2)
     recent = plans[-_RECENT:]
-    slow = direction(figure.base[frame])
     cut = [replace(plan, requests=plan.requests[frame, None], excess=plan.excess[frame, None]) for plan in recent]
-    gaze_kernels.blended(
-        _as_looks(cut, 1),
-        len(cut),
-        Table(gaze.table, gaze.origin, gaze.cell),
-        figure.base[frame, None],
-        slow,
-        0,
-        time,
-        np.empty((len(cut), 3)),
-        turns,
-    )
-    towards = slow
+    blend_looks(_as_looks(cut, 1), gaze.grid, figure.base[frame], time, turns)
+    towards = direction(figure.base[frame])
     for part in reversed(quat.exp(turns.reshape(5, 3))):
         towards = quat.rotate(part, towards)
     here = angles_of(towards) - figure.base[frame]
@@ -337,13 +343,9 @@ def _where(gaze: GazeMap, plans: list[_Plan], figure: _Figure, frame: int, time:
 
 def _timed(gaze: GazeMap, change: Floats) -> tuple[GazeShift, Floats]:
     """The shift by which gaze moves so far, and its 7 times; a look right across is timed as the widest there is."""
-    from marey.layer import gaze_kernels
-
     nearest, _ = project(change[None], gaze.region)
-    row, ahead = np.empty(N_NUMBERS), np.array([0.0, 0.0, 1.0])
-    gaze_kernels.aimed_row(
-        gaze.table, gaze.origin, gaze.cell, nearest[0], direction(nearest[0]), ahead, row, np.empty(3)
-    )
+    row = np.empty(N_NUMBERS)
+    aim_row(gaze.grid, nearest[0], direction(nearest[0]), row)
     row = possible(row)
     return GazeShift.of_row(row, nearest[0]), row[LENGTH : OVERSHOOT + 1]
 
@@ -388,9 +390,9 @@ def _made(
     if motion.contacts is not None and any(
         int(body.chain[0]) in motion.skeleton.chain(point.joint) for point in motion.contacts.points
     ):
-        made = replace(made, contacts=held_contacts(motion, made))
+        made = replace(made, contacts=keep_contacts(motion, made))
     listed = [
         {"time": plan.time, "goal": None if plan.goal is None else plan.goal.tolist(), "length": plan.shift.length}
         for plan in plans
     ]
-    return recorded(made, "gaze", goals=listed, steady=bool(steady), notes=list(notes))
+    return add_provenance(made, "gaze", goals=listed, steady=bool(steady), notes=list(notes))

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, settle
+from marey.core.arrays import Floats, Ints, set_readonly
+from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import left_axis
 from marey.errors import JointNotFound
 
 __all__ = ["GazeBody"]
@@ -65,10 +65,12 @@ def _found(skeleton: Skeleton) -> GazeBody:
     if n_spine == len(chain):  # the head itself is the only joint there is
         shares[-1, 3] = 1.0
     whole = [chain[int(np.argmax(shares[:, part] >= 1.0))] for part in range(4)]
-    left = left_axis(skeleton, skeleton.rest_positions[None])[0]
+    left = find_left_axis(skeleton, skeleton.rest_positions[None])[0]
     ahead = np.cross(left, _UP)
     tips = [skeleton.offsets[joint] for joint in skeleton.children[head]]
     tip = max(tips, key=lambda offset: float(np.linalg.norm(offset)), default=_HEAD * 2.0 * _UP)
     eyes = 0.5 * tip + 0.5 * float(np.linalg.norm(tip)) * ahead
-    settled = [settle(np.ascontiguousarray(part)) for part in (np.array(chain, dtype=np.int64), shares, ahead, eyes)]
+    settled = [
+        set_readonly(np.ascontiguousarray(part)) for part in (np.array(chain, dtype=np.int64), shares, ahead, eyes)
+    ]
     return GazeBody(settled[0], settled[1], tuple(whole), head, settled[2], settled[3])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, checked_index
+from marey.core.arrays import Floats, check_index
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning, NoResult
@@ -133,8 +133,8 @@ def _rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int], tu
     """Half-open frames of rest before and after the look (Heck 5.2.2.1)."""
     n, edge = len(marks), max(2, round(0.2 * marks.fps))
     if start is not None or stop is not None:
-        first = 0 if start is None else checked_index(start, "start")
-        last = n if stop is None else checked_index(stop, "stop")
+        first = 0 if start is None else check_index(start, "start")
+        last = n if stop is None else check_index(stop, "stop")
         if not (first >= 0 and last <= n and last - first > 2 * edge + 3):
             raise InvalidValue(
                 f"start and stop must be frames of 0 to {n}, more than {2 * edge + 3} apart, got {start}, {stop}"

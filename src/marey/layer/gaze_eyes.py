@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton, end_name
 from marey.errors import InvalidValue
@@ -36,7 +36,7 @@ def with_eyes(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats, eyes
                 f"{motion.skeleton.names[body.head]!r}; leave it out, or add eyes of our own"
             )
         rotations[:, joint] = quat.mul(turns, rotations[:, joint])
-    return replace(motion, rotations=settle(quat.unroll(rotations)))
+    return replace(motion, rotations=set_readonly(quat.unroll(rotations)))
 
 
 def _added(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats) -> Motion:
@@ -54,9 +54,9 @@ def _added(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats) -> Moti
     rotations = np.concatenate([motion.rotations, turns[:, None], np.broadcast_to(quat.identity(), (n, 1, 4))], axis=1)
     bones = motion.bone_offsets
     if bones is not None:
-        bones = settle(np.concatenate([bones, np.broadcast_to(skeleton.offsets[j:], (n, 2, 3))], axis=1))
+        bones = set_readonly(np.concatenate([bones, np.broadcast_to(skeleton.offsets[j:], (n, 2, 3))], axis=1))
     # The file's own names, offsets and channels speak of fewer joints.
     source = replace(motion.source, file_names=(), file_offsets=None, channels=None, channel_values=None)
     return replace(
-        motion, skeleton=skeleton, rotations=settle(quat.unroll(rotations)), bone_offsets=bones, source=source
+        motion, skeleton=skeleton, rotations=set_readonly(quat.unroll(rotations)), bone_offsets=bones, source=source
     )

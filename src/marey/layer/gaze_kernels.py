@@ -1,99 +1,164 @@
-"""Compiled loops of gaze: plain arrays in, results written into the last arguments.
+"""Gaze: what looks come to at a time, and looks on all frames of a motion.
 
-B: the body's axes, turned by its heading alone; G: the turn in B that a look has added to a joint; v: rotation vectors
-of the five parts, one after another; f: where the head points by itself; m: where the eyes point by the model alone.
+B: the body's axes, turned by its heading alone; G: the rotation in B that a look has added to a joint; v: rotation
+vectors of the five parts, one after another; f: where the head points by itself; m: where the eyes point by the model
+alone.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
-from marey.layer.gaze_arrays import Figure, Looks, Table, Track
+from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
+from marey.maths.vector_kernels import (
+    Quat,
+    Vec,
+    about,
+    add,
+    cross,
+    dot,
+    exp,
+    inv,
+    mul,
+    put,
+    put_qua,
+    qua,
+    size,
+    sub,
+    times,
+    turn,
+    unit,
+    vec,
+)
 
 Array = Any
+Angles = tuple[float, float]
+
+BACK, ANGLES, POINT = 0, 1, 2
+"""Kinds of looks: back to what the motion does, to a yaw and pitch, to a point in the world."""
+
+_IDENTITY = (1.0, 0.0, 0.0, 0.0)
+_NO_VECTOR = (0.0, 0.0, 0.0)
+_AHEAD = (0.0, 0.0, 1.0)
 # A re-aim goes this far at most, radians.
-_FURTHEST = 0.35
+_MAX_CORRECTION = 0.35
 # Eyes beyond their limit follow less and less, and come to a stop this much further, radians.
 _GIVE = 0.15
 
 
-@inner
-def _multiply(a: Array, b: Array, out: Array) -> None:
-    """out = a * b; out must be another array."""
-    out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
-    out[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2]
-    out[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1]
-    out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]
+class GazeMotion(NamedTuple):
+    """The motion of F frames and J joints that looks are added to.
+
+    world : (F, J, 4) world rotations.
+    positions : (F, J, 3) metres.
+    offsets : (1 or F, J, 3) metres, bone offsets.
+    parents : (J,).
+    chain : (m,) joints from the first of the spine to the head; see `GazeBody`.
+    shares : (m, 4) how much of pelvis, lower spine, upper spine and neck each has been rotated by.
+    ahead : (3,) straight ahead in the head's axes, calibrated.
+    eye_offset : (3,) metres, the eyes in the head's axes.
+    heading : (F,) radians, of B in the world.
+    base : (F, 2) radians, yaw and pitch in B of the slow part of f.
+    fps : frames per second.
+    """
+
+    world: Floats3D
+    positions: Floats3D
+    offsets: Floats3D
+    parents: Ints1D
+    chain: Ints1D
+    shares: Floats2D
+    ahead: Floats1D
+    eye_offset: Floats1D
+    heading: Floats1D
+    base: Floats2D
+    fps: float
 
 
-@inner
-def _turned(q: Array, sign: float, v: Array, out: Array) -> None:
-    """out = v turned by q, or with sign -1 by its inverse; out may be v."""
-    x, y, z = sign * q[1], sign * q[2], sign * q[3]
-    a, b, c = v[0], v[1], v[2]
-    s = 2.0 * (y * c - z * b)
-    t = 2.0 * (z * a - x * c)
-    u = 2.0 * (x * b - y * a)
-    out[0] = a + q[0] * s + (y * u - z * t)
-    out[1] = b + q[0] * t + (z * s - x * u)
-    out[2] = c + q[0] * u + (x * t - y * s)
+class GazeLooks(NamedTuple):
+    """S looks, one after another, on F frames.
+
+    begins : (S,) seconds.
+    kinds : (S,) `BACK`, `ANGLES` or `POINT`.
+    times : (S, 7) length in seconds; starts of four parts and peak as fractions of it; overshoot.
+    points : (S, 3) the point in metres, or yaw and pitch in radians.
+    requests : (S, F, 2) radians, goals less `GazeMotion.base`, inside the map.
+    excess : (S, F, 2) radians by which the goals themselves are outside.
+    anchors : (S, 15) v at the moment at which a look begins, from which on it overshoots.
+    """
+
+    begins: Floats1D
+    kinds: Ints1D
+    times: Floats2D
+    points: Floats2D
+    requests: Floats3D
+    excess: Floats3D
+    anchors: Floats2D
 
 
-@inner
-def _exp(x: float, y: float, z: float, out: Array) -> None:
-    angle = np.sqrt(x * x + y * y + z * z)
-    half = 0.5 * angle
-    share = 0.5 - angle * angle / 48.0 if angle < 1e-4 else np.sin(half) / angle
-    out[0] = np.cos(half)
-    out[1] = share * x
-    out[2] = share * y
-    out[3] = share * z
+class GazeTable(NamedTuple):
+    """The grid of a gaze map; see `GazeMap`.
+
+    rows : (ny, np, 22) numbers of the shifts at the grid's corners.
+    origin, cell : (2,) radians, yaw and pitch of the first corner, and the distance of the next ones.
+    """
+
+    rows: Floats3D
+    origin: Floats1D
+    cell: Floats1D
 
 
-@inner
-def _vector_between(a: Array, b: Array, out: Array) -> None:
-    """out = rotation vector of the smallest turn from unit a to unit b."""
-    x = a[1] * b[2] - a[2] * b[1]
-    y = a[2] * b[0] - a[0] * b[2]
-    z = a[0] * b[1] - a[1] * b[0]
-    sine = np.sqrt(x * x + y * y + z * z)
-    angle = np.arctan2(sine, a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
-    share = angle / sine if sine > 1e-12 else 1.0
-    out[0] = share * x
-    out[1] = share * y
-    out[2] = share * z
+class GazeOutput(NamedTuple):
+    """Looks on all F frames; written.
+
+    rotations : (F, J, 4) local; those of the motion on entry, changed in place.
+    eyes : (F, 4) in the head's axes.
+    gaze : (F, 3) where the eyes point in B.
+    model : (F, 3) where they would point by the model alone.
+    goals : (F, 2) radians, of the latest look, as asked; NaN where there is none.
+    eye_positions : (F, 3) metres.
+    strain : (F,) radians by which the eyes would rotate without a limit.
+    """
+
+    rotations: Out[Floats3D]
+    eyes: Out[Floats2D]
+    gaze: Out[Floats2D]
+    model: Out[Floats2D]
+    goals: Out[Floats2D]
+    eye_positions: Out[Floats2D]
+    strain: Out[Floats1D]
 
 
-@inner
-def _unit(v: Array) -> None:
-    size = np.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    if size > 1e-12:
-        v[0] /= size
-        v[1] /= size
-        v[2] /= size
+@helper
+def _rotation_vector_between(a: Vec, b: Vec) -> Vec:
+    """Rotation vector of the smallest rotation from unit a to unit b."""
+    axis = cross(a, b)
+    sine = size(axis)
+    return times(math.atan2(sine, dot(a, b)) / sine if sine > 1e-12 else 1.0, axis)
 
 
-@inner
-def _towards(yaw: float, pitch: float, out: Array) -> None:
-    out[0] = np.sin(yaw) * np.cos(pitch)
-    out[1] = np.sin(pitch)
-    out[2] = np.cos(yaw) * np.cos(pitch)
+@helper
+def _direction(yaw: float, pitch: float) -> Vec:
+    return math.sin(yaw) * math.cos(pitch), math.sin(pitch), math.cos(yaw) * math.cos(pitch)
 
 
-@inner
-def _near(angle: float, other: float) -> Any:
+@helper
+def _wrap_near(angle: float, other: float) -> float:
     """The angle within pi of another."""
-    return angle - 2.0 * np.pi * np.rint((angle - other) / (2.0 * np.pi))
+    turns: float = np.rint((angle - other) / (2.0 * math.pi))
+    return angle - 2.0 * math.pi * turns
 
 
-@inner
-def _between_corners(table: Array, origin: Array, cell: Array, yaw: float, pitch: float, n: int, out: Array) -> None:
-    """out[:n] = the table at a goal, C1 across cells (Catmull-Rom)."""
-    x = min(max((yaw - origin[0]) / cell[0], 1.0), table.shape[0] - 2.0 - 1e-9)
-    y = min(max((pitch - origin[1]) / cell[1], 1.0), table.shape[1] - 2.0 - 1e-9)
+@helper
+def _interpolate(table: GazeTable, yaw: float, pitch: float, row: Array) -> None:
+    """row = the first numbers of the table at a goal, C1 across cells (Catmull-Rom)."""
+    rows, origin, cell = table.rows, table.origin, table.cell
+    n = row.shape[0]
+    x = min(max((yaw - origin[0]) / cell[0], 1.0), rows.shape[0] - 2.0 - 1e-9)
+    y = min(max((pitch - origin[1]) / cell[1], 1.0), rows.shape[1] - 2.0 - 1e-9)
     i, j = int(x), int(y)
     s, t = x - i, y - j
     wx0, wx1 = 0.5 * s * (-1.0 + s * (2.0 - s)), 0.5 * (2.0 + s * s * (-5.0 + 3.0 * s))
@@ -101,65 +166,60 @@ def _between_corners(table: Array, origin: Array, cell: Array, yaw: float, pitch
     wy0, wy1 = 0.5 * t * (-1.0 + t * (2.0 - t)), 0.5 * (2.0 + t * t * (-5.0 + 3.0 * t))
     wy2, wy3 = 0.5 * t * (1.0 + t * (4.0 - 3.0 * t)), 0.5 * t * t * (t - 1.0)
     for k in range(n):
-        out[k] = 0.0
+        row[k] = 0.0
     for a in range(4):
         wx = wx0 if a == 0 else wx1 if a == 1 else wx2 if a == 2 else wx3
         for b in range(4):
             w = wx * (wy0 if b == 0 else wy1 if b == 1 else wy2 if b == 2 else wy3)
-            corner = table[i - 1 + a, j - 1 + b]
+            corner = rows[i - 1 + a, j - 1 + b]
             for k in range(n):
-                out[k] += w * corner[k]
+                row[k] += w * corner[k]
 
 
-@inner
-def _eye_direction(v: Array, ahead: Array, out: Array) -> None:
-    """out = m: `ahead` turned by eyes, neck, upper spine, lower spine and pelvis."""
-    q = np.empty(4)
-    for k in range(3):
-        out[k] = ahead[k]
+@helper
+def _eye_direction(v: Array, ahead: Vec) -> Vec:
+    """m: `ahead` rotated by eyes, neck, upper spine, lower spine and pelvis."""
+    out = ahead
     for part in range(4, -1, -1):
-        _exp(v[3 * part], v[3 * part + 1], v[3 * part + 2], q)
-        _turned(q, 1.0, out, out)
+        out = turn(exp(vec(v, 3 * part)), out)
+    return out
+
+
+@helper
+def _aim(table: GazeTable, request: Angles, goal: Vec, ahead: Vec, row: Array) -> Vec:
+    """row = the table's at a request, aimed again once so that `ahead` is rotated to `goal`; returns m."""
+    yaw, pitch = request
+    _interpolate(table, yaw, pitch, row)
+    m = _eye_direction(row, ahead)
+    off = _wrap_near(math.atan2(goal[0], goal[2]) - math.atan2(m[0], m[2]), 0.0)
+    up = math.atan2(goal[1], np.hypot(goal[0], goal[2])) - math.atan2(m[1], np.hypot(m[0], m[2]))
+    off = min(max(off, -_MAX_CORRECTION), _MAX_CORRECTION)
+    up = min(max(up, -_MAX_CORRECTION), _MAX_CORRECTION)
+    _interpolate(table, yaw + off, pitch + up, row)
+    return _eye_direction(row, ahead)
 
 
 @kernel
-def aimed_row(
-    table: Array, origin: Array, cell: Array, request: Array, goal: Array, ahead: Array, row: Array, m: Array
-) -> None:
-    """row = the table's at `request` (2,), aimed again once so that `ahead` is turned to `goal` (3,); m likewise."""
-    n = row.shape[0]
-    _between_corners(table, origin, cell, request[0], request[1], n, row)
-    _eye_direction(row, ahead, m)
-    yaw = np.arctan2(m[0], m[2])
-    off = _near(np.arctan2(goal[0], goal[2]) - yaw, 0.0)
-    up = np.arctan2(goal[1], np.hypot(goal[0], goal[2])) - np.arctan2(m[1], np.hypot(m[0], m[2]))
-    off = min(max(off, -_FURTHEST), _FURTHEST)
-    up = min(max(up, -_FURTHEST), _FURTHEST)
-    _between_corners(table, origin, cell, request[0] + off, request[1] + up, n, row)
-    _eye_direction(row, ahead, m)
+def aim_row(table: GazeTable, request: Floats1D, goal: Floats1D, row: Out[Floats1D]) -> None:
+    """row = the table's first numbers at a request (2,), aimed so that straight ahead is rotated to `goal` (3,)."""
+    _aim(table, (request[0], request[1]), vec(goal, 0), _AHEAD, row)
 
 
-@inner
+@helper
 def _ease(t: float) -> float:
     t = min(max(t, 0.0), 1.0)
     return t * t * (3.0 - 2.0 * t)
 
 
-@kernel
-def blended(
-    looks: Any, n_looks: int, table: Any, base: Array, slow: Array, frame: int, t: float, reach: Array, v: Array
-) -> Any:
-    """v (15,) = what the first `n_looks` looks come to at `t` seconds, and reach[i] (3,) = what each of them aims at.
-
-    A part goes over from what looks before it do, ``v += rise (row - v)``, and overshoots by a share of its way from
-    where it was when the look began: one that is broken off has not come as far as it was asked to (Heck 5.2.3).
-
-    Returns
-    -------
-    The first look that still counts, and how busy the eyes are, 0 to 1.
-    """
+@helper
+def _blend(
+    looks: GazeLooks, table: GazeTable, base: Angles, frame: int, t: float, reach: Array, v: Array
+) -> tuple[int, float]:
+    """As `blend_looks`; reach[i] (3,) = what each look aims at. Returns the first look that still counts, and how busy
+    the eyes are, 0 to 1."""
+    n_looks = looks.begins.shape[0]
+    slow = _direction(base[0], base[1])
     row = np.empty(15)
-    aim = np.empty(3)
     # A look that has settled leaves nothing of those before it.
     first = 0
     for i in range(n_looks):
@@ -172,16 +232,15 @@ def blended(
         if looks.begins[i] > t:
             break
         now = (t - looks.begins[i]) / looks.times[i, 0]
-        if looks.kinds[i] == 0:
+        if looks.kinds[i] == BACK:
             for k in range(15):
                 row[k] = 0.0
-            for k in range(3):
-                reach[i, k] = slow[k]
+            put(reach[i], 0, slow)
             busy += _ease(now) * (0.0 - busy)
         else:
-            request = looks.requests[i, frame]
-            _towards(request[0] + base[frame, 0], request[1] + base[frame, 1], aim)
-            aimed_row(table.rows, table.origin, table.cell, request, aim, slow, row, reach[i])
+            yaw, pitch = looks.requests[i, frame, 0], looks.requests[i, frame, 1]
+            goal = _direction(yaw + base[0], pitch + base[1])
+            put(reach[i], 0, _aim(table, (yaw, pitch), goal, slow, row))
             busy += _ease(now) * (1.0 - busy)
         peak, overshoot = looks.times[i, 5], looks.times[i, 6]
         for part in range(5):
@@ -198,123 +257,127 @@ def blended(
 
 
 @kernel
-def displace(figure: Figure, looks: Looks, table: Table, steady: bool, limit: float, track: Track) -> None:
-    """Looks on a motion, all frames: what `track` says is written. The eyes go little beyond `limit`, radians."""
-    world, chain, parents, offsets, base = figure.world, figure.chain, figure.parents, figure.offsets, figure.base
-    ahead, begins, gaze, eyes, rotations = figure.ahead, looks.begins, track.gaze, track.eyes, track.rotations
-    goals = track.goals
-    n_shifts = begins.shape[0]
-    moving = 1 if offsets.shape[0] > 1 else 0
+def blend_looks(looks: GazeLooks, table: GazeTable, base: Floats1D, t: float, v: Out[Floats1D]) -> None:
+    """v (15,) = what looks on a single frame come to at `t` seconds.
+
+    A part goes over from what looks before it do, ``v += rise (row - v)``, and overshoots by a fraction of its way from
+    where it was when the look began: one that is broken off has not come as far as it was asked to (Heck 5.2.3).
+
+    Parameters
+    ----------
+    base : (2,) radians; see `GazeMotion`.
+    """
+    _blend(looks, table, (base[0], base[1]), 0, t, np.empty((looks.begins.shape[0], 3)), v)
+
+
+@helper
+def _rotate_chain(
+    motion: GazeMotion, frame: int, body: Quat, v: Array, is_looking: bool, rotations: Array
+) -> tuple[Quat, Vec]:
+    """Rotate the joints of the chain by v, in `rotations` (J, 4) if `is_looking`; returns the head's world rotation
+    and the position of the eyes."""
+    chain, world = motion.chain, motion.world[frame]
+    offsets = motion.offsets[frame if motion.offsets.shape[0] > 1 else 0]
+    position = vec(motion.positions[frame, chain[0]], 0)
+    parent = motion.parents[chain[0]]
+    above = _IDENTITY if parent < 0 else qua(world[parent], 0)
+    for n in range(chain.shape[0]):
+        joint = chain[n]
+        if n > 0:
+            position = add(position, turn(above, vec(offsets[joint], 0)))
+        g = body
+        for part in range(4):
+            w = motion.shares[n, part]
+            if w > 0.0:
+                g = mul(g, exp(times(w, vec(v, 3 * part))))
+        new = mul(mul(g, inv(body)), qua(world[joint], 0))
+        local = mul(inv(above), new)
+        above = new
+        if not is_looking:
+            continue
+        own = qua(rotations[joint], 0)
+        length = math.sqrt(local[0] * local[0] + local[1] * local[1] + local[2] * local[2] + local[3] * local[3])
+        if local[0] * own[0] + local[1] * own[1] + local[2] * own[2] + local[3] * own[3] < 0.0:
+            length = -length
+        for k in range(4):
+            rotations[joint, k] = local[k] / length
+    return above, add(turn(above, vec(motion.eye_offset, 0)), position)
+
+
+@helper
+def _find_correction(
+    motion: GazeMotion, looks: GazeLooks, frame: int, first: int, body: Quat, eye: Vec, reach: Array
+) -> tuple[Vec, float, float]:
+    """Rotation vector in B by which the eyes make up for what body and head leave, and the latest goal (NaN if none).
+
+    first : the first look that counts. eye : metres. reach : (S, 3) what each look aims at.
+    """
+    t = frame / motion.fps
+    correction = _NO_VECTOR
+    goal_yaw, goal_pitch = np.nan, np.nan
+    for i in range(first, looks.begins.shape[0]):
+        if looks.begins[i] > t:
+            break
+        w = _ease((t - looks.begins[i]) / looks.times[i, 0])
+        if looks.kinds[i] == BACK:
+            goal_yaw, goal_pitch = np.nan, np.nan
+            correction = sub(correction, times(w, correction))
+            continue
+        cut = looks.excess[i, frame]
+        yaw, pitch = looks.points[i, 0], looks.points[i, 1]
+        if looks.kinds[i] == POINT:
+            away = turn(inv(body), sub(vec(looks.points[i], 0), eye))
+            yaw = _wrap_near(math.atan2(away[0], away[2]), looks.requests[i, frame, 0] + motion.base[frame, 0] + cut[0])
+            pitch = math.atan2(away[1], np.hypot(away[0], away[2]))
+        goal_yaw, goal_pitch = yaw, pitch
+        # What body and head cannot do of a goal inside the map is left to the eyes.
+        missing = _rotation_vector_between(vec(reach[i], 0), _direction(yaw - cut[0], pitch - cut[1]))
+        correction = add(correction, times(w, sub(missing, correction)))
+    return correction, goal_yaw, goal_pitch
+
+
+@kernel
+def apply_looks(
+    motion: GazeMotion, looks: GazeLooks, table: GazeTable, steady: bool, limit: float, out: GazeOutput
+) -> None:
+    """Looks on all frames of a motion.
+
+    Parameters
+    ----------
+    steady : let the eyes take up the body's bobbing while they look at something.
+    limit : radians, beyond which the eyes go only a little.
+    """
+    n_looks = looks.begins.shape[0]
     v = np.empty(15)
-    reach = np.empty((max(n_shifts, 1), 3))
-    body, q, g, r, s = np.empty(4), np.empty(4), np.empty(4), np.empty(4), np.empty(4)
-    f, slow, aim, own, c = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    place, eye = np.empty(3), np.empty(3)
-    above = np.empty(4)
-    head = chain[-1]
-    for frame in range(world.shape[0]):
-        t = frame / figure.fps
-        goals[frame, 0] = np.nan
-        goals[frame, 1] = np.nan
-        turn = 0.5 * figure.heading[frame]
-        body[0], body[1], body[2], body[3] = np.cos(turn), 0.0, np.sin(turn), 0.0
-        _turned(world[frame, head], 1.0, ahead, f)
-        _turned(body, -1.0, f, f)
-        _towards(base[frame, 0], base[frame, 1], slow)
-        first, busy = blended(looks, n_shifts, table, base, slow, frame, t, reach, v)
-        # The chain turned, and the eyes' place.
-        joint = chain[0]
-        for k in range(3):
-            place[k] = figure.places[frame, joint, k]
-        parent = parents[joint]
-        if parent < 0:
-            above[0], above[1], above[2], above[3] = 1.0, 0.0, 0.0, 0.0
-        else:
-            for k in range(4):
-                above[k] = world[frame, parent, k]
-        for n in range(chain.shape[0]):
-            joint = chain[n]
-            if n > 0:
-                _turned(above, 1.0, offsets[frame * moving, joint], own)
-                for k in range(3):
-                    place[k] += own[k]
-            g[0], g[1], g[2], g[3] = body[0], body[1], body[2], body[3]
-            for part in range(4):
-                w = figure.shares[n, part]
-                if w > 0.0:
-                    _exp(w * v[3 * part], w * v[3 * part + 1], w * v[3 * part + 2], q)
-                    _multiply(g, q, r)
-                    for k in range(4):
-                        g[k] = r[k]
-            body[2] = -body[2]
-            _multiply(g, body, r)
-            body[2] = -body[2]
-            _multiply(r, world[frame, joint], s)
-            above[1], above[2], above[3] = -above[1], -above[2], -above[3]
-            _multiply(above, s, q)
-            size = np.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-            if (
-                q[0] * rotations[frame, joint, 0]
-                + q[1] * rotations[frame, joint, 1]
-                + q[2] * rotations[frame, joint, 2]
-                + q[3] * rotations[frame, joint, 3]
-                < 0.0
-            ):
-                size = -size
-            for k in range(4):
-                if first < n_shifts and begins[0] <= t:
-                    rotations[frame, joint, k] = q[k] / size
-                above[k] = s[k]
-        # Here `above` is the head in the world, and `r` what it has been turned by.
-        _turned(above, 1.0, figure.eye_offset, eye)
-        for k in range(3):
-            eye[k] += place[k]
-            track.places[frame, k] = eye[k]
-            c[k] = 0.0
-        for i in range(first, n_shifts):
-            if begins[i] > t:
-                break
-            w = _ease((t - begins[i]) / looks.times[i, 0])
-            if looks.kinds[i] == 0:
-                goals[frame, 0] = np.nan
-                goals[frame, 1] = np.nan
-                for k in range(3):
-                    c[k] -= w * c[k]
-                continue
-            cut = looks.excess[i, frame]
-            yaw, pitch = looks.points[i, 0], looks.points[i, 1]
-            if looks.kinds[i] == 2:
-                for k in range(3):
-                    aim[k] = looks.points[i, k] - eye[k]
-                _turned(body, -1.0, aim, aim)
-                yaw = _near(np.arctan2(aim[0], aim[2]), looks.requests[i, frame, 0] + base[frame, 0] + cut[0])
-                pitch = np.arctan2(aim[1], np.hypot(aim[0], aim[2]))
-            goals[frame, 0] = yaw
-            goals[frame, 1] = pitch
-            # What body and head cannot do of a goal inside the map is left to the eyes.
-            _towards(yaw - cut[0], pitch - cut[1], aim)
-            _vector_between(reach[i], aim, own)
-            for k in range(3):
-                c[k] += w * (own[k] - c[k])
+    reach = np.empty((max(n_looks, 1), 3))
+    ahead = vec(motion.ahead, 0)
+    head = motion.chain[motion.chain.shape[0] - 1]
+    for frame in range(motion.world.shape[0]):
+        t = frame / motion.fps
+        body = about((0.0, 1.0, 0.0), motion.heading[frame])
+        f = turn(inv(body), turn(qua(motion.world[frame, head], 0), ahead))
+        base = (motion.base[frame, 0], motion.base[frame, 1])
+        slow = _direction(base[0], base[1])
+        first, busy = _blend(looks, table, base, frame, t, reach, v)
+        is_looking = first < n_looks and looks.begins[0] <= t
+        turned_head, eye = _rotate_chain(motion, frame, body, v, is_looking, out.rotations[frame])
+        put(out.eye_positions[frame], 0, eye)
+        correction, yaw, pitch = _find_correction(motion, looks, frame, first, body, eye, reach)
+        out.goals[frame, 0], out.goals[frame, 1] = yaw, pitch
         # Without the eyes' help f bobs with the body; the busier they are, the more it is its slow part that counts.
-        _eye_direction(v, slow, track.model[frame])
+        put(out.model[frame], 0, _eye_direction(v, slow))
         if steady:
-            for k in range(3):
-                f[k] += busy * (slow[k] - f[k])
-            _unit(f)
-        _eye_direction(v, f, gaze[frame])
-        _exp(c[0], c[1], c[2], q)
-        _turned(q, 1.0, gaze[frame], gaze[frame])
-        _turned(body, 1.0, gaze[frame], own)
-        _turned(above, -1.0, own, own)
-        _vector_between(ahead, own, c)
-        size = np.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
-        track.strain[frame] = size
-        share = 1.0
-        if size > limit:
-            share = (limit + _GIVE * np.tanh((size - limit) / _GIVE)) / size
-        _exp(share * c[0], share * c[1], share * c[2], eyes[frame])
-        if size > limit:
-            _turned(eyes[frame], 1.0, ahead, own)
-            _turned(above, 1.0, own, own)
-            _turned(body, -1.0, own, gaze[frame])
+            f = add(f, times(busy, sub(slow, f)))
+            f = unit(f, f)
+        gaze = turn(exp(correction), _eye_direction(v, f))
+        strain = _rotation_vector_between(ahead, turn(inv(turned_head), turn(body, gaze)))
+        angle = size(strain)
+        out.strain[frame] = angle
+        fraction = 1.0
+        if angle > limit:
+            fraction = (limit + _GIVE * math.tanh((angle - limit) / _GIVE)) / angle
+        eyes = exp(times(fraction, strain))
+        if angle > limit:
+            gaze = turn(inv(body), turn(turned_head, turn(eyes, ahead)))
+        put_qua(out.eyes[frame], 0, eyes)
+        put(out.gaze[frame], 0, gaze)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, Ints, checked_index, rebuilt, settle
+from marey.core.arrays import Floats, Ints, check_index, reduce_frozen, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.layer.gaze_capture import straight_ahead
+from marey.layer.gaze_kernels import GazeTable, aim_row
 from marey.layer.gaze_model import N_NUMBERS, POSE, GazeShift, checked_goal, direction, reached
 from marey.layer.gaze_region import convex_hull, project
 from marey.maths import quat
@@ -71,13 +72,13 @@ class GazeMap:
     def __post_init__(self) -> None:
         put = object.__setattr__
         for name in ("samples", "sample_weights", "region", "origin", "cell", "table"):
-            put(self, name, settle(np.ascontiguousarray(getattr(self, name), dtype=np.float64)))
-        put(self, "sample_examples", settle(np.ascontiguousarray(self.sample_examples, dtype=np.int64)))
+            put(self, name, set_readonly(np.ascontiguousarray(getattr(self, name), dtype=np.float64)))
+        put(self, "sample_examples", set_readonly(np.ascontiguousarray(self.sample_examples, dtype=np.int64)))
         turned = np.asarray(quat.angle(np.array([example.pose[4] for example in self.examples])))
         put(self, "widest_eyes", float((turned * [1.0 + example.overshoot for example in self.examples]).max()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __repr__(self) -> str:
         low, high = np.degrees(self.region.min(axis=0)), np.degrees(self.region.max(axis=0))
@@ -97,7 +98,7 @@ class GazeMap:
         rng : seed of the blends that are sampled.
         """
         given = _checked(examples)
-        neighbours = checked_index(k, "k")
+        neighbours = check_index(k, "k")
         if neighbours < 4:
             raise InvalidValue(f"k must be 4 or more, as one of two angles' neighbours has no share, got {k}")
         goals = np.array([example.goal for example in given])
@@ -131,6 +132,11 @@ class GazeMap:
 
         save_map(self, path)
 
+    @property
+    def grid(self) -> GazeTable:
+        """The grid, as kernels take it."""
+        return GazeTable(self.table, self.origin, self.cell)
+
     def aim(self, goal: ArrayLike) -> tuple[Floats, bool]:
         """(2,) the goal, or the nearest inside the map, and whether it was outside."""
         given = checked_goal(goal)
@@ -154,11 +160,8 @@ class GazeMap:
             return GazeShift.of_row(query.weights(aimed)[0] @ rows, name=method)
         if method != "grid":
             raise InvalidValue(f"a shift is taken from the 'grid' or by 'neighbours', got {method!r}")
-        from marey.layer import gaze_kernels
-
         row = np.empty(N_NUMBERS)
-        ahead = np.array([0.0, 0.0, 1.0])
-        gaze_kernels.aimed_row(self.table, self.origin, self.cell, aimed, direction(aimed), ahead, row, np.empty(3))
+        aim_row(self.grid, aimed, direction(aimed), row)
         return GazeShift.of_row(row, name=method)
 
     def trace(self, motion: Motion, goals: Sequence[Any], **options: Any) -> GazeTrack:

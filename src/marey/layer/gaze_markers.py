@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, settle
+from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.markers import Markers
 from marey.core.motion import Motion
-from marey.edit._figure import facing
+from marey.core.placement import find_facing
 from marey.errors import InvalidValue, MareyWarning, NoResult, ParseError, UnknownVersion
 from marey.io.files import read_bytes
 from marey.layer.gaze_body import GazeBody
@@ -130,7 +130,7 @@ def upright(markers: Markers, named: Mapping[str, Any], facing: float | None) ->
         )
     warnings.warn(f"{said}; it is set upright", MareyWarning, stacklevel=4)
     turn = quat.between(towards, [0.0, 1.0, 0.0])
-    return replace(markers, positions=settle(quat.rotate(turn, markers.positions)))
+    return replace(markers, positions=set_readonly(quat.rotate(turn, markers.positions)))
 
 
 def _seen_of(markers: Markers, names: Any) -> list[str]:
@@ -203,7 +203,7 @@ def of_motion(motion: Motion) -> Landmarks:
     corners = _LEVER * np.array([[0.0, 1.0, 0.0], [-0.8, -0.6, 0.0], [0.8, -0.6, 0.0], [0.0, 0.0, 1.0]])
     clouds = [quat.rotate(world.rotations[:, joint, None], corners) for joint in body.landmarks]
     still = max(1, round(0.2 * motion.fps))
-    yaw = float(np.mean(facing(motion.skeleton, world.positions[:still])))
+    yaw = float(np.mean(find_facing(motion.skeleton, world.positions[:still])))
     return Landmarks(tuple(np.asarray(cloud) for cloud in clouds), yaw, motion.fps, motion.name)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, as_type, frozen, rebuilt, settle
+from marey.core.arrays import Floats, convert_array, freeze_array, reduce_frozen, set_readonly
 from marey.errors import InvalidValue
 from marey.maths import quat
 
@@ -57,14 +57,14 @@ class GazeShift:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "goal", settle(checked_goal(self.goal)))
-        pose = frozen(self.pose, "pose", (5, 4))
+        put(self, "goal", set_readonly(checked_goal(self.goal)))
+        pose = freeze_array(self.pose, "pose", (5, 4))
         if np.abs(np.linalg.norm(pose, axis=1) - 1.0).max() > 1e-6:
             raise InvalidValue("pose must hold five unit quaternions; normalize them first")
         put(self, "pose", pose)
-        put(self, "starts", frozen(self.starts, "starts", (4,)))
+        put(self, "starts", freeze_array(self.starts, "starts", (4,)))
         for name in ("length", "peak", "overshoot"):
-            put(self, name, float(as_type(getattr(self, name), name)))
+            put(self, name, float(convert_array(getattr(self, name), name)))
         if not _SHORTEST <= self.length <= _LONGEST:
             raise InvalidValue(
                 f"the length of a shift of gaze must be {_SHORTEST} to {_LONGEST} s, got {self.length:g}"
@@ -77,7 +77,7 @@ class GazeShift:
             raise InvalidValue(f"the overshoot must be a share between 0 and 1, got {self.overshoot:g}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def row(self) -> Floats:
         """(22,) all of it as numbers that may be blended: rotation vectors, length, starts, peak and overshoot."""
@@ -100,7 +100,7 @@ class GazeShift:
 
     def turns(self, seconds: ArrayLike) -> Floats:
         """(F, 5, 4) turns of the parts at times (F,) from the shift's beginning (Heck 5.2.3)."""
-        t = np.atleast_1d(as_type(seconds, "seconds")) / self.length
+        t = np.atleast_1d(convert_array(seconds, "seconds")) / self.length
         return quat.power(self.pose, shares_at(t, self.starts, self.peak, self.overshoot))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 
 __all__ = ["convex_hull", "project"]
 

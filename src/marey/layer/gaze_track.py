@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.layer.gaze_model import GazeShift, direction
 from marey.maths import quat

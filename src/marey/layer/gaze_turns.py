@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.skeleton import Skeleton
 from marey.layer.gaze_body import GazeBody
+from marey.layer.gaze_turns_kernels import find_goal_angles, rotate_spine
 
 __all__ = ["angles_to", "with_look"]
 
@@ -20,12 +21,12 @@ def with_look(skeleton: Skeleton, rotations: Floats, heading: Floats, turns: Flo
     heading : (F,) radians, which way the body faces: the axes of the turns.
     turns : (F, 15) rotation vectors of pelvis, lower spine, upper spine, neck and eyes; the eyes' are not shown.
     """
-    from marey.layer.gaze_turns_kernels import turn_spine
-
     body = GazeBody.of(skeleton)
     above = np.array(skeleton.chain(int(body.chain[0]))[:-1], dtype=np.int64)
-    out = np.array(rotations, dtype=np.float64)
-    turn_spine(above, body.chain, body.shares, np.asarray(heading, dtype=np.float64), np.array(turns), out)
+    out = np.array(rotations, dtype=np.float64, order="C")
+    rotate_spine(
+        above, body.chain, body.shares, np.asarray(heading, dtype=np.float64), np.ascontiguousarray(turns), out
+    )
     return out
 
 
@@ -37,7 +38,5 @@ def angles_to(skeleton: Skeleton, positions: Floats, rotations: Floats, heading:
     positions, rotations : (J, 3) and (J, 4) in the world.
     goal : (3,) metres.
     """
-    from marey.layer.gaze_turns_kernels import goal_angles
-
     body = GazeBody.of(skeleton)
-    return np.array(goal_angles(positions[body.head], rotations[body.head], body.eyes, float(heading), goal))
+    return np.array(find_goal_angles(positions[body.head], rotations[body.head], body.eyes, float(heading), goal))

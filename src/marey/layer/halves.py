@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.motion import Motion
+from marey.core.placement import check_same_skeleton
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import check_same_body
 from marey.errors import InvalidValue
+from marey.layer.trunk_kernels import Cut
 
 SIDES = ("left", "right")
 
@@ -38,9 +39,9 @@ class Halves:
     legs: Ints
 
     @property
-    def numbers(self) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
-        """What kernels need: parents, below, above, points, arms and legs."""
-        return self.skeleton.parents, self.below, self.above, self.points, self.arms, self.legs
+    def cut(self) -> Cut:
+        """What kernels need of it."""
+        return Cut(self.skeleton.parents, self.below, self.above, self.points, self.legs)
 
 
 def halves_of(skeleton: Skeleton) -> Halves:
@@ -57,7 +58,7 @@ def halves_of(skeleton: Skeleton) -> Halves:
     below = sorted({joint for end in (attachment, *legs) for joint in skeleton.chain(end)})
     above = sorted({attachment, *(joint for end in points for joint in skeleton.chain(end) if upper[joint])})
     made = (np.array(part, dtype=np.int64) for part in (below, above, points, arms, legs))
-    return Halves(skeleton, attachment, settle(upper), *(settle(part) for part in made))
+    return Halves(skeleton, attachment, set_readonly(upper), *(set_readonly(part) for part in made))
 
 
 def check_pair(lower: Motion, upper: Motion, where: str) -> Halves:
@@ -72,7 +73,7 @@ def check_bodies(first: Motion, second: Motion, where: str) -> None:
         if not isinstance(given, Motion):
             raise InvalidValue(f"{where} needs two motions, got {type(given).__name__}; marey.load reads one")
     try:
-        check_same_body(first.skeleton, second.skeleton, where)
+        check_same_skeleton(first.skeleton, second.skeleton, where)
     except InvalidValue as error:
         raise InvalidValue(f"{error} (marey.edit.retarget, or `marey edit retarget`)") from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Bools, Ints, settle
+from marey.core.arrays import Bools, Ints, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
@@ -35,7 +35,7 @@ def united_contacts(lower: Motion, upper: Motion, halves: Halves, found: TimeMap
                 columns.append(upper.contacts.mask[at, k])
     if not points:
         return None if lower.contacts is None else Contacts((), np.zeros((len(lower), 0), dtype=bool))
-    return Contacts(tuple(points), settle(np.stack(columns, axis=1)))
+    return Contacts(tuple(points), set_readonly(np.stack(columns, axis=1)))
 
 
 def united_labels(lower: Motion, upper: Motion, found: TimeMap) -> Labels:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from marey.compare import distance_grid
-from marey.core._arrays import Bools, Floats, checked_index, frozen, rebuilt, settle
+from marey.core.arrays import Bools, Floats, check_index, freeze_array, reduce_frozen, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NotBlendable
 from marey.layer.cells import CELL_RATE, WINDOW, Cells, best_way, moves_across
@@ -48,13 +48,13 @@ class TimeMap:
     how: str
 
     def __post_init__(self) -> None:
-        times = frozen(self.times, "times of an upper clip", (None,))
+        times = freeze_array(self.times, "times of an upper clip", (None,))
         if not len(times):
             raise InvalidValue("a time map needs at least one frame")
         object.__setattr__(self, "times", times)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def frames(self) -> tuple[Floats, Floats, Floats]:
         """(F,) frames of the upper clip, those of the pass that follows, and the latter's share; see `Timeline`."""
@@ -63,7 +63,7 @@ class TimeMap:
     @property
     def in_seam(self) -> Bools:
         """(F,) True where two passes of the loop are averaged."""
-        return settle(self.frames()[2] > 0.0)
+        return set_readonly(self.frames()[2] > 0.0)
 
 
 def align_times(
@@ -76,7 +76,7 @@ def align_times(
     slope_limit: int = SLOPE_LIMIT,
 ) -> TimeMap:
     """Align an upper clip with a lower one; see `marey.layer.splice`."""
-    limit = checked_index(slope_limit, "slope_limit")
+    limit = check_index(slope_limit, "slope_limit")
     if not 1 <= limit <= _MOST_SLOPE:
         raise InvalidValue(f"expected a slope limit from 1 to {_MOST_SLOPE}, got {limit}")
     if align == "first_minimum":
@@ -120,7 +120,7 @@ def _looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: Halves, limi
     times = step * interpolated(found.columns, np.arange(len(lower.clouds)) / every)
     times = increasing(times, fps, step / every)
     how = f"{len(rows)} frames compared at {fps / every:g} Hz, a free start within the upper clip's first cycle"
-    return TimeMap(settle(times), timeline, found.distance, how)
+    return TimeMap(set_readonly(times), timeline, found.distance, how)
 
 
 def _on_cells(loop: Timeline, step: float, fps: float) -> Timeline:
@@ -168,4 +168,4 @@ def _from_first_minimum(lower: Gait, upper: Gait, limit: int) -> TimeMap:
     times = np.clip(increasing(times, fps, step), 0.0, n_frames - 1.0)
     reached = f"{last + 1} of {len(lower.clouds)} frames reached"
     how = f"the upper clip cropped by {start / fps:.2f} s to its first minimum; {reached}"
-    return TimeMap(settle(times), Timeline(n_frames), path.distance, how)
+    return TimeMap(set_readonly(times), Timeline(n_frames), path.distance, how)

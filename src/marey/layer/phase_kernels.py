@@ -1,4 +1,4 @@
-"""The compiled loop of time alignment: plain arrays in, results written into the last argument.
+"""Time alignment: the cheapest path through a grid of two gaits.
 
 D: cost of a cell; v: cost of the best path to it; W: slope limit. Rows are frames of the lower clip, columns those of
 the upper one. Each row costs the mean of the cells that the path has in it, so that paths with other starts and ends
@@ -11,17 +11,15 @@ compare, however fast the upper clip runs along them:
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from marey.core.compiled import kernel
-
-Array = Any
+from marey.compiled import Bools1D, Floats1D, Floats2D, Out, kernel
 
 
 @kernel
-def best_path(values: Array, n_starts: int, limit: int, stray: float, held: Array, columns: Array) -> Any:
+def find_path(
+    values: Floats2D, n_starts: int, limit: int, stray: float, held: Bools1D, columns: Out[Floats1D]
+) -> float:
     """The cheapest path through all rows, from any of the first `n_starts` columns on.
 
     Parameters
@@ -68,9 +66,9 @@ def best_path(values: Array, n_starts: int, limit: int, stray: float, held: Arra
             best[i, j] = cost
             codes[i, j] = code
     j = int(np.argmin(best[n_rows - 1]))
-    cost = best[n_rows - 1, j]
-    if not np.isfinite(cost):
-        return cost
+    total_cost: float = best[n_rows - 1, j]
+    if not np.isfinite(total_cost):
+        return total_cost
     i = n_rows - 1
     while i > 0:
         code = codes[i, j]
@@ -88,4 +86,4 @@ def best_path(values: Array, n_starts: int, limit: int, stray: float, held: Arra
             i -= r
             j -= 1
     columns[0] = j
-    return cost
+    return total_cost

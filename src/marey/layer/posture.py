@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.layer.halves import Halves, offsets_of
 from marey.layer.smoothing import smoothed
+from marey.layer.trunk_kernels import ClipArrays, best_rotation, find_shoulders, pitch_between
 from marey.maths import quat
 
 Transfer = Literal["pitch", "full"] | None
@@ -28,16 +29,14 @@ def checked_transfer(transfer: Any) -> Transfer:
 
 def shoulders_of(halves: Halves, offsets: Floats, rotations: Floats) -> Floats:
     """(F, 2, 3) metres: left and right arm, from the attachment, as each frame's hip frame sees them."""
-    from marey.layer import trunk_kernels
-
     out = np.empty((len(rotations), 2, 3))
-    trunk_kernels.postures(*halves.numbers, np.ascontiguousarray(offsets), np.ascontiguousarray(rotations), out)
-    return settle(out)
+    find_shoulders(halves.cut, ClipArrays(np.ascontiguousarray(offsets), np.ascontiguousarray(rotations)), out)
+    return set_readonly(out)
 
 
 def posture_of(motion: Motion, halves: Halves) -> Floats:
     """(2, 3) metres, the posture of a whole clip: the mean of its shoulders in the hip frame."""
-    return settle(shoulders_of(halves, offsets_of(motion), motion.rotations).mean(axis=0))
+    return set_readonly(shoulders_of(halves, offsets_of(motion), motion.rotations).mean(axis=0))
 
 
 def posture_turn(mean: Floats, wanted: Floats, transfer: Transfer) -> Floats:
@@ -46,15 +45,12 @@ def posture_turn(mean: Floats, wanted: Floats, transfer: Transfer) -> Floats:
     "pitch" turns about the hip line alone, so that a figure that leans into a turn goes on leaning; "full" is the
     source's best rotation of all three axes; None is no rotation.
     """
-    from marey.layer import trunk_kernels
-
     if transfer is None:
         return quat.identity()
+    wanted = np.ascontiguousarray(wanted)
     if transfer == "pitch":
-        return quat.from_axis_angle([1.0, 0.0, 0.0], trunk_kernels.pitch_between(mean, wanted))
-    out = np.empty(4)
-    trunk_kernels.best_rotation(np.ascontiguousarray(mean), np.ascontiguousarray(wanted), out)
-    return out
+        return quat.from_axis_angle([1.0, 0.0, 0.0], pitch_between(mean, wanted))
+    return np.array(best_rotation(mean, wanted))
 
 
 def steady_hips(hip: Floats, fps: float) -> Floats:
@@ -68,4 +64,4 @@ def steady_hips(hip: Floats, fps: float) -> Floats:
 
 def checked_posture(posture: Any, what: str) -> Floats:
     """A posture (2, 3) that somebody gives."""
-    return frozen(posture, what, (2, 3))
+    return freeze_array(posture, what, (2, 3))

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from marey.core._arrays import Floats, checked_index, rebuilt, settle
+from marey.core.annotations import add_provenance
+from marey.core.arrays import Floats, check_index, reduce_frozen, set_readonly
 from marey.core.motion import Motion
+from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.core.protocols import Clips
-from marey.edit._figure import check_same_body, rooted
-from marey.edit._notes import recorded
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.layer.cycles import base_cycle, cycles_of
 from marey.layer.gait import gait_of
@@ -82,7 +82,7 @@ class SpliceSet:
                 raise InvalidValue(f"the preparation of {clip.name!r} does not fit its {n} frames")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class SpliceSet:
         base : number or name of the clip that the others are aligned to: a plain walk, with a whole cycle in it.
         slope_limit : as for `splice`.
         """
-        taken = tuple(rooted(clip) for clip in _listed(clips))
+        taken = tuple(bake_hips_into_root(clip) for clip in _listed(clips))
         _check_set(taken)
         number = _number([clip.name for clip in taken], base, "base")
         halves = halves_of(taken[0].skeleton)
@@ -112,10 +112,10 @@ class SpliceSet:
             loop = np.zeros(4) if line is None else np.array([line.start, line.stop, line.before, line.after])
             prepared.append(
                 Prepared(
-                    cycles_of(gait, gaits[number], cycle, checked_index(slope_limit, "slope_limit")),
-                    settle(steady_hips(hip_frames(halves, clip), clip.fps)),
+                    cycles_of(gait, gaits[number], cycle, check_index(slope_limit, "slope_limit")),
+                    set_readonly(steady_hips(hip_frames(halves, clip), clip.fps)),
                     posture_of(clip, halves),
-                    settle(loop),
+                    set_readonly(loop),
                     gait.run[0],
                 )
             )
@@ -165,10 +165,10 @@ class SpliceSet:
         for f in range(len(player.lower)):
             made[f] = player.frame(f)[1]
         halves = halves_of(player.lower.skeleton)
-        rotations = settle(quat.unroll(made))
+        rotations = set_readonly(quat.unroll(made))
         taken = Taken(rotations, offsets_of(player.lower))
         whole = joined(halves, player.lower, player.upper, taken, rotations[:, halves.attachment], player.time_map())
-        return recorded(whole, "splice", lower=player.lower.name, upper=player.upper.name, align="base")
+        return add_provenance(whole, "splice", lower=player.lower.name, upper=player.upper.name, align="base")
 
     def difference(self, lower: int | str, upper: int | str) -> dict[str, float]:
         """How far the run-time splice is from the one of whole clips, median and 95th percentile of all frames.
@@ -246,7 +246,7 @@ def _check_set(clips: Sequence[Motion]) -> None:
     if not clips or not all(isinstance(clip, Motion) for clip in clips):
         raise InvalidValue("a splice set needs at least one motion, and nothing else")
     for clip in clips:
-        check_same_body(clips[0].skeleton, clip.skeleton, "a splice set")
+        check_same_skeleton(clips[0].skeleton, clip.skeleton, "a splice set")
         if clip.fps != clips[0].fps:
             raise InvalidValue(
                 f"a splice set needs clips of one rate, but {clip.name!r} has {clip.fps:g} Hz and {clips[0].name!r} "
@@ -267,7 +267,7 @@ def _number(names: Sequence[str], clip: int | str, what: str) -> int:
         if clip not in names:
             raise UnknownName(f"{what}: no clip is called {clip!r} here{similar(clip, names)}")
         return list(names).index(clip)
-    number = checked_index(clip, what)
+    number = check_index(clip, what)
     if not -len(names) <= number < len(names):
         raise InvalidValue(f"{what} must be a clip from 0 to {len(names) - 1}, got {number}")
     return number % len(names)

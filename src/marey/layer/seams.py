@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.kinematics import forward_kinematics
 from marey.core.motion import Motion
 from marey.layer.halves import SIDES, Halves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 
 
 def smoothed(values: Floats, sigma: float) -> Floats:

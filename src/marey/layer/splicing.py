@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.annotations import add_provenance
+from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
-from marey.edit._notes import recorded
 from marey.errors import InvalidValue, NotBlendable
 from marey.layer.gait import gait_of
 from marey.layer.halves import Halves, check_pair, offsets_of
@@ -19,6 +19,7 @@ from marey.layer.phase import Align, TimeMap, align_times
 from marey.layer.posture import Transfer, checked_transfer, posture_turn, shoulders_of, steady_hips
 from marey.layer.seams import seam_report
 from marey.layer.timeline import Timeline, looped
+from marey.layer.trunk_kernels import ClipArrays, TrunkArrays, align_trunks
 from marey.maths import quat
 from marey.register.dtw import SLOPE_LIMIT
 
@@ -70,7 +71,7 @@ def splice(
     local = replace(trunk, hip=hips).with_turn(turn)
     made = joined(halves, lower, upper, taken, local, found)
     seconds = found.times / upper.fps
-    return recorded(
+    return add_provenance(
         made,
         "splice",
         lower=lower.name,
@@ -103,15 +104,12 @@ def splice_naive(lower: Motion, upper: Motion, *, aligned: bool = False, times: 
     lower = _reached(lower, upper, times)
     taken = taken_frames(upper, times)
     made = joined(halves, lower, upper, taken, taken.rotations[:, halves.attachment], times)
-    return recorded(made, "splice_naive", lower=lower.name, upper=upper.name, aligned=bool(aligned))
+    return add_provenance(made, "splice_naive", lower=lower.name, upper=upper.name, aligned=bool(aligned))
 
 
 def align_motions(lower: Motion, upper: Motion, *, align: Align = "loop", slope_limit: int = SLOPE_LIMIT) -> TimeMap:
     """Which moment of `upper` belongs to each frame of `lower`; parameters as for `splice`."""
     halves = check_pair(lower, upper, "a splice")
-    # Loaded first, so that forward kinematics uses its own kernel too: the same digits in the first call as later.
-    from marey.layer import phase_kernels  # noqa: F401
-
     gaits = gait_of(lower, "the lower clip"), gait_of(upper, "the upper clip")
     return align_times(*gaits, upper, halves, align=align, slope_limit=slope_limit)
 
@@ -126,7 +124,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trunk:
-    """A splice before posture, for each frame, as `trunk_kernels.trunk_frame` gives it."""
+    """A splice before posture, for each frame, see `TrunkArrays`."""
 
     local: Floats
     carrier: Floats
@@ -153,20 +151,20 @@ def taken_frames(upper: Motion, found: TimeMap) -> Taken:
         if upper.bone_offsets is not None:
             later = _values_at(upper.bone_offsets, second[seam])
             offsets[seam] += share[seam, None, None] * (later - offsets[seam])
-    return Taken(settle(rotations), offsets)
+    return Taken(set_readonly(rotations), offsets)
 
 
 def aligned_trunk(halves: Halves, lower: Motion, taken: Taken) -> Trunk:
     """Spatial alignment of every frame."""
-    from marey.layer import trunk_kernels
-
     n = len(lower)
-    local, carrier, hip, shoulders = np.empty((n, 4)), np.empty((n, 4)), np.empty((n, 4)), np.empty((n, 2, 3))
-    bones = tuple(np.ascontiguousarray(offsets) for offsets in (offsets_of(lower), taken.offsets))
-    trunk_kernels.trunk_frames(
-        *halves.numbers, bones[0], lower.rotations, bones[1], taken.rotations, local, carrier, hip, shoulders
+    out = TrunkArrays(np.empty((n, 4)), np.empty((n, 4)), np.empty((n, 4)), np.empty((n, 2, 3)))
+    align_trunks(
+        halves.cut,
+        ClipArrays(offsets_of(lower), lower.rotations),
+        ClipArrays(np.ascontiguousarray(taken.offsets), taken.rotations),
+        out,
     )
-    return Trunk(local, carrier, hip, shoulders)
+    return Trunk(*out)
 
 
 def joined(halves: Halves, lower: Motion, upper: Motion, taken: Taken, local: Floats, found: TimeMap) -> Motion:
@@ -180,8 +178,8 @@ def joined(halves: Halves, lower: Motion, upper: Motion, taken: Taken, local: Fl
         bones[:, halves.upper] = taken.offsets[:, halves.upper]
     return replace(
         lower,
-        rotations=settle(rotations),
-        bone_offsets=None if bones is None else settle(bones),
+        rotations=set_readonly(rotations),
+        bone_offsets=None if bones is None else set_readonly(bones),
         contacts=united_contacts(lower, upper, halves, found),
         labels=united_labels(lower, upper, found),
         name=f"{lower.name}+{upper.name}" if lower.name != upper.name else lower.name,
@@ -220,7 +218,7 @@ def _from_the_start(lower: Motion, upper: Motion, halves: Halves) -> TimeMap:
     if times[-1] > len(upper) - 1:
         with contextlib.suppress(NotBlendable):
             timeline = looped(upper, halves, gait_of(upper, "the upper clip")) or timeline
-    return TimeMap(settle(times), timeline, float("nan"), "from the first frame on")
+    return TimeMap(set_readonly(times), timeline, float("nan"), "from the first frame on")
 
 
 def _slopes(found: TimeMap, lower: Motion, upper: Motion) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.layer.gait import gait_of
@@ -32,7 +32,7 @@ def neck_path(motion: Motion) -> Floats:
         heading = filters.gaussian(heading, _HEADING * motion.fps)
     turns = np.stack([heading, np.zeros(len(motion)), np.zeros(len(motion))], axis=-1)
     relative = at[:, _neck(motion)] - at[:, roles["hips"]]
-    return settle(rigid2d.apply_vector(rigid2d.invert(turns), relative))
+    return set_readonly(rigid2d.apply_vector(rigid2d.invert(turns), relative))
 
 
 def wobble(motion: Motion, stride: float | None = None) -> float:
@@ -80,7 +80,7 @@ def phase_errors(lower: Motion, upper: Motion, found: TimeMap) -> Floats:
     first, _, share = found.frames()
     ahead = above.phase_at(first) - below.phase[: len(first)]
     ahead -= np.rint(ahead)
-    return settle(ahead[np.isfinite(ahead) & (share == 0.0)])
+    return set_readonly(ahead[np.isfinite(ahead) & (share == 0.0)])
 
 
 def _neck(motion: Motion) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, settle
+from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.layer.gait import Gait
 from marey.layer.halves import Halves
@@ -163,4 +163,4 @@ def _poses(motion: Motion, halves: Halves, frames: Ints) -> Floats:
     seconds = np.maximum(near[at[2]] - near[at[0]], 1) / motion.fps
     rates = (local[at[2]] - local[at[0]]) / seconds[:, None, None]
     both = np.concatenate([local[at[1]], _RATE * rates], axis=1)
-    return settle(both.reshape(len(frames), -1))
+    return set_readonly(both.reshape(len(frames), -1))

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, checked_index, settle
+from marey.core.annotations import add_provenance
+from marey.core.arrays import Bools, Floats, check_index, check_number, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.core.roles import ROLE_NAMES
 from marey.core.skeleton import Skeleton
-from marey.edit._notes import checked_number, recorded
 from marey.errors import InvalidValue, JointNotFound, similar
 from marey.layer.halves import check_bodies, offsets_of
 from marey.maths import quat
@@ -68,8 +68,8 @@ def transplant(
     """
     check_bodies(base, donor, "a transplant")
     weights = joint_weights(base.skeleton, joints, falloff)
-    begin = checked_number(at, "at, the seconds at which the donor begins,")
-    fade = checked_number(ease, "ease, in seconds,")
+    begin = check_number(at, "at, the seconds at which the donor begins,")
+    fade = check_number(ease, "ease, in seconds,")
     if begin > base.duration + 1e-9:
         raise InvalidValue(f"at must lie within the base's {base.duration:g} s, got {begin:g} s")
     frames, share = _shares(base, donor, begin, fade)
@@ -82,13 +82,13 @@ def transplant(
     )
     made = replace(
         base,
-        rotations=settle(quat.unroll(rotations)),
+        rotations=set_readonly(quat.unroll(rotations)),
         bone_offsets=_offsets(base, donor, taken, frames, amount),
         contacts=_contacts(base, donor, weights, frames, share, begin),
         labels=_labels(base, donor, begin),
         source=replace(base.source, channel_values=None),
     )
-    return recorded(
+    return add_provenance(
         made,
         "transplant",
         base=base.name,
@@ -104,7 +104,7 @@ def joint_weights(
     skeleton: Skeleton, joints: str | Sequence[str] | Mapping[str, float], falloff: int | None = None
 ) -> Floats:
     """(J,) how much of each joint is the donor's; parameters as for `transplant`."""
-    if falloff is not None and checked_index(falloff, "falloff") < 0:
+    if falloff is not None and check_index(falloff, "falloff") < 0:
         raise InvalidValue(f"falloff must be 0 joints or more, got {falloff}")
     weights = np.zeros(len(skeleton))
     fixed = set(skeleton.chain(skeleton.roles["hips"]))
@@ -112,7 +112,7 @@ def joint_weights(
         if falloff is not None:
             raise InvalidValue("weights that are given joint by joint have no falloff; leave one of them out")
         for name, weight in joints.items():
-            value = checked_number(weight, f"the weight of {name!r}")
+            value = check_number(weight, f"the weight of {name!r}")
             if value > 1.0:
                 raise InvalidValue(f"the weight of {name!r} must lie between 0 and 1, got {value:g}")
             weights[_carriers(skeleton, name, limbs=False)] = value
@@ -127,7 +127,7 @@ def joint_weights(
         raise InvalidValue(
             f"{held[0]!r} carries the whole figure, which a layer never turns; name what hangs from the hips"
         )
-    return settle(weights)
+    return set_readonly(weights)
 
 
 def _mark(skeleton: Skeleton, root: int, falloff: int | None, fixed: set[int], weights: Floats) -> None:
@@ -192,7 +192,7 @@ def _offsets(base: Motion, donor: Motion, taken: Motion, frames: np.ndarray, amo
         return None
     bones = np.broadcast_to(offsets_of(base), (*base.rotations.shape[:2], 3)).copy()
     bones[frames] += amount[..., None] * (offsets_of(taken) - bones[frames])
-    return settle(bones)
+    return set_readonly(bones)
 
 
 def _contacts(
@@ -223,7 +223,7 @@ def _contacts(
         held = donor.contacts.mask[nearest, k] & (share >= _MOSTLY)  # type: ignore[union-attr]
         columns[names.index(point.name)][frames] |= held
     mask = np.stack(columns, axis=1) if columns else np.zeros((len(base), 0), dtype=bool)
-    return Contacts(tuple(points), settle(mask))
+    return Contacts(tuple(points), set_readonly(mask))
 
 
 def _legs(skeleton: Skeleton) -> set[int]:

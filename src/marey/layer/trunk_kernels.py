@@ -1,4 +1,4 @@
-"""Compiled loops of spatial alignment: plain arrays in, results written into the last arguments.
+"""Spatial alignment of a splice: where the upper body stands on the lower body, and the posture of a clip.
 
 A: the attachment's frame; H: the hip frame, x along the hip line to the left, y upwards as far as that allows.
 q_A: the rotation in A that lays the upper clip's trunk on the lower clip's (Heck 4.2.3).
@@ -6,41 +6,66 @@ q_A: the rotation in A that lays the upper clip's trunk on the lower clip's (Hec
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import Floats2D, Floats3D, Ints1D, Out, helper, kernel
+from marey.maths.vector_kernels import Quat, Vec, add, inv, mul, put, put_qua, qua, size, sub, turn, unit_qua, vec
 
 Array = Any
+
 _SWEEPS = 12
+_IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
-@inner
-def _multiply(a: Array, b: Array, out: Array) -> None:
-    """out = a * b; out must be another array."""
-    out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
-    out[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2]
-    out[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1]
-    out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]
+class Cut(NamedTuple):
+    """A skeleton of J joints, cut at its first spine joint, the attachment.
+
+    parents : (J,) of all joints, -1 for the root.
+    below : joints that place the attachment and the hip line in the world, parents first.
+    above : joints from the attachment, which is the first, up to the points, parents first.
+    points : (N,) joints that are compared to align the trunk; the last two are the left and the right arm.
+    legs : (2,) left and right upper leg.
+    """
+
+    parents: Ints1D
+    below: Ints1D
+    above: Ints1D
+    points: Ints1D
+    legs: Ints1D
 
 
-@inner
-def _turned(q: Array, sign: float, v: Array, out: Array) -> None:
-    """out = v turned by q, or with sign -1 by its inverse."""
-    x, y, z = sign * q[1], sign * q[2], sign * q[3]
-    a, b, c = v[0], v[1], v[2]
-    s = 2.0 * (y * c - z * b)
-    t = 2.0 * (z * a - x * c)
-    u = 2.0 * (x * b - y * a)
-    out[0] = a + q[0] * s + (y * u - z * t)
-    out[1] = b + q[0] * t + (z * s - x * u)
-    out[2] = c + q[0] * u + (x * t - y * s)
+class ClipArrays(NamedTuple):
+    """A clip of F frames.
+
+    offsets : (1 or F, J, 3) metres, bone offsets.
+    rotations : (F, J, 4) local.
+    """
+
+    offsets: Floats3D
+    rotations: Floats3D
+
+
+class TrunkArrays(NamedTuple):
+    """The aligned trunk in F frames, before posture; written.
+
+    local : (F, 4) the attachment's rotation in its parent: A's in the lower clip times q_A.
+    carrier : (F, 4) the world rotation of its parent.
+    hip : (F, 4) H of the lower clip.
+    shoulders : (F, 2, 3) metres, the upper clip's arms as H sees them from the attachment.
+    """
+
+    local: Out[Floats2D]
+    carrier: Out[Floats2D]
+    hip: Out[Floats2D]
+    shoulders: Out[Floats3D]
 
 
 @kernel
-def best_rotation(source: Array, target: Array, out: Array) -> None:
-    """out (4,) = the rotation about the origin that carries points (N, 3) nearest to targets (N, 3) (Horn 1987).
+def best_rotation(source: Floats2D, target: Floats2D) -> Quat:
+    """The rotation about the origin that carries points (N, 3) nearest to targets (N, 3) (Horn 1987).
 
     The largest eigenvector of Horn's symmetric matrix, by Jacobi's rotations; w >= 0.
     """
@@ -99,181 +124,134 @@ def best_rotation(source: Array, target: Array, out: Array) -> None:
         if m[i, i] > m[best, best]:
             best = i
     sign = -1.0 if v[0, best] < 0.0 else 1.0
-    size = 0.0
-    for k in range(4):
-        size += v[k, best] * v[k, best]
-    for k in range(4):
-        out[k] = sign * v[k, best] / np.sqrt(size)
+    return unit_qua((sign * v[0, best], sign * v[1, best], sign * v[2, best], sign * v[3, best]))
 
 
-@inner
-def _own_points(
-    parents: Array,
-    above: Array,
-    points: Array,
-    offsets: Array,
-    rotations: Array,
-    places: Array,
-    turns: Array,
-    out: Array,
+@helper
+def _place_points(
+    cut: Cut, offsets: Array, rotations: Array, positions: Array, orientations: Array, points: Array
 ) -> None:
-    """out (N, 3) = where `points` are in A: the joints `above` with A itself unturned at the origin."""
-    first = above[0]
-    for k in range(3):
-        places[first, k] = 0.0
-        turns[first, k + 1] = 0.0
-    turns[first, 0] = 1.0
-    for n in range(1, above.shape[0]):
-        j = above[n]
-        parent = parents[j]
-        _turned(turns[parent], 1.0, offsets[j], places[j])
-        for k in range(3):
-            places[j, k] += places[parent, k]
-        _multiply(turns[parent], rotations[j], turns[j])
-    for n in range(points.shape[0]):
-        for k in range(3):
-            out[n, k] = places[points[n], k]
+    """points (N, 3) = the points in A, from the attachment; positions and orientations (J, 3 and 4) are scratch."""
+    first = cut.above[0]
+    put(positions[first], 0, (0.0, 0.0, 0.0))
+    put_qua(orientations[first], 0, _IDENTITY)
+    for n in range(1, cut.above.shape[0]):
+        _place_joint(cut.above[n], cut.parents, offsets, rotations, positions, orientations)
+    for n in range(cut.points.shape[0]):
+        put(points[n], 0, vec(positions[cut.points[n]], 0))
 
 
-@inner
-def _stance(
-    parents: Array, below: Array, legs: Array, offsets: Array, rotations: Array, places: Array, turns: Array, hip: Array
+@helper
+def _place_joint(
+    joint: int, parents: Array, offsets: Array, rotations: Array, positions: Array, orientations: Array
 ) -> None:
-    """World rotations of the joints `below` into `turns`, and H as a quaternion into `hip` (4,)."""
-    for n in range(below.shape[0]):
-        j = below[n]
-        parent = parents[j]
-        if parent < 0:
-            for k in range(3):
-                places[j, k] = 0.0
-            for k in range(4):
-                turns[j, k] = rotations[j, k]
-            continue
-        _turned(turns[parent], 1.0, offsets[j], places[j])
-        for k in range(3):
-            places[j, k] += places[parent, k]
-        _multiply(turns[parent], rotations[j], turns[j])
-    x = np.empty(3)
-    size = 0.0
-    for k in range(3):
-        x[k] = places[legs[0], k] - places[legs[1], k]
-        size += x[k] * x[k]
-    size = np.sqrt(size)
-    if size < 1e-9:
-        hip[0], hip[1], hip[2], hip[3] = 1.0, 0.0, 0.0, 0.0
-        return
-    for k in range(3):
-        x[k] /= size
-    level = np.sqrt(x[0] * x[0] + x[2] * x[2])
-    if level < 1e-9:  # lying on the side: whatever is up, it is not told by the world
-        level, x[0] = 1e-9, 1e-9
+    """Position and orientation of a joint whose parent has its own."""
+    parent = parents[joint]
+    above = qua(orientations[parent], 0)
+    put(positions[joint], 0, add(turn(above, vec(offsets[joint], 0)), vec(positions[parent], 0)))
+    put_qua(orientations[joint], 0, mul(above, qua(rotations[joint], 0)))
+
+
+@helper
+def _find_hip_frame(cut: Cut, offsets: Array, rotations: Array, positions: Array, orientations: Array) -> Quat:
+    """H; the world rotations of the joints `below` are left in `orientations`."""
+    for n in range(cut.below.shape[0]):
+        j = cut.below[n]
+        if cut.parents[j] < 0:
+            put(positions[j], 0, (0.0, 0.0, 0.0))
+            put_qua(orientations[j], 0, qua(rotations[j], 0))
+        else:
+            _place_joint(j, cut.parents, offsets, rotations, positions, orientations)
+    line = sub(vec(positions[cut.legs[0]], 0), vec(positions[cut.legs[1]], 0))
+    length = size(line)
+    if length < 1e-9:
+        return _IDENTITY
+    x, y, z = line[0] / length, line[1] / length, line[2] / length
+    level = math.sqrt(x * x + z * z)
+    if level < 1e-9:  # lying on the side: the world does not say which way H faces
+        level, x = 1e-9, 1e-9
     # H = yaw then list: the yaw takes x to the level part of the hip line, the list lifts it.
-    half_yaw = 0.5 * np.arctan2(-x[2], x[0])
-    half_list = 0.5 * np.arctan2(x[1], level)
-    a, b = np.cos(half_yaw), np.sin(half_yaw)
-    c, d = np.cos(half_list), np.sin(half_list)
-    hip[0], hip[1], hip[2], hip[3] = a * c, b * d, b * c, a * d
+    half_yaw = 0.5 * math.atan2(-z, x)
+    half_list = 0.5 * math.atan2(y, level)
+    a, b = math.cos(half_yaw), math.sin(half_yaw)
+    c, d = math.cos(half_list), math.sin(half_list)
+    return a * c, b * d, b * c, a * d
 
 
-@inner
-def _in_hips(hip: Array, turn: Array, point: Array, scratch: Array, out: Array) -> None:
-    """out = a point of A's frame, which stands as `turn` in the world, as the hip frame sees it."""
-    _turned(turn, 1.0, point, scratch)
-    _turned(hip, -1.0, scratch, out)
+@helper
+def _in_hip_frame(hip: Quat, orientation: Quat, point: Vec) -> Vec:
+    """A point of A as H sees it; `orientation` is that of A in the world."""
+    return turn(inv(hip), turn(orientation, point))
 
 
-@kernel
-def trunk_frame(
-    parents: Array, below: Array, above: Array, points: Array, arms: Array, legs: Array,
-    lower_offsets: Array, lower: Array, upper_offsets: Array, upper: Array,
-    places: Array, turns: Array, own: Array, other: Array, scratch: Array,
-    local: Array, carrier: Array, hip: Array, shoulders: Array,
-) -> None:  # fmt: skip
-    """One frame of a splice before posture: lower and upper (J, 4) rotations with their (J, 3) offsets.
+@helper
+def align_trunk(
+    cut: Cut, lower_offsets: Array, lower: Array, upper_offsets: Array, upper: Array
+) -> tuple[Quat, Quat, Quat, Vec, Vec]:
+    """One frame of `TrunkArrays`, with the left and the right shoulder at the end.
 
-    places (J, 3), turns (J, 4), own and other (N, 3), scratch (2, 4) are working space.
-
-    local : (4,) the attachment's rotation in its parent, A's in the lower clip times q_A.
-    carrier : (4,) its parent in the world.
-    hip : (4,) H of the lower clip.
-    shoulders : (2, 3) metres, the upper clip's arms as H sees them from the attachment.
+    lower, upper : (J, 4) rotations with their (J, 3) offsets.
     """
-    attachment = above[0]
-    _own_points(parents, above, points, lower_offsets, lower, places, turns, other)
-    _own_points(parents, above, points, upper_offsets, upper, places, turns, own)
-    n_points = points.shape[0]
-    best_rotation(own, other, scratch[0])
-    _multiply(lower[attachment], scratch[0], local)
-    _stance(parents, below, legs, lower_offsets, lower, places, turns, hip)
-    parent = parents[attachment]
-    for k in range(4):
-        carrier[k] = turns[parent, k]
-    _multiply(carrier, local, scratch[0])
-    for side in range(2):
-        _in_hips(hip, scratch[0], own[n_points - 2 + side], scratch[1], shoulders[side])
+    n_joints, n_points = cut.parents.shape[0], cut.points.shape[0]
+    positions, orientations = np.empty((n_joints, 3)), np.empty((n_joints, 4))
+    own, other = np.empty((n_points, 3)), np.empty((n_points, 3))
+    attachment = cut.above[0]
+    _place_points(cut, lower_offsets, lower, positions, orientations, other)
+    _place_points(cut, upper_offsets, upper, positions, orientations, own)
+    local = mul(qua(lower[attachment], 0), best_rotation(own, other))
+    hip = _find_hip_frame(cut, lower_offsets, lower, positions, orientations)
+    carrier = qua(orientations[cut.parents[attachment]], 0)
+    world = mul(carrier, local)
+    left = _in_hip_frame(hip, world, vec(own[n_points - 2], 0))
+    right = _in_hip_frame(hip, world, vec(own[n_points - 1], 0))
+    return local, carrier, hip, left, right
 
 
 @kernel
-def trunk_frames(
-    parents: Array, below: Array, above: Array, points: Array, arms: Array, legs: Array,
-    lower_offsets: Array, lower: Array, upper_offsets: Array, upper: Array,
-    local: Array, carrier: Array, hip: Array, shoulders: Array,
-) -> None:  # fmt: skip
-    """`trunk_frame` for F frames; offsets (1 or F, J, 3)."""
-    n_joints = parents.shape[0]
-    places, turns = np.empty((n_joints, 3)), np.empty((n_joints, 4))
-    own, other = np.empty((points.shape[0], 3)), np.empty((points.shape[0], 3))
-    scratch = np.empty((2, 4))
-    for f in range(lower.shape[0]):
-        trunk_frame(
-            parents, below, above, points, arms, legs,
-            lower_offsets[f % lower_offsets.shape[0]], lower[f], upper_offsets[f % upper_offsets.shape[0]], upper[f],
-            places, turns, own, other, scratch, local[f], carrier[f], hip[f], shoulders[f],
-        )  # fmt: skip
+def align_trunks(cut: Cut, lower: ClipArrays, upper: ClipArrays, trunk: TrunkArrays) -> None:
+    """Align the trunk of an upper clip with that of a lower clip, frame by frame."""
+    for f in range(lower.rotations.shape[0]):
+        local, carrier, hip, left, right = align_trunk(
+            cut,
+            lower.offsets[f % lower.offsets.shape[0]],
+            lower.rotations[f],
+            upper.offsets[f % upper.offsets.shape[0]],
+            upper.rotations[f],
+        )
+        put_qua(trunk.local[f], 0, local)
+        put_qua(trunk.carrier[f], 0, carrier)
+        put_qua(trunk.hip[f], 0, hip)
+        put(trunk.shoulders[f, 0], 0, left)
+        put(trunk.shoulders[f, 1], 0, right)
 
 
 @kernel
-def postures(
-    parents: Array, below: Array, above: Array, points: Array, arms: Array, legs: Array,
-    offsets: Array, rotations: Array, shoulders: Array,
-) -> None:  # fmt: skip
-    """shoulders (F, 2, 3) = the arms of a clip as its own hip frame sees them from the attachment."""
-    n_joints = parents.shape[0]
-    places, turns = np.empty((n_joints, 3)), np.empty((n_joints, 4))
-    own = np.empty((points.shape[0], 3))
-    scratch, hip = np.empty((2, 4)), np.empty(4)
-    for f in range(rotations.shape[0]):
-        bones = offsets[f % offsets.shape[0]]
-        _own_points(parents, above, points, bones, rotations[f], places, turns, own)
-        _stance(parents, below, legs, bones, rotations[f], places, turns, hip)
+def find_shoulders(cut: Cut, clip: ClipArrays, shoulders: Out[Floats3D]) -> None:
+    """shoulders (F, 2, 3) = the arms of a clip as its own hip frame sees them from the attachment, metres."""
+    n_joints, n_points = cut.parents.shape[0], cut.points.shape[0]
+    positions, orientations = np.empty((n_joints, 3)), np.empty((n_joints, 4))
+    points = np.empty((n_points, 3))
+    for f in range(clip.rotations.shape[0]):
+        offsets, rotations = clip.offsets[f % clip.offsets.shape[0]], clip.rotations[f]
+        _place_points(cut, offsets, rotations, positions, orientations, points)
+        hip = _find_hip_frame(cut, offsets, rotations, positions, orientations)
+        world = qua(orientations[cut.above[0]], 0)
         for side in range(2):
-            _in_hips(hip, turns[above[0]], own[points.shape[0] - 2 + side], scratch[1], shoulders[f, side])
+            put(shoulders[f, side], 0, _in_hip_frame(hip, world, vec(points[n_points - 2 + side], 0)))
 
 
 @kernel
-def pitch_between(mean: Array, wanted: Array) -> Any:
-    """Angle about x that carries `mean` (2, 3) nearest to `wanted` (2, 3)."""
+def pitch_between(mean: Floats2D, wanted: Floats2D) -> float:
+    """Angle about x that carries `mean` (2, 3) nearest to `wanted` (2, 3), radians."""
     across, along = 0.0, 0.0
     for k in range(2):
         across += mean[k, 1] * wanted[k, 2] - mean[k, 2] * wanted[k, 1]
         along += mean[k, 1] * wanted[k, 1] + mean[k, 2] * wanted[k, 2]
-    return np.arctan2(across, along)
+    return math.atan2(across, along)
 
 
 @kernel
-def with_posture(local: Array, carrier: Array, hip: Array, turn: Array, scratch: Array, out: Array) -> None:
-    """out (4,) = the attachment's local rotation after `turn` (4,), given in H: pelvis' = H turn H^-1 pelvis."""
-    a, b = scratch[0], scratch[1]
-    _multiply(carrier, local, a)
-    a_back = np.empty(4)
-    a_back[0], a_back[1], a_back[2], a_back[3] = hip[0], -hip[1], -hip[2], -hip[3]
-    _multiply(a_back, a, b)
-    _multiply(turn, b, a)
-    _multiply(hip, a, b)
-    a_back[0], a_back[1], a_back[2], a_back[3] = carrier[0], -carrier[1], -carrier[2], -carrier[3]
-    _multiply(a_back, b, out)
-    size = 0.0
-    for k in range(4):
-        size += out[k] * out[k]
-    for k in range(4):
-        out[k] /= np.sqrt(size)
+def rotate_trunk(local: Quat, carrier: Quat, hip: Quat, rotation: Quat) -> Quat:
+    """The attachment's local rotation after a rotation that is given in H: pelvis' = H rotation H^-1 pelvis."""
+    world = mul(hip, mul(rotation, mul(inv(hip), mul(carrier, local))))
+    return unit_qua(mul(inv(carrier), world))

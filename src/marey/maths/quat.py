@@ -26,7 +26,7 @@ from marey.maths._arrays import (
     with_tail,
 )
 from marey.maths._arrays import dot as _dot
-from marey.maths._quat_kernels import (
+from marey.maths._quat_arithmetic import (
     PARALLEL,
     between_kernel,
     inv_rotate_kernel,

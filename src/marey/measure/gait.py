@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton

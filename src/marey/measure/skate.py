@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 from marey.errors import InvalidValue
 from marey.measure.figures import Reading, measures
 from marey.measure.subject import Subject

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.kinematics import World
 from marey.core.motion import Motion

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
 from marey.measure.figures import BODY_JOINTS, Reading, measures

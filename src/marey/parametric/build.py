@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, Ints, as_type, checked_index, frozen, settle
+from marey.core.arrays import Floats, Ints, check_index, check_number, convert_array, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, MareyError, NotBlendable
 from marey.parametric.dense import densified
 from marey.parametric.features import Feature, features_of
@@ -118,7 +117,7 @@ def build_space(
     options: dict[str, Any] = {
         "window": window, "slope_limit": slope_limit, "markers": markers, "max_distance": max_distance, "force": force,
     }  # fmt: skip
-    limits = checked_number(delta, "delta= or --delta"), _checked_count(k, "k=", 1)
+    limits = check_number(delta, "delta= or --delta"), _checked_count(k, "k=", 1)
     n_samples = _checked_count(samples, "samples= or --samples", 0)
     if (values is None) == (feature is None):
         raise InvalidValue("expected either feature= to measure or values= given by hand, and not both")
@@ -147,12 +146,10 @@ def build_space(
             aligned, own, kept = chosen(aligned, keep.tolist())[0], own[keep], kept[keep]
             measured = Measured(densified(aligned), features, staged.moments, aligned.fps)
     shown(0.4)
-    which, weights = sample_weights(
-        own / steps, n_samples, limits[0], checked_number(expand, "expand="), _generator(rng)
-    )
+    which, weights = sample_weights(own / steps, n_samples, limits[0], check_number(expand, "expand="), _generator(rng))
     try:
         reached, blended, shares = measured_samples(
-            measured, own, steps, which, weights, checked_number(spacing, "spacing=")
+            measured, own, steps, which, weights, check_number(spacing, "spacing=")
         )
     except MareyError as error:
         raise InvalidValue(f"the feature of a blend of examples cannot be had: {error}") from error
@@ -161,10 +158,10 @@ def build_space(
         registration=named_again(aligned, given, kept),
         features=features,
         moments=staged.moments,
-        parameters=settle(own),
-        samples=settle(reached),
-        sample_examples=settle(blended),
-        sample_weights=settle(shares),
+        parameters=set_readonly(own),
+        samples=set_readonly(reached),
+        sample_examples=set_readonly(blended),
+        sample_weights=set_readonly(shares),
         scale=steps,
         delta=limits[0],
         k=limits[1],
@@ -234,7 +231,7 @@ def _marks(
     """(n, L) frames of the moments that are found in each motion, and for each pose feature its column."""
     columns: dict[int, int] = {}
     if apexes is not None:
-        given = as_type(apexes, "apexes", np.int64)
+        given = convert_array(apexes, "apexes", np.int64)
         if given.shape != (len(motions),):
             raise InvalidValue(f"apexes must be one frame for each of {len(motions)} motions, got shape {given.shape}")
         for j, (frame, motion) in enumerate(zip(given.tolist(), motions, strict=True)):
@@ -321,12 +318,12 @@ def _own(measured: Measured) -> Floats:
 def _scale(scale: ArrayLike | None, own: Floats, features: Sequence[Feature]) -> Floats:
     units = [unit for feature in features for unit in feature.units]
     if scale is not None:
-        steps: Floats = frozen(np.atleast_1d(as_type(scale, "scale")), "scale", (len(units),))
+        steps: Floats = freeze_array(np.atleast_1d(convert_array(scale, "scale")), "scale", (len(units),))
         if not (steps > 0.0).all():
             raise InvalidValue(f"scale must be above 0 in each dimension, got {steps.tolist()}")
         return steps
     size = np.ptp(own, axis=0)
-    return settle(
+    return set_readonly(
         np.array(
             [
                 STEPS.get(unit) or (_STEP_OF_RANGE * width if width > 0.0 else 1.0)
@@ -337,7 +334,7 @@ def _scale(scale: ArrayLike | None, own: Floats, features: Sequence[Feature]) ->
 
 
 def _tolerance(given: ArrayLike, d: int) -> Floats:
-    numbers = np.atleast_1d(as_type(given, "redundant"))
+    numbers = np.atleast_1d(convert_array(given, "redundant"))
     if numbers.shape not in ((1,), (d,)) or not (np.isfinite(numbers).all() and (numbers > 0.0).all()):
         raise InvalidValue(f"redundant must be a number above 0, or {d} of them, got {given!r}")
     return np.broadcast_to(numbers, (d,))
@@ -358,9 +355,9 @@ def _by_hand(
     motions_of : as they were given, and with names that tell them apart.
     """
     given, motions = motions_of
-    table = as_type(values, "values")
+    table = convert_array(values, "values")
     table = table[:, None] if table.ndim == 1 else table
-    table = frozen(table, "values", (len(motions), None))
+    table = freeze_array(table, "values", (len(motions), None))
     d = table.shape[1]
     named = tuple(names) or tuple(f"value {k}" for k in range(d))
     if len(named) != d:
@@ -380,7 +377,7 @@ def _by_hand(
 
 
 def _checked_count(value: Any, what: str, least: int) -> int:
-    count = checked_index(value, what)
+    count = check_index(value, what)
     if not least <= count <= _MOST_SAMPLES:
         raise InvalidValue(f"{what} must be from {least} to {_MOST_SAMPLES:,}, got {count}")
     return count

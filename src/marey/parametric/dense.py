@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints, settle
+from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
@@ -29,7 +29,9 @@ def densified(reg: RegistrationCurve) -> RegistrationCurve:
     times = math.ceil(_RATE / reg.fps - 1e-9)
     if times < 2 or reg.cyclic:
         return reg
-    return replace(reg, motions=tuple(_dense(motion, times) for motion in reg.motions), crops=settle(reg.crops * times))
+    return replace(
+        reg, motions=tuple(_dense(motion, times) for motion in reg.motions), crops=set_readonly(reg.crops * times)
+    )
 
 
 def _dense(motion: Motion, times: int) -> Motion:
@@ -43,10 +45,10 @@ def _dense(motion: Motion, times: int) -> Motion:
     ]
     return replace(
         motion,
-        root_positions=settle(_curve(motion.root_positions, times)),
-        rotations=settle(rotations / np.linalg.norm(rotations, axis=2, keepdims=True)),
+        root_positions=set_readonly(_curve(motion.root_positions, times)),
+        rotations=set_readonly(rotations / np.linalg.norm(rotations, axis=2, keepdims=True)),
         fps=motion.fps * times,
-        bone_offsets=None if bones is None else settle(_curve(bones, times)),
+        bone_offsets=None if bones is None else set_readonly(_curve(bones, times)),
         contacts=None if contacts is None else Contacts(contacts.points, contacts.mask[nearest]),
         labels=Labels(tuple(labels)),
     )

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 from marey.core.kinematics import World
 from marey.core.motion import Motion
+from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import left_axis
 from marey.errors import InvalidValue, MareyError, UnknownName, similar
 from marey.maths import quat, rigid2d
 from marey.parametric.points import joint_of, path_of
@@ -166,7 +166,7 @@ class Feature:
 
 def start_frames(skeleton: Skeleton, world: World) -> Floats:
     """(B, 3) rigid2d of poses: where the hips are on the floor, and which way the figure faces."""
-    left = left_axis(skeleton, world.positions)
+    left = find_left_axis(skeleton, world.positions)
     hips = world.positions[:, skeleton.roles["hips"]]
     return np.stack([np.arctan2(-left[:, 2], left[:, 0]), hips[:, 0], hips[:, 2]], axis=1)
 

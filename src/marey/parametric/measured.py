@@ -17,13 +17,14 @@ import numpy as np
 from marey.blend.advance import knot_slopes
 from marey.blend.blend import Track, compose
 from marey.blend.weights import speed_shares
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 from marey.core.kinematics import World
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.parametric.dense import value_between
 from marey.parametric.features import Feature
+from marey.parametric.track_kernels import Quadrature, find_frame_places, find_span_ends
 from marey.register.along import chosen
 from marey.register.registration import RegistrationCurve
 
@@ -31,9 +32,8 @@ __all__ = ["Measured", "frames_of"]
 
 # What a blend ends short of a frame by, and still has it, as `marey.blend` counts.
 _LATE = 1e-6
-_NODES, _WEIGHTS = (
-    0.5 * (part + shift) for part, shift in zip(np.polynomial.legendre.leggauss(12), (1.0, 0.0), strict=True)
-)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+_RULE = Quadrature(0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS)
 # Frames laid into one track at most, to bound the memory that this takes.
 _MOST_FRAMES = 20_000
 
@@ -44,18 +44,16 @@ def frames_of(reg: RegistrationCurve, weights: Floats, fps: float | None = None)
     They are those that `marey.blend` makes of each at `fps`, or at the rate of the motions; one round of it if the
     registration is cyclic.
     """
-    from marey.parametric import track_kernels
-
     rate = reg.fps if fps is None else fps
     slopes = knot_slopes(reg.timewarp.points)
     shares = speed_shares(weights, slopes)
     borders = np.empty((len(weights), len(slopes)))
-    track_kernels.span_ends(slopes, shares, _NODES, _WEIGHTS, borders)
+    find_span_ends(slopes, shares, _RULE, borders)
     frames = borders[:, -1] * rate
     counts = np.ceil(frames - _LATE) if reg.cyclic else np.floor(frames + _LATE) + 1
     starts = np.concatenate([[0], np.cumsum(np.maximum(counts, 1).astype(np.int64))])
     u = np.empty(starts[-1])
-    track_kernels.frame_places(slopes, shares, borders, starts, rate, _NODES, _WEIGHTS, u)
+    find_frame_places(slopes, shares, borders, starts, rate, _RULE, u)
     return u, starts
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from marey.core._arrays import Ints
+from marey.core.arrays import Ints
 from marey.core.motion import Motion
 from marey.errors import MareyWarning
 from marey.register.registration import RegistrationCurve

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 
 __all__ = ["Blends", "measured_samples", "random_weights", "sample_weights", "thin_samples"]
 

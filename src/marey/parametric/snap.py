@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Ints
+from marey.core.arrays import Ints
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.parametric.features import MOMENTS, Feature, extreme_near

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.blend.blend import Track, compose, held, inputs_record
-from marey.core._arrays import Floats, Ints, as_type, checked_index, frozen, rebuilt, settle
+from marey.core.arrays import Floats, Ints, check_index, convert_array, freeze_array, reduce_frozen, set_readonly
 from marey.core.motion import Motion
-from marey.edit._figure import place
+from marey.core.placement import find_placement
 from marey.errors import InvalidValue, MareyWarning
 from marey.maths import rigid2d
 from marey.parametric.dense import densified
@@ -59,12 +59,12 @@ class Reachable:
 
     def distance(self, target: ArrayLike) -> float:
         """How far a target (d,) is from the nearest sample, in units of `within`."""
-        given = frozen(target, "target", (len(self.names),))
+        given = freeze_array(target, "target", (len(self.names),))
         return float(np.linalg.norm((self.samples - given) / self.within, axis=1).min())
 
     def __contains__(self, target: ArrayLike) -> bool:
         if self.by_hand:
-            given = frozen(target, "target", (len(self.names),))
+            given = freeze_array(target, "target", (len(self.names),))
             return bool(((self.low <= given) & (given <= self.high)).all())
         return self.distance(target) <= 1.0
 
@@ -163,13 +163,13 @@ class ParametricMotion:
         n, d = self.registration.n_motions, sum(feature.n_dims for feature in self.features)
         if len(self.features) != len(self.moments):
             raise InvalidValue(f"{len(self.features)} features need as many moments, got {len(self.moments)}")
-        put(self, "parameters", frozen(self.parameters, "parameters", (n, d)))
-        put(self, "samples", frozen(self.samples, "samples", (None, d)))
+        put(self, "parameters", freeze_array(self.parameters, "parameters", (n, d)))
+        put(self, "samples", freeze_array(self.samples, "samples", (None, d)))
         m = len(self.samples)
-        put(self, "sample_examples", frozen(self.sample_examples, "sample_examples", (m, None), np.int64))
-        put(self, "sample_weights", frozen(self.sample_weights, "sample_weights", self.sample_examples.shape))
-        put(self, "scale", frozen(self.scale, "scale", (d,)))
-        put(self, "kept", frozen(np.arange(n) if self.kept is None else self.kept, "kept", (n,), np.int64))
+        put(self, "sample_examples", freeze_array(self.sample_examples, "sample_examples", (m, None), np.int64))
+        put(self, "sample_weights", freeze_array(self.sample_weights, "sample_weights", self.sample_examples.shape))
+        put(self, "scale", freeze_array(self.scale, "scale", (d,)))
+        put(self, "kept", freeze_array(np.arange(n) if self.kept is None else self.kept, "kept", (n,), np.int64))
         put(self, "_dense", densified(self.registration))
         if not m or self.sample_examples.min() < 0 or self.sample_examples.max() >= n:
             raise InvalidValue(f"samples must be blends of the examples 0 to {n - 1}")
@@ -177,7 +177,7 @@ class ParametricMotion:
             raise InvalidValue(f"scale must be above 0 in each dimension, got {self.scale.tolist()}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __repr__(self) -> str:
         n = self.registration.n_motions
@@ -215,8 +215,8 @@ class ParametricMotion:
             self.units,
             self.parameters,
             self.samples,
-            settle(self.samples.min(axis=0)),
-            settle(self.samples.max(axis=0)),
+            set_readonly(self.samples.min(axis=0)),
+            set_readonly(self.samples.max(axis=0)),
             self.scale,
             self._by_hand,
         )
@@ -325,11 +325,11 @@ class ParametricMotion:
         measured = self._measured()
         return Reached(
             asked.target,
-            settle(asked.aimed),
-            settle(measured.of_motion(asked.motion, asked.u)),
-            settle(measured.at_own_moments(asked.motion)),
+            set_readonly(asked.aimed),
+            set_readonly(measured.of_motion(asked.motion, asked.u)),
+            set_readonly(measured.at_own_moments(asked.motion)),
             self.units,
-            settle(asked.weights),
+            set_readonly(asked.weights),
             asked.is_projected,
         )
 
@@ -394,19 +394,19 @@ class ParametricMotion:
         u, _ = frames_of(sub, table[None], rate)
         made, _ = compose(sub, Track(np.arange(len(u)) / rate, u, np.broadcast_to(table, (len(u), len(table)))), rate)
         # The blend stands where one of its examples was recorded, and with other weights another one.
-        there = frozen(_START if start is None else start, "start", (3,))
-        made = made.moved(rigid2d.between(place(made.skeleton, made[:1].world(), 0), there))
+        there = freeze_array(_START if start is None else start, "start", (3,))
+        made = made.moved(rigid2d.between(find_placement(made.skeleton, made[:1].world(), 0), there))
         given, _ = chosen(self.registration, which.tolist())
         step = {"inputs": inputs_record(given), "distance": float(given.distance), "weights": table.tolist()}
         made = replace(made, source=made.source.with_step(op="blend", **step))
         return held(made) if clean else made, u
 
     def _checked(self, target: Any) -> Floats:
-        given = np.atleast_1d(as_type(target, "target"))
+        given = np.atleast_1d(convert_array(target, "target"))
         if given.shape != (self.n_dims,):
             got = f"{given.size} numbers" if given.ndim == 1 else f"shape {given.shape}"
             raise InvalidValue(f"a target needs {self.n_dims} numbers ({', '.join(self._told_names())}), got {got}")
-        return frozen(given, "target", (self.n_dims,))
+        return freeze_array(given, "target", (self.n_dims,))
 
     def _told_names(self) -> list[str]:
         return [f"{name} in {unit}" if unit else name for name, unit in zip(self.names, self.units, strict=True)]
@@ -437,7 +437,7 @@ def _by_unit(units: tuple[str, ...], off: Floats) -> dict[str, float]:
 def _checked_steps(refine: bool | int) -> int:
     if isinstance(refine, bool | np.bool_):
         return _STEPS if refine else 0
-    steps = checked_index(refine, "refine= or --refine")
+    steps = check_index(refine, "refine= or --refine")
     if not 0 <= steps <= _MOST_STEPS:
         raise InvalidValue(f"refine= or --refine must be True, False or 0 to {_MOST_STEPS} steps, got {steps}")
     return steps

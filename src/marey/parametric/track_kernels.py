@@ -1,13 +1,13 @@
-"""Compiled loops of `parametric`: plain arrays in, results written into the last arguments.
+"""When the frames of blends under constant weights are.
 
 Key: x = place within a span of the timewarp, 0 to 1; m = number of spans; low, high = slopes at a span's ends.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import Floats1D, Floats2D, Ints1D, Out, helper, kernel
 
 Array = Any
 
@@ -18,7 +18,14 @@ _SETTLED = 1e-13
 _PANELS = 6
 
 
-@inner
+class Quadrature(NamedTuple):
+    """Gauss quadrature from 0 to 1: nodes and weights (Q,)."""
+
+    nodes: Floats1D
+    weights: Floats1D
+
+
+@helper
 def _pace(low: Array, high: Array, shares: Array, x: float) -> float:
     """dt/dx times m at a place."""
     flow = 0.0
@@ -28,17 +35,17 @@ def _pace(low: Array, high: Array, shares: Array, x: float) -> float:
     return 1.0 / flow
 
 
-@inner
-def _between(low: Array, high: Array, shares: Array, a: float, b: float, nodes: Array, weights: Array) -> float:
-    """m times the seconds from place a to place b, by Gauss quadrature."""
+@helper
+def _integrate(low: Array, high: Array, shares: Array, a: float, b: float, rule: Quadrature) -> float:
+    """m times the seconds from place a to place b."""
     total = 0.0
-    for k in range(nodes.shape[0]):
-        total += weights[k] * _pace(low, high, shares, a + (b - a) * nodes[k])
+    for k in range(rule.nodes.shape[0]):
+        total += rule.weights[k] * _pace(low, high, shares, a + (b - a) * rule.nodes[k])
     return total * (b - a)
 
 
 @kernel
-def span_ends(slopes: Array, shares: Array, nodes: Array, weights: Array, borders: Array) -> None:
+def find_span_ends(slopes: Floats2D, shares: Floats2D, rule: Quadrature, borders: Out[Floats2D]) -> None:
     """Seconds (B, m + 1) of B blends at the borders of the spans, from slopes (m + 1, n) and shares (B, n)."""
     m = slopes.shape[0] - 1
     for b in range(shares.shape[0]):
@@ -47,13 +54,19 @@ def span_ends(slopes: Array, shares: Array, nodes: Array, weights: Array, border
             total = 0.0
             for part in range(_PANELS):
                 first, last = part / _PANELS, (part + 1) / _PANELS
-                total += _between(slopes[span], slopes[span + 1], shares[b], first, last, nodes, weights)
+                total += _integrate(slopes[span], slopes[span + 1], shares[b], first, last, rule)
             borders[b, span + 1] = borders[b, span] + total / m
 
 
 @kernel
-def frame_places(
-    slopes: Array, shares: Array, borders: Array, starts: Array, fps: float, nodes: Array, weights: Array, u: Array
+def find_frame_places(
+    slopes: Floats2D,
+    shares: Floats2D,
+    borders: Floats2D,
+    starts: Ints1D,
+    fps: float,
+    rule: Quadrature,
+    u: Out[Floats1D],
 ) -> None:
     """u of the frames of B blends, those of blend b in rows starts[b] to starts[b + 1]."""
     m = slopes.shape[0] - 1
@@ -67,11 +80,11 @@ def frame_places(
             low, high = slopes[span], slopes[span + 1]
             place = min(x + (wanted - t) * m / _pace(low, high, shares[b], x), 1.0)
             for _ in range(_NEWTON_STEPS):
-                late = t + _between(low, high, shares[b], x, place, nodes, weights) / m - wanted
+                late = t + _integrate(low, high, shares[b], x, place, rule) / m - wanted
                 step = late * m / _pace(low, high, shares[b], place)
                 place = min(max(place - step, x), 1.0)
                 if abs(step) < _SETTLED:
                     break
-            t += _between(low, high, shares[b], x, place, nodes, weights) / m
+            t += _integrate(low, high, shares[b], x, place, rule) / m
             x = place
             u[starts[b] + f] = (span + x) / m

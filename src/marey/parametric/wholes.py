@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.kinematics import World
 from marey.core.motion import Motion
-from marey.edit._figure import facing
+from marey.core.placement import find_facing
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
 from marey.parametric.points import CENTRE_OF_MASS, joint_of, path_of
@@ -57,7 +57,7 @@ def _travelled(motion: Motion, world: World, joint: str, which: str) -> float:
 
 
 def _turn(motion: Motion, world: World, joint: str, which: str) -> float:
-    yaw = facing(motion.skeleton, world.positions)
+    yaw = find_facing(motion.skeleton, world.positions)
     return float(yaw[-1] - yaw[0])
 
 

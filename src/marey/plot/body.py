@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.clean import find_floor
-from marey.core._arrays import Bools, Floats, Ints, checked_index
+from marey.core.arrays import Bools, Floats, Ints, check_index
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
@@ -93,8 +93,8 @@ def floor_height(motion: Motion, positions: Floats) -> float:
 
 def span(motion: Motion, start: int, stop: int | None) -> tuple[int, int]:
     """Checked half-open frames; `stop` None is the end."""
-    first = checked_index(start, "start")
-    last = len(motion) if stop is None else checked_index(stop, "stop")
+    first = check_index(start, "start")
+    last = len(motion) if stop is None else check_index(stop, "stop")
     if not 0 <= first < last <= len(motion):
         raise InvalidValue(
             f"expected frames 0 <= start < stop <= {len(motion)} of {motion.name!r}, got {first} to {last}"

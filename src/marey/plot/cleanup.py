@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.clean import point_paths
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnknownName, similar

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.clean import contact_points, detect_contacts, point_paths
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, JointNotFound

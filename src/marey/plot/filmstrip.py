@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.clean import point_paths
-from marey.core._arrays import Floats, checked_index
+from marey.core.arrays import Floats, check_index
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.plot.body import UP, Body, forward, mean_heading, see_body, span
@@ -91,7 +91,7 @@ def draw_filmstrip(
     front : add a row of the same poses from the front.
     """
     first, last = span(motion, start, stop)
-    if n_poses is not None and not 1 <= checked_index(n_poses, "n_poses") <= MOST_POSES:
+    if n_poses is not None and not 1 <= check_index(n_poses, "n_poses") <= MOST_POSES:
         raise InvalidValue(f"a filmstrip has 1 to {MOST_POSES} poses, got {n_poses}")
     strip = _plan(motion, first, last, n_poses)
     if strip.travels:

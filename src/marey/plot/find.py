@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, checked_index
+from marey.core.arrays import Floats, check_index
 from marey.errors import InvalidValue, MareyError
 from marey.find.found import Found
 from marey.find.suggest import Suggestion
@@ -55,7 +55,7 @@ def draw_matches(found: Found, *, most: int = 12, n_poses: int = 7) -> Figure:
     most : rows; of more matches, some of every distance are drawn, the nearest and the farthest among them.
     n_poses : poses in a row, at least 2.
     """
-    if checked_index(most, "most") < 1 or checked_index(n_poses, "n_poses") < 2:
+    if check_index(most, "most") < 1 or check_index(n_poses, "n_poses") < 2:
         raise InvalidValue(f"expected at least 1 row and 2 poses, got {most} and {n_poses}")
     rows = list(range(len(found)))
     if len(rows) > most:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 from marey.errors import InvalidValue
 from marey.graph import Edges, Followed, MotionGraph, Walk, connectivity
 from marey.graph.figures import own_threshold

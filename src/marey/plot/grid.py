@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.compare import Clouds, DistanceGrid
-from marey.core._arrays import Bools, Floats, Ints, as_type
+from marey.core.arrays import Bools, Floats, Ints, convert_array
 from marey.errors import InvalidValue
 from marey.plot.style import NOTE, NOTE_SIZE, WIDTH, StrPath, check_suffix, new_figure, styled, write_figure
 
@@ -169,7 +169,7 @@ def _name(clouds: Clouds, default: str) -> str:
 
 
 def _path(cells: ArrayLike, shape: tuple[int, ...]) -> Ints:
-    path: Ints = as_type(cells, "cells of a path", np.int64)
+    path: Ints = convert_array(cells, "cells of a path", np.int64)
     if path.ndim != 2 or path.shape[1] != 2 or len(path) == 0:
         raise InvalidValue(f"cells of a path must have shape (any, 2), at least one of them, got {path.shape}")
     if (path < 0).any() or (path >= np.array(shape)).any():
@@ -178,7 +178,7 @@ def _path(cells: ArrayLike, shape: tuple[int, ...]) -> Ints:
 
 
 def _region(region: ArrayLike, shape: tuple[int, ...]) -> Bools:
-    mask: Bools = as_type(region, "region", np.bool_)
+    mask: Bools = convert_array(region, "region", np.bool_)
     if mask.shape != shape:
         raise InvalidValue(f"region must have the grid's shape {shape}, got {mask.shape}")
     return mask

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.limb import find_hinge, hinge_angle
 from marey.core.motion import Motion
 from marey.core.roles import ROLE_NAMES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.plot.body import Body, see_body, spans
 from marey.plot.style import (

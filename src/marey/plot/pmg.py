@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.control.lengths import clip_lengths
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.edit._figure import left_axis
+from marey.core.placement import find_left_axis
 from marey.errors import InvalidValue
 from marey.plot.pmg_costs import COSTS, draw_histogram, mark_level
 from marey.plot.style import (
@@ -359,7 +359,7 @@ def _draw_ghost(axes: Axes, motion: Motion, frame: int, strength: float) -> None
             side = LEFT if a.startswith("left") and b.startswith("left") else RIGHT if b.startswith("right") else MIDDLE
             colour = MIDDLE if a[:4] != b[:4] else side
             axes.plot(ends[:, 2], ends[:, 0], color=shade(colour, strength), lw=1.3, zorder=3)
-    left = left_axis(motion.skeleton, world)
+    left = find_left_axis(motion.skeleton, world)
     hips = world[roles["hips"]]
     ahead = hips + 0.22 * np.array([-left[2], 0.0, left[0]])
     axes.plot([hips[2], ahead[2]], [hips[0], ahead[0]], color=shade(MIDDLE, strength), lw=1.0, zorder=3)

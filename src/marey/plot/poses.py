@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Circle
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.plot.body import UP, Body
 from marey.plot.style import SIDES, shade
 

@@ -9,7 +9,7 @@ from matplotlib import colormaps
 from matplotlib.colors import ListedColormap
 
 from marey.control.reach import Reach
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import InvalidValue, NoResult
 from marey.plot.style import LEFT, MIDDLE, NOTE, NOTE_SIZE, StrPath, check_suffix, new_figure, styled, write_figure
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.clean import detect_contacts, point_paths
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.plot.body import Body, floor_height, forward, see_body

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from marey.control.trials import StreamFigures
 from marey.control.trials_gait import lean
-from marey.core._arrays import frozen
+from marey.core.arrays import freeze_array
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.plot.style import (
@@ -168,8 +168,8 @@ def draw_punches(
     reachable : (n,) whether a target was within reach; those that were not are drawn as squares. All by default.
     within : metres, what counts as hit.
     """
-    wanted = frozen(targets, "targets", (None, 3))
-    came = frozen(hands, "hands", (len(wanted), 3))
+    wanted = freeze_array(targets, "targets", (None, 3))
+    came = freeze_array(hands, "hands", (len(wanted), 3))
     inside = np.ones(len(wanted), dtype=bool) if reachable is None else np.asarray(reachable, dtype=bool)
     if inside.shape != (len(wanted),) or not len(wanted):
         raise InvalidValue(f"expected one flag for each of at least one target, got {inside.shape} for {len(wanted)}")

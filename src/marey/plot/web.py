@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from marey.core._arrays import Ints
+    from marey.core.arrays import Ints
 
 _COLOURS = "cividis"
 _CHAIN, _BRIDGE, _MINIMUM = "#d1195e", LEFT, "#7fdcff"

@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
+from marey.core.placement import bake_hips_into_root, find_facing
 from marey.core.source import Source
-from marey.edit._figure import facing, rooted
 from marey.errors import InvalidValue, NoResult
 from marey.maths import quat, rigid2d
 from marey.parametric.space import ParametricMotion
+from marey.pmg.gait_kernels import interpolate_rows, mix_values, place_frames, solve_weights
 from marey.pmg.space import checked_box
 from marey.pmg.stance import soles_of
 
@@ -93,23 +94,23 @@ class ActionSpace:
         if len(self.units) != d:
             raise InvalidValue(f"{d} parameters need as many units, got {len(self.units)}")
         n, g = np.shape(self.heights)
-        put(self, "parameters", frozen(self.parameters, "parameters", (n, d)))
-        put(self, "turns", frozen(self.turns, "turns", (n, g, len(self.base.skeleton), 4)))
-        put(self, "heights", frozen(self.heights, "heights", (n, g)))
-        put(self, "ways", frozen(self.ways, "ways", (n, g, 3)))
-        put(self, "times", frozen(self.times, "times", (n, g)))
-        put(self, "contacts", frozen(self.contacts, "contacts", (n, g, None)))
-        put(self, "bandwidth", frozen(self.bandwidth, "bandwidth", (d,)))
+        put(self, "parameters", freeze_array(self.parameters, "parameters", (n, d)))
+        put(self, "turns", freeze_array(self.turns, "turns", (n, g, len(self.base.skeleton), 4)))
+        put(self, "heights", freeze_array(self.heights, "heights", (n, g)))
+        put(self, "ways", freeze_array(self.ways, "ways", (n, g, 3)))
+        put(self, "times", freeze_array(self.times, "times", (n, g)))
+        put(self, "contacts", freeze_array(self.contacts, "contacts", (n, g, None)))
+        put(self, "bandwidth", freeze_array(self.bandwidth, "bandwidth", (d,)))
         low, high = checked_box(self.low, self.high, self.names, self.units)
         put(self, "low", low)
         put(self, "high", high)
-        put(self, "misses", frozen(self.misses, "misses", (*(None,) * d, d)))
+        put(self, "misses", freeze_array(self.misses, "misses", (*(None,) * d, d)))
         if not (self.bandwidth > 0.0).all():
             raise InvalidValue(f"bandwidth must be above 0, got {self.bandwidth.tolist()}")
         bare_parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts)
         ways = (self.ways, self.times[..., None])
         put(self, "_values", np.concatenate([*bare_parts, *ways], axis=2))
-        put(self, "_values", settle(np.concatenate([*bare_parts, *self._own_feet(), *ways], axis=2)))
+        put(self, "_values", set_readonly(np.concatenate([*bare_parts, *self._own_feet(), *ways], axis=2)))
         bare: dict[str, Any] = {
             "path": "", "channel_values": None, "frame_time_text": None, "evidence": (), "provenance": (),
         }  # fmt: skip
@@ -144,7 +145,7 @@ class ActionSpace:
         bandwidth : (d,) what counts as near; by default half of the usual way from example to example.
         """
         reg = motion.registration
-        base = rooted(reg.motions[0])
+        base = bake_hips_into_root(reg.motions[0])
         if base.skeleton.roles["hips"] != 0:
             raise InvalidValue(
                 f"a space of actions needs figures whose hips are joint 0, but {base.name!r} has them at joint "
@@ -158,16 +159,17 @@ class ActionSpace:
         u = np.linspace(0.0, 1.0, count)
         seconds = reg.timewarp(u)
         rows = [_sampled(each, seconds[:, j]) for j, each in enumerate(reg.motions)]
-        turns, heights, ways, contacts = (settle(np.stack([row[k] for row in rows])) for k in range(4))
+        turns, heights, ways, contacts = (set_readonly(np.stack([row[k] for row in rows])) for k in range(4))
         sides = np.where((turns * turns[:1]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
         spread = np.ptp(motion.parameters, axis=0)
         if not (spread > 0.0).all():
             raise NoResult(f"the examples do not differ in {called[int(np.argmin(spread))]}; it cannot be a parameter")
         usual = spread / max(1.0, len(rows) ** (1.0 / d) - 1.0)
-        near = _NEAR * usual if bandwidth is None else frozen(np.atleast_1d(bandwidth), "bandwidth", (d,))
+        near = _NEAR * usual if bandwidth is None else freeze_array(np.atleast_1d(bandwidth), "bandwidth", (d,))
         space = cls(
-            base, called, tuple(units) or motion.units, motion.parameters, settle(turns * sides), heights, ways,
-            settle(seconds.T - seconds[0][:, None]), contacts, near, np.zeros(d), np.ones(d), np.zeros((*(2,) * d, d)),
+            base, called, tuple(units) or motion.units, motion.parameters, set_readonly(turns * sides), heights, ways,
+            set_readonly(seconds.T - seconds[0][:, None]), contacts, near, np.zeros(d), np.ones(d),
+            np.zeros((*(2,) * d, d)),
             tuple(each.name for each in reg.motions),
         )  # fmt: skip
         least, most = _ranges(space, low, high)
@@ -176,15 +178,13 @@ class ActionSpace:
 
     def weights(self, target: ArrayLike) -> Floats:
         """(n,) weights of the examples, none negative, with sum 1."""
-        wanted = frozen(np.atleast_1d(target), "target", (len(self.names),))
+        wanted = freeze_array(np.atleast_1d(target), "target", (len(self.names),))
         return self._tilted(wanted - self._miss(wanted))
 
     def _tilted(self, wanted: Floats) -> Floats:
-        from marey.pmg import gait_kernels
-
         off = (self.parameters - wanted) / self.bandwidth
         out, room = np.empty(len(off)), np.empty(len(off))
-        gait_kernels.tilt(off, -0.5 * (off**2).sum(axis=1), _MOST_TILTS, _SOLVED, _LEAST_SHARE, room, out)
+        solve_weights(off, -0.5 * (off**2).sum(axis=1), _MOST_TILTS, _SOLVED, _LEAST_SHARE, room, out)
         return out
 
     def _miss(self, wanted: Floats) -> Floats:
@@ -214,25 +214,29 @@ class ActionSpace:
 
     def _blended(self, weights: Floats, name: str) -> tuple[Motion, Floats]:
         """The blend, and (G,) seconds of its points."""
-        from marey.pmg import gait_kernels
-
         base, n_joints = self.base, self.turns.shape[2]
         mixed = np.empty((self._values.shape[1], self._values.shape[2]))
-        gait_kernels.mix(weights, self._values, mixed)
+        mix_values(weights, self._values, mixed)
         self._carry(mixed)
         seconds = mixed[:, -1]
         n_frames = int(np.floor(seconds[-1] * base.fps + 1e-6)) + 1
         rows = np.interp(np.arange(n_frames) / base.fps, seconds, np.arange(len(mixed)))
         made = np.empty((n_frames, mixed.shape[1]))
-        gait_kernels.between(mixed, rows, made)
+        interpolate_rows(mixed, rows, made)
         roots, turns = np.empty((n_frames, 3)), np.empty((n_frames, n_joints, 4))
-        gait_kernels.place(made, np.ascontiguousarray(made[:, -4:-1]), n_joints, roots, turns)
+        place_frames(made, np.ascontiguousarray(made[:, -4:-1]), n_joints, roots, turns)
         contacts = None
         if base.contacts is not None and self.contacts.shape[2]:
             first = 4 * n_joints + 1
             contacts = Contacts(base.contacts.points, made[:, first : first + self.contacts.shape[2]] > 0.5)
         motion = Motion(
-            base.skeleton, settle(roots), settle(turns), base.fps, name=name, contacts=contacts, source=self._source
+            base.skeleton,
+            set_readonly(roots),
+            set_readonly(turns),
+            base.fps,
+            name=name,
+            contacts=contacts,
+            source=self._source,
         )
         return motion, seconds
 
@@ -245,11 +249,9 @@ class ActionSpace:
 
     def _points(self, values: Floats) -> Floats:
         """(G, K, 3) contact points of one motion's values (G, C), as seen from the first pose."""
-        from marey.pmg import gait_kernels
-
         assert self.base.contacts is not None
         roots, turns = np.empty((len(values), 3)), np.empty((len(values), self.turns.shape[2], 4))
-        gait_kernels.place(values, np.ascontiguousarray(values[:, -4:-1]), turns.shape[1], roots, turns)
+        place_frames(values, np.ascontiguousarray(values[:, -4:-1]), turns.shape[1], roots, turns)
         return soles_of(self.base.skeleton, self.base.contacts.points).points(turns) + roots[:, None]
 
     def _carry(self, mixed: Floats) -> None:
@@ -286,9 +288,9 @@ def _sampled(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Floats, F
     """Turns, heights, ways and contacts of a motion at moments (G,), as seen from the first of them."""
     from scipy.interpolate import CubicSpline
 
-    carried = rooted(motion)
+    carried = bake_hips_into_root(motion)
     frames = np.arange(len(carried))
-    heading = facing(carried.skeleton, carried.world().positions)
+    heading = find_facing(carried.skeleton, carried.world().positions)
     lone = np.stack([np.cos(0.5 * heading), 0 * heading, np.sin(0.5 * heading), 0 * heading], axis=-1)
     rotations = carried.rotations.copy()
     rotations[:, 0] = quat.inv_mul(lone, rotations[:, 0])
@@ -325,15 +327,15 @@ def _ranges(space: ActionSpace, low: ArrayLike | None, high: ArrayLike | None) -
     """The ranges given, or the largest box, in proportion to the examples' own, whose corners can be met."""
     given = space.parameters
     d = len(space.names)
-    least = given.min(axis=0) if low is None else frozen(np.atleast_1d(low), "low", (d,))
-    most = given.max(axis=0) if high is None else frozen(np.atleast_1d(high), "high", (d,))
+    least = given.min(axis=0) if low is None else freeze_array(np.atleast_1d(low), "low", (d,))
+    most = given.max(axis=0) if high is None else freeze_array(np.atleast_1d(high), "high", (d,))
     if low is not None and high is not None:
         return least, most
     found = [_largest(space, least, most, middle) for middle in (0.5 * (least + most), given.mean(axis=0))]
     low_end, high_end = max(found, key=lambda box: float((box[1] - box[0]).prod()))
     if not (high_end > low_end).all():
         raise NoResult("no box of parameters can be met by these examples; give more of them, or low and high")
-    return settle(low_end), settle(high_end)
+    return set_readonly(low_end), set_readonly(high_end)
 
 
 def _largest(space: ActionSpace, least: Floats, most: Floats, middle: Floats) -> tuple[Floats, Floats]:
@@ -373,4 +375,4 @@ def _aimed(space: ActionSpace, measure: Measure | None) -> ActionSpace:
             if size < 1e-3:
                 break
             miss = miss + left
-    return replace(space, misses=settle(misses))
+    return replace(space, misses=set_readonly(misses))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marey.compare.clouds import point_clouds
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NoResult
 from marey.pmg.costs import Seams, best_pairs, usual_height, windows
@@ -206,11 +206,11 @@ def free_part(
 
 def check_alike(motions: Sequence[Motion], names: Sequence[str]) -> None:
     """Refuse nodes of different figures or rates."""
-    from marey.edit._figure import check_same_body
+    from marey.core.placement import check_same_skeleton
 
     first = motions[0]
     for motion, name in zip(motions[1:], names[1:], strict=True):
-        check_same_body(first.skeleton, motion.skeleton, f"a graph with the nodes {names[0]!r} and {name!r}")
+        check_same_skeleton(first.skeleton, motion.skeleton, f"a graph with the nodes {names[0]!r} and {name!r}")
         if motion.fps != first.fps:
             raise InvalidValue(
                 f"node {name!r} has {motion.fps:g} frames per second, {names[0]!r} has {first.fps:g}; resample one"

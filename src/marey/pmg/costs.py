@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey.compare.clouds import Clouds, chosen_joints, frame_weights
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.contacts import Contacts
 from marey.core.kinematics import World, forward_kinematics
 from marey.core.motion import Motion

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Floats, frozen, rebuilt
+from marey.core.arrays import Floats, freeze_array, reduce_frozen
 from marey.errors import InvalidValue
 from marey.parametric.neighbours import neighbour_shares
 
@@ -71,14 +71,14 @@ class Edge:
             put(self, name, _in_digits(getattr(self, name)))
         for name in ("good", "bad", "worst"):
             put(self, name, float(f"{getattr(self, name):.{_DIGITS}g}"))
-        put(self, "parameters", frozen(self.parameters, "parameters of an edge", (None, None)))
+        put(self, "parameters", freeze_array(self.parameters, "parameters of an edge", (None, None)))
         n, d = self.parameters.shape
-        put(self, "low", frozen(self.low, "low ends of an edge's boxes", (n, None)))
-        put(self, "high", frozen(self.high, "high ends of an edge's boxes", self.low.shape))
-        put(self, "surest", frozen(self.surest, "best targets of an edge", self.low.shape))
-        put(self, "moments", frozen(self.moments, "moments of an edge", (n, 2)))
-        put(self, "scale", frozen(self.scale, "scale of an edge", (d,)))
-        put(self, "costs", frozen(self.costs, "costs of an edge", (None,)))
+        put(self, "low", freeze_array(self.low, "low ends of an edge's boxes", (n, None)))
+        put(self, "high", freeze_array(self.high, "high ends of an edge's boxes", self.low.shape))
+        put(self, "surest", freeze_array(self.surest, "best targets of an edge", self.low.shape))
+        put(self, "moments", freeze_array(self.moments, "moments of an edge", (n, 2)))
+        put(self, "scale", freeze_array(self.scale, "scale of an edge", (d,)))
+        put(self, "costs", freeze_array(self.costs, "costs of an edge", (None,)))
         check_thresholds(self.good, self.bad)
         if not n or (self.low > self.high).any() or not (self.scale > 0.0).all():
             raise InvalidValue(f"the edge from {self.source!r} to {self.target!r} has an empty box")
@@ -86,7 +86,7 @@ class Edge:
             raise InvalidValue(f"the edge from {self.source!r} to {self.target!r} has moments outside 0 to 1")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.parameters)

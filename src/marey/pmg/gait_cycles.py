@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
-from marey.edit._figure import facing, rooted
+from marey.core.placement import bake_hips_into_root, find_facing
 from marey.errors import InvalidValue
 from marey.layer.gait import gait_of
 from marey.maths import quat
@@ -85,13 +85,13 @@ def cut(motion: Motion, margin: float, usual: Floats | None = None, part: Part =
         raise InvalidValue(f"the margin of a cycle must be above 0 and at most 0.5 cycles, got {margin:g}")
     from scipy.interpolate import CubicSpline
 
-    carried = _hips_first(rooted(motion))
+    carried = _hips_first(bake_hips_into_root(motion))
     phase, first, last = phase_of(motion)
     starts = cycles_of(motion, margin, part) + part.begin
     if not len(starts):
         return []
     frames = np.arange(first, last + 1)
-    heading = facing(carried.skeleton, carried.world().positions)
+    heading = find_facing(carried.skeleton, carried.world().positions)
     lone = np.stack([np.cos(0.5 * heading), 0 * heading, np.sin(0.5 * heading), 0 * heading], axis=-1)
     rotations = carried.rotations.copy()
     rotations[:, 0] = quat.inv_mul(lone, rotations[:, 0])
@@ -124,7 +124,7 @@ def usual_events(motions: Iterable[Motion]) -> Floats:
     found = []
     for motion in motions:
         phase, first, last = phase_of(motion)
-        found.append(event_phases(rooted(motion), phase, first, last))
+        found.append(event_phases(bake_hips_into_root(motion), phase, first, last))
     return usual_phases(found)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.pmg.stance import soles_of
 

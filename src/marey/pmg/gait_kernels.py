@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import Floats1D, Floats2D, Floats3D, Out, Singles3D, helper, kernel
+from marey.maths.vector_kernels import dot_quat, from_yaw, mul, put_qua, qua, scale_quat
 
 
-@inner
-def _weigh(off: Any, heat: Any, slope: Any, weights: Any) -> float:
+@helper
+def _weigh(off: Floats2D, heat: Floats1D, slope: Floats1D, weights: Floats1D) -> float:
     """Weights under a tilt into `weights` (n,), with sum 1; the value that the tilt is to make least."""
     n, d = off.shape
     top = -math.inf
@@ -34,8 +35,8 @@ def _weigh(off: Any, heat: Any, slope: Any, weights: Any) -> float:
     return top + math.log(total)
 
 
-@inner
-def _solve(spread: Any, mean: Any, step: Any) -> None:
+@helper
+def _solve(spread: Floats2D, mean: Floats1D, step: Floats1D) -> None:
     """The step (d,) with spread @ step = -mean, for a symmetric positive spread (d, d), which is used up."""
     d = len(mean)
     for k in range(d):
@@ -54,17 +55,25 @@ def _solve(spread: Any, mean: Any, step: Any) -> None:
 
 
 @kernel
-def tilt(off: Any, heat: Any, most: int, solved: float, least: float, tried: Any, weights: Any) -> None:
-    """Weights (n,) into `weights`, by Newton's method with halved steps; off is (n, d).
+def solve_weights(
+    off: Floats2D,
+    heat: Floats1D,
+    max_steps: int,
+    tolerance: float,
+    least: float,
+    tried: Out[Floats1D],
+    weights: Out[Floats1D],
+) -> None:
+    """Weights (n,) into `weights`, by Newton's method with halved steps; off is (n, d), heat (n,).
 
-    most : steps. solved : of the mean of off. least : share of the largest weight under which weights become 0.
-    tried : (n,) room to work in.
+    tolerance : of the mean of off. least : fraction of the largest weight under which weights become 0.
+    tried : (n,) scratch.
     """
     n, d = off.shape
     slope, step, mean, there = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
     spread = np.zeros((d, d))
     height = _weigh(off, heat, slope, weights)
-    for _ in range(most):
+    for _ in range(max_steps):
         mean[:] = 0.0
         spread[:] = 0.0
         for i in range(n):
@@ -76,7 +85,7 @@ def tilt(off: Any, heat: Any, most: int, solved: float, least: float, tried: Any
         worst = 0.0
         for k in range(d):
             worst = max(worst, abs(mean[k]))
-        if worst < solved:
+        if worst < tolerance:
             break
         for k in range(d):
             for j in range(k + 1):
@@ -104,7 +113,8 @@ def tilt(off: Any, heat: Any, most: int, solved: float, least: float, tried: Any
         for k in range(d):
             slope[k] += step[k]
         height = reached
-        weights[:] = tried
+        for i in range(n):
+            weights[i] = tried[i]
     top = 0.0
     for i in range(n):
         top = max(top, weights[i])
@@ -117,9 +127,8 @@ def tilt(off: Any, heat: Any, most: int, solved: float, least: float, tried: Any
         weights[i] /= total
 
 
-@kernel
-def mix(weights: Any, values: Any, out: Any) -> None:
-    """The weighted sum of values (n, G, C) into out (G, C); clips without weight are not read."""
+@helper
+def _mix(weights: Floats1D, values: Any, out: Floats2D) -> None:
     out[:] = 0.0
     for i in range(len(weights)):
         w = weights[i]
@@ -131,8 +140,20 @@ def mix(weights: Any, values: Any, out: Any) -> None:
 
 
 @kernel
-def between(values: Any, rows: Any, out: Any) -> None:
-    """Values (G, C) at rows (F,) between them into out (F, C), by the cubic through four neighbours (Catmull-Rom)."""
+def mix_values(weights: Floats1D, values: Floats3D, out: Out[Floats2D]) -> None:
+    """The weighted sum of values (n, G, C) into out (G, C); clips without weight are not read."""
+    _mix(weights, values, out)
+
+
+@kernel
+def mix_singles(weights: Floats1D, values: Singles3D, out: Out[Floats2D]) -> None:
+    """As `mix_values`, for values in single precision."""
+    _mix(weights, values, out)
+
+
+@kernel
+def interpolate_rows(values: Floats2D, rows: Floats1D, out: Out[Floats2D]) -> None:
+    """Values (G, C) at fractional rows (F,) into out (F, C), by the cubic through four neighbors (Catmull-Rom)."""
     last = len(values) - 1
     for f in range(len(rows)):
         before = min(max(int(rows[f]), 0), last - 1)
@@ -144,21 +165,14 @@ def between(values: Any, rows: Any, out: Any) -> None:
 
 
 @kernel
-def place(made: Any, laid: Any, n_joints: int, roots: Any, turns: Any) -> None:
-    """Joint 0's positions (F, 3) and all rotations (F, J, 4), from rotations, height and flags in made (F, C).
+def place_frames(made: Floats2D, laid: Floats2D, n_joints: int, roots: Out[Floats2D], turns: Out[Floats3D]) -> None:
+    """Joint 0's positions (F, 3) and all rotations (F, J, 4), from rotations and height in made (F, C).
 
     laid : (F, 3) heading, x and z.
     """
     for f in range(len(made)):
         for j in range(n_joints):
-            size = 0.0
-            for k in range(4):
-                size += made[f, 4 * j + k] ** 2
-            size = 1.0 / math.sqrt(size)
-            for k in range(4):
-                turns[f, j, k] = made[f, 4 * j + k] * size
-        c, s = math.cos(0.5 * laid[f, 0]), math.sin(0.5 * laid[f, 0])
-        w, x, y, z = turns[f, 0, 0], turns[f, 0, 1], turns[f, 0, 2], turns[f, 0, 3]
-        turns[f, 0, 0], turns[f, 0, 1] = c * w - s * y, c * x + s * z
-        turns[f, 0, 2], turns[f, 0, 3] = c * y + s * w, c * z - s * x
+            q = qua(made[f], 4 * j)
+            q = scale_quat(1.0 / math.sqrt(dot_quat(q, q)), q)
+            put_qua(turns[f, j], 0, mul(from_yaw(laid[f, 0]), q) if j == 0 else q)
         roots[f, 0], roots[f, 1], roots[f, 2] = laid[f, 1], made[f, 4 * n_joints], laid[f, 2]

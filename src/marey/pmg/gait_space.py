@@ -14,15 +14,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
+from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.core.source import Source
-from marey.edit._figure import check_same_body, rooted
 from marey.errors import InvalidValue, NoResult
 from marey.pmg.gait_cycles import PER_CYCLE, Cycle, Part, cut, grid_phases, usual_events
+from marey.pmg.gait_kernels import interpolate_rows, mix_singles, place_frames, solve_weights
 from marey.pmg.stance import soles_of
 
 __all__ = ["GaitSpace"]
@@ -81,7 +82,7 @@ class GaitSpace:
     span: float = 1.0
     # Turns, heights, contacts and what is known of the feet in one array, and (n,) turn, way forward and time of each
     # clip's own part.
-    _values: Floats = field(init=False)
+    _values: NDArray[np.float32] = field(init=False)
     _sums: tuple[Floats, Floats, Floats] = field(init=False)
     _source: Source = field(init=False)
 
@@ -95,17 +96,17 @@ class GaitSpace:
         points = len(grid_phases(self.margin, self.span))
         if g != points:
             raise InvalidValue(f"{self.span:g} cycles with margins of {self.margin:g} have {points} points, got {g}")
-        put(self, "turns", frozen(self.turns, "turns", (n, g, len(self.base.skeleton), 4)))
-        put(self, "heights", frozen(self.heights, "heights", (n, g)))
-        put(self, "steps", frozen(self.steps, "steps", (n, g - 1, 4)))
-        put(self, "contacts", frozen(self.contacts, "contacts", (n, g, None)))
+        put(self, "turns", freeze_array(self.turns, "turns", (n, g, len(self.base.skeleton), 4)))
+        put(self, "heights", freeze_array(self.heights, "heights", (n, g)))
+        put(self, "steps", freeze_array(self.steps, "steps", (n, g - 1, 4)))
+        put(self, "contacts", freeze_array(self.contacts, "contacts", (n, g, None)))
         for name in ("bandwidth", "low", "high"):
-            put(self, name, frozen(getattr(self, name), name, (d,)))
+            put(self, name, freeze_array(getattr(self, name), name, (d,)))
         if not (self.bandwidth > 0.0).all():
             raise InvalidValue(f"bandwidth must be above 0, got {self.bandwidth.tolist()}")
         parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts, *self._own_feet())
         # In single precision, as files have it: a blend reads some fifty clips, and waits for memory most of the time.
-        put(self, "_values", settle(np.concatenate(parts, axis=2).astype(np.float32)))
+        put(self, "_values", set_readonly(np.concatenate(parts, axis=2).astype(np.float32)))
         own = round(self.span * PER_CYCLE)
         extra = (g - 1 - own) // 2
         turn, _, way, time = np.moveaxis(self.steps[:, extra : extra + own].sum(axis=1), 1, 0)
@@ -158,13 +159,13 @@ class GaitSpace:
         given = list(motions)
         if not given:
             raise InvalidValue("a gait space needs motions, got none")
-        base = rooted(given[0])
+        base = bake_hips_into_root(given[0])
         found: list[Cycle] = []
         sources: list[str] = []
         taken = list(_with_mirrored(given, mirror))
         usual: Floats | None = None
         for motion in taken:
-            check_same_body(base.skeleton, motion.skeleton, "a gait space")
+            check_same_skeleton(base.skeleton, motion.skeleton, "a gait space")
             if motion.fps != base.fps:
                 raise InvalidValue(f"a gait space needs one rate, got {base.fps:g} and {motion.fps:g} Hz; resample one")
             usual = usual_events(taken) if usual is None else usual
@@ -185,8 +186,10 @@ class GaitSpace:
         usually = {**_BANDWIDTH, "turn": part.span * _BANDWIDTH["turn"]}
         scale = [usually[name] for name in names] if bandwidth is None else list(bandwidth)
         space = cls(
-            base, names, margin, settle(turns * sides), settle(np.stack([cycle.heights for cycle in found])),
-            settle(np.stack([cycle.steps for cycle in found])), settle(np.stack([cycle.contacts for cycle in found])),
+            base, names, margin, set_readonly(turns * sides),
+            set_readonly(np.stack([cycle.heights for cycle in found])),
+            set_readonly(np.stack([cycle.steps for cycle in found])),
+            set_readonly(np.stack([cycle.contacts for cycle in found])),
             np.array(scale), np.zeros(len(names)), np.zeros(len(names)), tuple(sources), part.span,
         )  # fmt: skip
         low, high = _reachable(space)
@@ -204,12 +207,10 @@ class GaitSpace:
 
     def weights(self, target: ArrayLike) -> Floats:
         """(n,) weights of the clips, none negative, with sum 1; they meet the target exactly where that can be."""
-        return np.asarray(self._weights(frozen(np.atleast_1d(target), "target", (len(self.names),))[None])[0])
+        return np.asarray(self._weights(freeze_array(np.atleast_1d(target), "target", (len(self.names),))[None])[0])
 
     def _weights(self, targets: Floats) -> Floats:
         """(B, n) for targets (B, d): kernel weights, tilted by Newton's method on the convex dual."""
-        from marey.pmg import gait_kernels
-
         turn, way, time = self._sums
         out, room = np.empty((len(targets), len(turn))), np.empty(len(turn))
         usual = float(time.mean())
@@ -219,12 +220,12 @@ class GaitSpace:
                 misses.append((way - wanted[1] * time) / usual)
             off = np.stack(misses, axis=1) / self.bandwidth
             heat = -0.5 * (off**2).sum(axis=1)
-            gait_kernels.tilt(off, heat, _MOST_TILTS, _SOLVED, _LEAST_SHARE, room, weights)
+            solve_weights(off, heat, _MOST_TILTS, _SOLVED, _LEAST_SHARE, room, weights)
         return out
 
     def reached(self, target: ArrayLike) -> Floats:
         """(d,) what the motion for a target really has."""
-        return np.asarray(self._reached(frozen(np.atleast_1d(target), "target", (len(self.names),))[None])[0])
+        return np.asarray(self._reached(freeze_array(np.atleast_1d(target), "target", (len(self.names),))[None])[0])
 
     def _reached(self, targets: Floats) -> Floats:
         weights = self._weights(targets)
@@ -246,29 +247,27 @@ class GaitSpace:
 
     def __call__(self, target: ArrayLike) -> Motion:
         """The motion with these parameters; its own part begins at the origin, facing +Z."""
-        from marey.pmg import gait_kernels
-
         weights = self.weights(target)
         base, n_joints = self.base, self.turns.shape[2]
         mixed = np.empty((self._values.shape[1], self._values.shape[2]))
-        gait_kernels.mix(weights, self._values, mixed)
+        mix_singles(weights, self._values, mixed)
         placed, seconds = _laid(self._carried(weights, mixed)[None], self.span)
         first, last = seconds[0, 0], seconds[0, -1]
         n_frames = int(np.floor((last - first) * base.fps + 1e-9)) + 1
         rows = np.interp(first + np.arange(n_frames) / base.fps, seconds[0], np.arange(len(mixed)))
         made, laid = np.empty((n_frames, self._n_shown)), np.empty((n_frames, 3))
-        gait_kernels.between(np.ascontiguousarray(mixed[:, : self._n_shown]), rows, made)
-        gait_kernels.between(placed[0], rows, laid)
+        interpolate_rows(np.ascontiguousarray(mixed[:, : self._n_shown]), rows, made)
+        interpolate_rows(placed[0], rows, laid)
         roots, turns = np.empty((n_frames, 3)), np.empty((n_frames, n_joints, 4))
-        gait_kernels.place(made, laid, n_joints, roots, turns)
+        place_frames(made, laid, n_joints, roots, turns)
         contacts = None
         if base.contacts is not None and self.contacts.shape[2]:
             contacts = Contacts(base.contacts.points, made[:, 4 * n_joints + 1 :] > 0.5)
         told = zip(self.names, np.atleast_1d(target), strict=True)
         return Motion(
             base.skeleton,
-            settle(roots),
-            settle(turns),
+            set_readonly(roots),
+            set_readonly(turns),
             base.fps,
             name=", ".join(f"{name} {value:.3g}" for name, value in told),
             contacts=contacts,
@@ -304,7 +303,7 @@ class GaitSpace:
         soles = soles_of(self.base.skeleton, self.base.contacts.points)
         n_points = self.contacts.shape[2]
         wanted = mixed[:, shown : shown + 3 * n_points].reshape(g, n_points, 3)
-        strides = mixed[:-1, shown + 3 * n_points :].reshape(g - 1, n_points, 2)
+        strides = np.ascontiguousarray(mixed[:-1, shown + 3 * n_points :]).reshape(g - 1, n_points, 2)
         turns = mixed[:, : 4 * n_joints].reshape(g, n_joints, 4)
         turns = turns / np.sqrt(np.einsum("gjc,gjc->gj", turns, turns))[..., None]
         soles.step_legs(turns, soles.points(turns), wanted)
@@ -362,7 +361,7 @@ def _reachable(space: GaitSpace) -> tuple[Floats, Floats]:
         inside, outside = (size, outside) if met else (inside, size)
     if inside == 0.0:
         raise NoResult("no range of parameters can be met by these clips; give clips of more turns and speeds")
-    return settle(middle - inside * half), settle(middle + inside * half)
+    return set_readonly(middle - inside * half), set_readonly(middle + inside * half)
 
 
 def _with_mirrored(motions: Sequence[Motion], mirror: bool) -> Iterable[Motion]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.edit._figure import facing
+from marey.core.placement import find_facing
 from marey.errors import InvalidValue
 from marey.pmg.space import Space, as_space, checked_box
 
@@ -78,11 +78,11 @@ class LayeredSpace:
 
     @property
     def low(self) -> Floats:
-        return settle(np.concatenate([self.space.low, [self.yaw[0], self.pitch[0]]]))
+        return set_readonly(np.concatenate([self.space.low, [self.yaw[0], self.pitch[0]]]))
 
     @property
     def high(self) -> Floats:
-        return settle(np.concatenate([self.space.high, [self.yaw[1], self.pitch[1]]]))
+        return set_readonly(np.concatenate([self.space.high, [self.yaw[1], self.pitch[1]]]))
 
     @property
     def paths(self) -> Callable[[Floats, int], Floats]:
@@ -100,11 +100,11 @@ class LayeredSpace:
         from marey.layer.gaze_turns import with_look
         from marey.maths import quat
 
-        given = frozen(np.atleast_1d(target), "target", (len(self.names),))
+        given = freeze_array(np.atleast_1d(target), "target", (len(self.names),))
         motion = self.space(given[:-2])
         pose = self._map.shift(given[-2:]).pose
-        heading = facing(motion.skeleton, motion.world().positions)
+        heading = find_facing(motion.skeleton, motion.world().positions)
         turns = np.broadcast_to(quat.log(pose).ravel(), (len(motion), 15))
         made = with_look(motion.skeleton, motion.rotations, heading, turns)
         told = ", ".join(f"{name} {value:.3g}" for name, value in zip(GAZE_NAMES, given[-2:], strict=True))
-        return replace(motion, rotations=settle(made), name=f"{motion.name}, {told}")
+        return replace(motion, rotations=set_readonly(made), name=f"{motion.name}, {told}")

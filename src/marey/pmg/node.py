@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.edit._figure import facing
+from marey.core.placement import find_facing
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.parametric.neighbours import neighbour_shares
@@ -106,7 +106,7 @@ class Node:
 
     def checked(self, parameters: ArrayLike) -> Floats:
         """Parameters (d,), moved into the ranges."""
-        given = frozen(np.atleast_1d(parameters), f"parameters of {self.name!r}", (self.n_dims,))
+        given = freeze_array(np.atleast_1d(parameters), f"parameters of {self.name!r}", (self.n_dims,))
         return np.asarray(np.clip(given, self.low, self.high))
 
     def motion(self, parameters: ArrayLike) -> Motion:
@@ -155,5 +155,5 @@ def _path(motion: Motion) -> Floats:
     world = motion.world().positions
     hips = world[:, motion.skeleton.roles["hips"]]
     at = np.linspace(0.0, len(motion) - 1.0, PATH_POINTS)
-    columns = (facing(motion.skeleton, world), hips[:, 0], hips[:, 2])
-    return settle(np.stack([np.interp(at, np.arange(len(motion)), column) for column in columns], axis=1))
+    columns = (find_facing(motion.skeleton, world), hips[:, 0], hips[:, 2])
+    return set_readonly(np.stack([np.interp(at, np.arange(len(motion)), column) for column in columns], axis=1))

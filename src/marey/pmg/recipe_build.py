@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import MareyError, NoResult, ParseError, UnreadableFile
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
@@ -48,9 +48,6 @@ def build_recipe(
 
     A recipe whose `[auto]` leaves no node that can go on for ever is refused.
     """
-    # Where figures stand still, rounding decides how they are brought in step: always that of the compiled forms.
-    from marey.pmg import gait_kernels as _  # noqa: F401
-
     graph = ParametricMotionGraph(
         recipe.name, length=recipe.seams.length, region=recipe.seams.region, markers=recipe.seams.markers
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, frozen
+from marey.core.arrays import Floats, freeze_array
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.maths import rigid2d
 from marey.pmg.node import Node, Request, by_name
@@ -27,7 +27,7 @@ def at_point(node: Node, wish: Mapping[str, Any], here: Floats) -> Floats:
     out = by_name(node, wish, here)
     if wish.get("point") is None:
         return out
-    point = frozen(wish["point"], "point", (3,))
+    point = freeze_array(wish["point"], "point", (3,))
     seen = rigid2d.apply(rigid2d.invert(here), point)
     for k, name in enumerate(node.names):
         if name == "distance":

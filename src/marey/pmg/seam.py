@@ -8,7 +8,7 @@ import numpy as np
 
 from marey.compare.clouds import frame_weights, point_clouds
 from marey.compare.distance import frame_distances
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
@@ -165,7 +165,7 @@ def _carried(a: Motion, b: Motion, both: tuple[Frames, Frames], made: Frames, sh
     from_root = mean - made.roots[:, None]
     soles.step_legs(made.turns, soles.points(made.turns, made.bones), from_root, made.bones)
     blended = soles.points(made.turns, made.bones) + made.roots[:, None]
-    steps = [np.diff(points[..., [0, 2]], axis=0) for points in (first, second)]
+    steps = [np.diff(points[..., ::2], axis=0) for points in (first, second)]
     wanted = steps[0] + 0.5 * (share[1:] + share[:-1])[:, None, None] * (steps[1] - steps[0])
     flags = [np.zeros(0) if frames.contacts is None else frames.contacts for frames in both]
     levels = flags[0] + share[:, None] * (flags[1] - flags[0])

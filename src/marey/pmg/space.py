@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning
 from marey.parametric.space import ParametricMotion
@@ -144,10 +144,10 @@ def checked_box(
     d = len(names)
     if not d:
         raise InvalidValue("a space needs at least one parameter")
-    least, most = frozen(np.atleast_1d(low), "low", (d,)), frozen(np.atleast_1d(high), "high", (d,))
+    least, most = freeze_array(np.atleast_1d(low), "low", (d,)), freeze_array(np.atleast_1d(high), "high", (d,))
     for name, unit, a, b in zip(names, units, least, most, strict=True):
         if a > b:
             told, factor = shown(unit)
             got = f"{factor * a:.6g} to {factor * b:.6g} {told}".rstrip()
             raise InvalidValue(f"parameter {name!r} must range from low to high, got {got}")
-    return settle(least), settle(most)
+    return set_readonly(least), set_readonly(most)

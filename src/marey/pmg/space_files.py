@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import InvalidValue, MareyError, ParseError, UnknownVersion
 from marey.io import archive, clip_arrays
 from marey.io.files import read_bytes, write_bytes

@@ -14,9 +14,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints, settle
+from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.skeleton import Skeleton
+from marey.pmg.stance_kernels import carry_frames, correct_steps, find_points, measure_steps, step_legs
 
 __all__ = ["Soles", "soles_of"]
 
@@ -47,34 +48,26 @@ class Soles:
 
     def points(self, turns: Floats, bones: Floats | None = None) -> Floats:
         """(F, K, 3) metres from joint 0, for local rotations (F, J, 4) and, where bones move, offsets (F, J, 3)."""
-        from marey.pmg.stance_kernels import points_from_root
-
         out = np.empty((len(turns), len(self.chains), 3))
-        points_from_root(self.chains, self.bones if bones is None else bones, self.places, turns, out)
+        find_points(self.chains, self.bones if bones is None else bones, self.places, turns, out)
         return out
 
     def steps(self, points: Floats, moves: Floats) -> Floats:
-        """(F - 1, K, 2) ways of points (F, K, 3) from frame to frame; see `stance_kernels.steps_of`."""
-        from marey.pmg.stance_kernels import steps_of
-
+        """(F - 1, K, 2) ways of points (F, K, 3) from frame to frame; see `stance_kernels.measure_steps`."""
         out = np.empty((len(points) - 1, points.shape[1], 2))
-        steps_of(points, moves, out)
+        measure_steps(points, moves, out)
         return out
 
     def corrections(self, steps: Floats, wanted: Floats, levels: Floats) -> Floats:
-        """(F - 1, 2) by which the figure has to go otherwise; see `stance_kernels.corrections`."""
-        from marey.pmg.stance_kernels import corrections
-
+        """(F - 1, 2) by which the figure has to go otherwise; see `stance_kernels.correct_steps`."""
         out = np.empty((len(steps), 2))
-        corrections(steps, wanted, levels, out)
+        correct_steps(steps, wanted, levels, out)
         return out
 
     def carry(self, points: Floats, wanted: Floats, levels: Floats) -> Floats:
-        """(F, 3) rigid2d that lay frames so that standing points go as wanted; see `stance_kernels.carry`."""
-        from marey.pmg.stance_kernels import carry
-
+        """(F, 3) rigid2d that lay frames so that standing points go as wanted; see `stance_kernels.carry_frames`."""
         out = np.empty((len(points), 3))
-        carry(points, wanted, levels, _GIVE, out)
+        carry_frames(points, wanted, levels, _GIVE, out)
         return out
 
     def lifts(self, points: Floats, wanted: Floats) -> Floats:
@@ -90,8 +83,6 @@ class Soles:
 
         A foot is moved as a whole: its lowest point counts most.
         """
-        from marey.pmg.stance_kernels import step_legs
-
         if not len(self.legs):
             return
         own = np.where(self.owned, wanted[:, None, :, 1], np.inf)
@@ -115,11 +106,11 @@ def _found(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Soles:
     )
     return Soles(
         _padded(chains),
-        settle(places),
-        settle(np.ascontiguousarray(skeleton.offsets[None])),
-        settle(np.array(legs, dtype=np.int64).reshape(-1, 3)),
+        set_readonly(places),
+        set_readonly(np.ascontiguousarray(skeleton.offsets[None])),
+        set_readonly(np.array(legs, dtype=np.int64).reshape(-1, 3)),
         _padded([list(skeleton.chain(leg[0]))[1:-1] for leg in legs]),
-        settle(owned),
+        set_readonly(owned),
     )
 
 
@@ -141,4 +132,4 @@ def _padded(chains: Sequence[Sequence[int]]) -> Ints:
     padded = np.full((len(chains), depth), -1, dtype=np.int64)
     for row, chain in zip(padded, chains, strict=True):
         row[: len(chain)] = chain
-    return settle(padded)
+    return set_readonly(padded)

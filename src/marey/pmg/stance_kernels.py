@@ -1,18 +1,16 @@
-"""Compiled: where points of the feet are, and by how much a figure has to be moved for those that stand to stand.
+"""Compiled: where points of the feet are, and how a character has to move for planted points to stay planted.
 
-Key: a point's level is how surely it stands, 0 to 1; what it counts is 0 up to a level of one half.
+Key: a point's level is how surely it is planted, 0 to 1; its weight is 0 up to a level of one half.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from marey.clean.limb_kernels import knee_angle, knee_turn
-from marey.clean.vector_kernels import (
-    about,
+from marey.compiled import Floats2D, Floats3D, Ints2D, Out, kernel
+from marey.core.limb_kernels import knee_angle, knee_turn, solve
+from marey.maths.vector_kernels import (
     add,
-    between,
     cross,
     inv,
     mul,
@@ -25,12 +23,11 @@ from marey.clean.vector_kernels import (
     unit,
     vec,
 )
-from marey.core.compiled import kernel
 
 
 @kernel
-def points_from_root(chains: Any, bones: Any, locals_: Any, turns: Any, out: Any) -> None:
-    """Points (F, K, 3) into `out`, as seen from joint 0's place, in the axes that joint 0 turns in.
+def find_points(chains: Ints2D, bones: Floats3D, locals_: Floats2D, turns: Floats3D, out: Out[Floats3D]) -> None:
+    """Points (F, K, 3) into `out`, as seen from joint 0's position, in the axes that joint 0 rotates in.
 
     chains : (K, depth) joints from joint 0's child on down to the one that carries the point, then -1.
     bones : (1 or F, J, 3) offsets. locals_ : (K, 3) the points in their joints. turns : (F, J, 4) local.
@@ -38,36 +35,31 @@ def points_from_root(chains: Any, bones: Any, locals_: Any, turns: Any, out: Any
     moving = 1 if bones.shape[0] > 1 else 0
     for f in range(turns.shape[0]):
         for k in range(chains.shape[0]):
-            w, x, y, z = turns[f, 0, 0], turns[f, 0, 1], turns[f, 0, 2], turns[f, 0, 3]
+            q = qua(turns[f, 0], 0)
             px = py = pz = 0.0
             for n in range(chains.shape[1] + 1):
                 joint = chains[k, n] if n < chains.shape[1] else -1
                 if joint >= 0:
-                    a, b, c = bones[f * moving, joint, 0], bones[f * moving, joint, 1], bones[f * moving, joint, 2]
+                    a, b, c = vec(bones[f * moving, joint], 0)
                 else:
-                    a, b, c = locals_[k, 0], locals_[k, 1], locals_[k, 2]
+                    a, b, c = vec(locals_[k], 0)
+                w, x, y, z = q
                 s, t, u = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
                 px += a + w * s + (y * u - z * t)
                 py += b + w * t + (z * s - x * u)
                 pz += c + w * u + (x * t - y * s)
                 if joint < 0:
                     break
-                d, e, g, h = turns[f, joint, 0], turns[f, joint, 1], turns[f, joint, 2], turns[f, joint, 3]
-                w, x, y, z = (
-                    w * d - x * e - y * g - z * h,
-                    w * e + x * d + y * h - z * g,
-                    w * g - x * h + y * d + z * e,
-                    w * h + x * g - y * e + z * d,
-                )
+                q = mul(q, qua(turns[f, joint], 0))
             out[f, k, 0], out[f, k, 1], out[f, k, 2] = px, py, pz
 
 
 @kernel
-def steps_of(points: Any, moves: Any, out: Any) -> None:
-    """How points go from frame to frame, (F - 1, K, 2) to the left and ahead, into `out`.
+def measure_steps(points: Floats3D, moves: Floats2D, out: Out[Floats3D]) -> None:
+    """How points move from frame to frame, (F - 1, K, 2) to the left and ahead, into `out`.
 
-    points : (F, K, 3) as seen from the figure's heading. moves : (F - 1, c) with c at least 3, the figure's turn and
-    its way to the left and ahead. All ways are as seen from the heading halfway.
+    points : (F, K, 3) as seen from the character's heading. moves : (F - 1, c) with c at least 3, the character's turn
+    and its movement to the left and ahead. All movements are as seen from the heading halfway.
     """
     for f in range(points.shape[0] - 1):
         c, s = math.cos(0.5 * moves[f, 0]), math.sin(0.5 * moves[f, 0])
@@ -78,10 +70,10 @@ def steps_of(points: Any, moves: Any, out: Any) -> None:
 
 
 @kernel
-def corrections(steps: Any, wanted: Any, levels: Any, out: Any) -> None:
-    """(F - 1, 2) by which the figure has to go otherwise for standing points to go as wanted, into `out`.
+def correct_steps(steps: Floats3D, wanted: Floats3D, levels: Floats2D, out: Out[Floats2D]) -> None:
+    """(F - 1, 2) to add to the character's movement for planted points to move as wanted, into `out`.
 
-    steps, wanted : (F - 1, K, 2). levels : (F, K). Where little stands, little is corrected.
+    steps, wanted : (F - 1, K, 2). levels : (F, K). Where little is planted, little is corrected.
     """
     for f in range(steps.shape[0]):
         total = x = z = 0.0
@@ -95,10 +87,10 @@ def corrections(steps: Any, wanted: Any, levels: Any, out: Any) -> None:
 
 
 @kernel
-def carry(points: Any, wanted: Any, levels: Any, give: float, out: Any) -> None:
-    """rigid2d (F, 3) into `out`, which lay frames so that standing points go as wanted.
+def carry_frames(points: Floats3D, wanted: Floats3D, levels: Floats2D, give: float, out: Out[Floats2D]) -> None:
+    """rigid2d (F, 3) into `out`, which place frames so that planted points move as wanted.
 
-    points : (F, K, 3) in the world, as the frames are. wanted : (F - 1, K, 2) x and z that they should go. levels :
+    points : (F, K, 3) in the world, as the frames are. wanted : (F - 1, K, 2) x and z that they should move. levels :
     (F, K). give : square metres; the more, the less is turned for points that are near to each other.
     """
     theta = x = z = 0.0
@@ -123,39 +115,38 @@ def carry(points: Any, wanted: Any, levels: Any, give: float, out: Any) -> None:
                 across += w * (p * b - q * a)
                 spread += w * (a * a + b * b)
             share = min(total, 1.0)
-            turn = share * across / spread
+            angle = share * across / spread
             # About the points' middle, then on by what is missing, in the axes of the frame before.
-            c, s = math.cos(turn), math.sin(turn)
+            c, s = math.cos(angle), math.sin(angle)
             dx = mx + share * rx - (mx * c + mz * s)
             dz = mz + share * rz - (mz * c - mx * s)
             c, s = math.cos(theta), math.sin(theta)
             x, z = x + dx * c + dz * s, z + dz * c - dx * s
-            theta += turn
+            theta += angle
         out[f + 1, 0], out[f + 1, 1], out[f + 1, 2] = theta, x, z
 
 
 @kernel
-def step_legs(above: Any, legs: Any, bones: Any, shifts: Any, unbent: float, turns: Any) -> None:
+def step_legs(
+    above: Ints2D, legs: Ints2D, bones: Floats3D, shifts: Floats3D, unbent: float, turns: Out[Floats3D]
+) -> None:
     """Move feet by `shifts` (F, L, 3) metres, as far as hips and knees let them; turns (F, J, 4) are changed.
 
     above : (L, depth) joints from joint 0's child down to the one that carries the leg, then -1. legs : (L, 3) hip,
     knee and ankle. bones : (1 or F, J, 3) offsets. unbent : radians; a leg bent by as much follows halfway, one that is
-    stretched not at all, as its knee would snap. Feet stay turned as they are.
+    stretched not at all, as its knee would snap. Feet keep their orientation.
     """
     moving = 1 if bones.shape[0] > 1 else 0
     for f in range(turns.shape[0]):
         row = f * moving
         for k in range(legs.shape[0]):
             base = qua(turns[f, 0], 0)
-            hip = (0.0, 0.0, 0.0)
             for n in range(above.shape[1]):
                 joint = above[k, n]
                 if joint < 0:
                     break
-                hip = add(hip, turn(base, vec(bones[row, joint], 0)))
                 base = mul(base, qua(turns[f, joint], 0))
             upper, lower, foot = legs[k, 0], legs[k, 1], legs[k, 2]
-            hip = add(hip, turn(base, vec(bones[row, upper], 0)))
             thigh = mul(base, qua(turns[f, upper], 0))
             shank = mul(thigh, qua(turns[f, lower], 0))
             sole = mul(shank, qua(turns[f, foot], 0))
@@ -164,11 +155,11 @@ def step_legs(above: Any, legs: Any, bones: Any, shifts: Any, unbent: float, tur
             hinge = unit(cross(up, down), (1.0, 0.0, 0.0))
             bend = math.pi - knee_angle(up, down, hinge)
             gain = bend * bend / (bend * bend + unbent * unbent)
-            reach = add(sub(down, up), times(gain, vec(shifts[f, k], 0)))
-            knee = about(hinge, knee_turn(up, down, hinge, size(reach), math.pi))
-            lead = between(sub(turn(knee, down), up), reach)
-            thigh = mul(lead, thigh)
-            shank = mul(mul(lead, knee), shank)
+            # The ankle's target, as seen from the hip.
+            target = add(sub(down, up), times(gain, vec(shifts[f, k], 0)))
+            change = knee_turn(up, down, hinge, size(target), math.pi)
+            hip, knee, _, _ = solve((0.0, 0.0, 0.0), up, down, hinge, change, sole, target, sole, 0.0, 0.0)
+            thigh, shank = mul(hip, thigh), mul(knee, shank)
             put_qua(turns[f, upper], 0, mul(inv(base), thigh))
             put_qua(turns[f, lower], 0, mul(inv(thigh), shank))
             put_qua(turns[f, foot], 0, mul(inv(shank), sole))

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.clean.settings import CleanSettings
-from marey.core._arrays import Floats, frozen, settle
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
+from marey.core.placement import find_placement as place_of
 from marey.core.source import Source
-from marey.edit._figure import place as place_of
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.maths import quat, rigid2d
 from marey.pmg.character import ParametricMotionGraph
@@ -137,7 +137,7 @@ class CharacterStream:
             raise NoResult(f"{graph.name!r} cannot play for ever: {told}; connect it, or take it out")
         self.graph, self.controller = graph, controller
         self._node = graph.node(next(iter(graph.nodes)) if start is None else start)
-        here = np.zeros(3) if place is None else frozen(place, "place", (3,))
+        here = np.zeros(3) if place is None else freeze_array(place, "place", (3,))
         self._parameters = self._node.checked(self._first(here) if parameters is None else parameters)
         self._clip = self._node.motion(self._parameters)
         self.fps = self._clip.fps
@@ -153,7 +153,10 @@ class CharacterStream:
         self.transitions: deque[Transition] = deque(maxlen=_REMEMBERED)
         self._floor = 0.0 if self._clip.source.floor is None else self._clip.source.floor
         self._cleaner = self._make_cleaner(settings or STREAM_CLEANING) if clean else None
-        self._warm_up()
+        # Controllers make their tables now, so that no change of clips waits for them.
+        prepare = getattr(controller, "prepare", None)
+        if prepare is not None:
+            prepare(graph)
 
     @property
     def delay(self) -> int:
@@ -194,7 +197,7 @@ class CharacterStream:
         bones = None
         if any(row[2] is not None for row in rows):
             own = self._clip.skeleton.offsets
-            bones = settle(np.stack([own if row[2] is None else row[2] for row in rows]))
+            bones = set_readonly(np.stack([own if row[2] is None else row[2] for row in rows]))
         contacts = None
         if self._points is not None:
             flags = [row[3] for row in rows if row[3] is not None]
@@ -204,8 +207,8 @@ class CharacterStream:
         labels = [Label(names[a], a, b) for a, b in itertools.pairwise(cuts)]
         return Motion(
             self._clip.skeleton,
-            settle(np.stack([row[0] for row in rows])),
-            settle(quat.unroll(np.stack([row[1] for row in rows]))),
+            set_readonly(np.stack([row[0] for row in rows])),
+            set_readonly(quat.unroll(np.stack([row[1] for row in rows]))),
             self.fps,
             name=self.graph.name,
             bone_offsets=bones,
@@ -274,7 +277,9 @@ class CharacterStream:
         if option is None:
             known = ", ".join(repr(each.node.name) for each in moment.options)
             raise UnknownName(f"from {self._node.name!r} no edge leads to {choice.node!r}; what can follow: {known}")
-        return option, frozen(np.atleast_1d(choice.parameters), f"parameters of {choice.node!r}", (option.node.n_dims,))
+        return option, freeze_array(
+            np.atleast_1d(choice.parameters), f"parameters of {choice.node!r}", (option.node.n_dims,)
+        )
 
     def _candidates(self, option: Option, asked: Floats) -> Iterator[Floats]:
         """What to try until it joins: what was asked for, in the box, then towards its middle, at last the surest."""
@@ -350,13 +355,3 @@ class CharacterStream:
             if node.motion(node.middle).contacts is None:
                 return None
         return clean_stream(self._clip.skeleton, self.fps, self._points, floor=self._floor, settings=settings)
-
-    def _warm_up(self) -> None:
-        """Load what is compiled, and let the controller make its tables, so that no change of clips waits for it."""
-        prepare = getattr(self.controller, "prepare", None)
-        if prepare is not None:
-            prepare(self.graph)
-        onward = self.graph.onward(self._node.name, self._parameters)
-        name, box = next(iter(onward.items()))
-        clip = self.graph.node(name).motion(box.middle)
-        find_seam(self._clip, clip, box.leave, box.enter, self._half, self._at, self.graph.seams.markers)

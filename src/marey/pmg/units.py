@@ -8,7 +8,7 @@ from typing import overload
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 
 __all__ = ["ours", "rounded_up", "shown", "told_ranges", "told_values"]

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from marey.compare import Clouds
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.maths import rigid2d
 
 
@@ -62,4 +62,4 @@ def looped_clouds(clouds: Clouds, loop: Floats, before: int, after: int) -> Clou
             move = rigid2d.compose(move, loop if k > 0 else rigid2d.invert(loop))
         points[rounds == k] = rigid2d.apply(move, points[rounds == k])
     # Contacts belong to the frames of one round.
-    return replace(clouds, points=settle(points), contacts=None)
+    return replace(clouds, points=set_readonly(points), contacts=None)

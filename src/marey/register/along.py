@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.compare import Clouds, align_frames, distance_grid, point_clouds
-from marey.core._arrays import Floats, Ints, as_type, checked_index, frozen, settle
+from marey.core.arrays import Floats, Ints, check_index, check_number, convert_array, freeze_array, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, NoResult, NotBlendable
 from marey.maths import rigid2d
 from marey.register.curves import KNOT_EVERY, AlignmentCurve, TimewarpCurve, alignment_curve
@@ -145,7 +144,7 @@ def register_along(
     made = _built(
         [ready[k] for k in kept], [clouds[k] for k in kept], marks[kept], ordered, [edges.get(k) for k in kept], notes
     )
-    return Along(made, settle(np.array([fit[k] for k in kept])), left_out, settle(ordered))
+    return Along(made, set_readonly(np.array([fit[k] for k in kept])), left_out, set_readonly(ordered))
 
 
 def chosen(reg: RegistrationCurve, which: Sequence[int]) -> tuple[RegistrationCurve, Ints]:
@@ -155,7 +154,7 @@ def chosen(reg: RegistrationCurve, which: Sequence[int]) -> tuple[RegistrationCu
     nothing. The curves and matches stay those of all motions, so that a blend is the same as one of all in which the
     others have weight 0.
     """
-    wanted = {checked_index(k, "a motion's number") for k in which} | {reg.reference}
+    wanted = {check_index(k, "a motion's number") for k in which} | {reg.reference}
     if min(wanted) < 0 or max(wanted) >= reg.n_motions:
         raise InvalidValue(f"expected motions from 0 to {reg.n_motions - 1}, got {sorted(wanted)}")
     kept = np.array(sorted(wanted))
@@ -174,7 +173,7 @@ def chosen(reg: RegistrationCurve, which: Sequence[int]) -> tuple[RegistrationCu
         notes=reg.notes,
         crops=reg.crops[kept],
     )
-    return made, settle(kept)
+    return made, set_readonly(kept)
 
 
 def nearest_tree(clouds: Sequence[Clouds], landmarks: Ints | None = None, root: int | None = None) -> Ints:
@@ -209,7 +208,7 @@ def nearest_tree(clouds: Sequence[Clouds], landmarks: Ints | None = None, root: 
 
 def checked_parents(parents: Any, n: int) -> Ints:
     """(n,) parents that make one tree."""
-    tree: Ints = frozen(parents, "parents", (n,), np.int64)
+    tree: Ints = freeze_array(parents, "parents", (n,), np.int64)
     roots = np.flatnonzero(tree < 0)
     if len(roots) != 1 or tree.max() >= n:
         raise InvalidValue(
@@ -231,7 +230,7 @@ def _checked_root(reference: Any, tree: Ints | None, n: int) -> int | None:
         return int(np.flatnonzero(tree < 0)[0])
     if reference is None:
         return None
-    root = checked_index(reference, "reference= or --reference")
+    root = check_index(reference, "reference= or --reference")
     if not 0 <= root < n:
         raise InvalidValue(f"reference= or --reference must be one of {n} motions, 0 to {n - 1}, got {root}")
     return root
@@ -374,7 +373,7 @@ def _path(a: Clouds, b: Clouds, marks_a: Ints, marks_b: Ints, options: _Options)
         seconds.append((part.seconds + np.array([i, j]) / a.fps)[first:])
         squares += part.distance**2 * len(part.seconds)
     joined = np.concatenate(seconds)
-    return PairPath(settle(joined), float(np.sqrt(squares / len(joined))))
+    return PairPath(set_readonly(joined), float(np.sqrt(squares / len(joined))))
 
 
 def _built(
@@ -460,7 +459,7 @@ def _checked_landmarks(landmarks: Any, motions: Sequence[Motion]) -> Ints:
     n = len(motions)
     if landmarks is None:
         return np.empty((n, 0), dtype=np.int64)
-    marks = as_type(landmarks, "landmarks", np.int64)
+    marks = convert_array(landmarks, "landmarks", np.int64)
     if marks.ndim == 1:
         marks = marks[:, None]
     if marks.ndim != 2 or len(marks) != n:
@@ -474,13 +473,13 @@ def _checked_landmarks(landmarks: Any, motions: Sequence[Motion]) -> Ints:
 
 
 def _checked_options(window: Any, slope_limit: Any, max_distance: Any, max_opposite: Any, force: bool) -> _Options:
-    limit = checked_index(slope_limit, "slope_limit= or --slope-limit")
+    limit = check_index(slope_limit, "slope_limit= or --slope-limit")
     if limit < 1:
         raise InvalidValue(f"slope_limit= or --slope-limit must be 1 or more, got {limit}")
     return _Options(
-        checked_number(window, "window= or --window"),
+        check_number(window, "window= or --window"),
         limit,
-        checked_number(max_distance, "max_distance= or --max-distance", above=True),
-        checked_number(max_opposite, "max_opposite="),
+        check_number(max_distance, "max_distance= or --max-distance", above=True),
+        check_number(max_opposite, "max_opposite="),
         bool(force),
     )

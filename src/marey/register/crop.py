@@ -13,9 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from marey.compare import Clouds, distance_grid, frame_distances
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
 from marey.errors import NotBlendable
+from marey.register.crop_kernels import find_shared_path
 from marey.register.ends import settled_crops
 from marey.register.sampling import sampled
 from marey.register.steps import Steps, find_steps
@@ -155,13 +156,11 @@ def grid_crops(clouds: Sequence[Clouds], pivot: int, slope_limit: int, levels: S
 
 def _shared(a: Clouds, b: Clouds, rate: float, slope_limit: int, levels: Sequence[float]) -> tuple[Floats, float]:
     """Frames (N, 2) along the path that a and b share, and how many seconds it lasts, less for being far apart."""
-    from marey.register import crop_kernels
-
     every = max(1, int(a.fps // rate))
     thin = [sampled(cloud, _thinned(len(cloud), every), cloud.fps / every) for cloud in (a, b)]
     values = distance_grid(thin[0], thin[1]).values
     for level in levels:
-        cells, gained = crop_kernels.shared_path(1.0 - values / level**2, slope_limit)
+        cells, gained = find_shared_path(1.0 - values / level**2, slope_limit)
         covered = (cells[-1] - cells[0]).mean() / min(values.shape)
         if covered >= _MOST:
             break

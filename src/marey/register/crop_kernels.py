@@ -1,16 +1,14 @@
-"""The stretch of a grid that two motions share, compiled."""
+"""The part of a grid that two motions share."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from marey.core.compiled import kernel
+from marey.compiled import Floats2D, Ints2D, kernel
 
 
 @kernel
-def shared_path(gain: Any, limit: int) -> Any:
+def find_shared_path(gain: Floats2D, limit: int) -> tuple[Ints2D, float]:
     """Cells (N, 2) of the path from border to border with the most gain, and that gain.
 
     A path may begin in the first row or column and end in the last row or column. It goes on by (r, 1) or (1, r), with

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marey.compare import Clouds, DistanceGrid, align_frames
-from marey.core._arrays import Bools, Floats, as_type, checked_index, frozen, rebuilt, settle
+from marey.core.arrays import Bools, Floats, check_index, convert_array, freeze_array, reduce_frozen, set_readonly
 from marey.errors import InvalidValue, NotBlendable
 from marey.maths import bspline, filters
 from marey.register._loops import carried, looped_clouds
@@ -55,7 +55,7 @@ class TimewarpCurve:
     cyclic: bool = False
 
     def __post_init__(self) -> None:
-        points = frozen(self.points, "points of a timewarp curve", (None, None))
+        points = freeze_array(self.points, "points of a timewarp curve", (None, None))
         if len(points) < 3 or not points.shape[1]:
             raise InvalidValue(f"a timewarp curve needs 3 points of 1 motion or more, got shape {points.shape}")
         steps = np.diff(points, axis=0)
@@ -67,24 +67,24 @@ class TimewarpCurve:
             )
         cyclic = bool(self.cyclic)
         if cyclic:
-            points = settle(_closed(points, "timewarp"))
+            points = set_readonly(_closed(points, "timewarp"))
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "cyclic", cyclic)
 
     def __call__(self, u: npt.ArrayLike) -> Floats:
         """(..., n) seconds into each motion at u (...). Outside [0, 1] it goes on straight, or round if cyclic."""
-        return bspline.evaluate(self.points, as_type(u, "u"), cyclic=self.cyclic)
+        return bspline.evaluate(self.points, convert_array(u, "u"), cyclic=self.cyclic)
 
     def slope(self, u: npt.ArrayLike) -> Floats:
         """(..., n) dS/du in seconds at u (...), always above 0."""
-        return bspline.derivative(self.points, as_type(u, "u"), cyclic=self.cyclic)
+        return bspline.derivative(self.points, convert_array(u, "u"), cyclic=self.cyclic)
 
     def inverse(self, motion: int, seconds: npt.ArrayLike) -> Floats:
         """(...) u at which `motion` is at these seconds (...)."""
-        j = checked_index(motion, "a motion's number")
+        j = check_index(motion, "a motion's number")
         if not -self.n_motions <= j < self.n_motions:
             raise InvalidValue(f"expected a motion from 0 to {self.n_motions - 1}, got {j}")
-        return bspline.inverse(self.points[:, j], as_type(seconds, "seconds"), cyclic=self.cyclic)
+        return bspline.inverse(self.points[:, j], convert_array(seconds, "seconds"), cyclic=self.cyclic)
 
     @property
     def n_motions(self) -> int:
@@ -94,16 +94,16 @@ class TimewarpCurve:
     def durations(self) -> Floats:
         """(n,) seconds of each motion from u = 0 to u = 1."""
         if self.cyclic:
-            return settle(self.points[-2] - self.points[0])
-        return settle(0.5 * (self.points[-2] + self.points[-1] - self.points[0] - self.points[1]))
+            return set_readonly(self.points[-2] - self.points[0])
+        return set_readonly(0.5 * (self.points[-2] + self.points[-1] - self.points[0] - self.points[1]))
 
     @property
     def knots(self) -> Floats:
         """(K - 1,) u of the borders between spans, 0 and 1 among them; in between the curve is quadratic in u."""
-        return settle(np.linspace(0.0, 1.0, len(self.points) - 1))
+        return set_readonly(np.linspace(0.0, 1.0, len(self.points) - 1))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     @classmethod
     def fit(
@@ -125,7 +125,7 @@ class TimewarpCurve:
         cyclic : whether the last sample is the first one again, a loop later in each motion.
         smooth : weight of the squared second differences of the points, that of a squared residual being 1.
         """
-        given = frozen(samples, "samples of a timewarp", (None, None))
+        given = freeze_array(samples, "samples of a timewarp", (None, None))
         if len(given) < 2 or not (given[-1] > given[0]).all():
             raise InvalidValue(
                 "a timewarp needs two samples or more, the last one later in every motion than the first"
@@ -163,21 +163,21 @@ class AlignmentCurve:
     origins: Floats = None  # type: ignore[assignment]  # always there once it is made
 
     def __post_init__(self) -> None:
-        points = frozen(self.points, "points of an alignment curve", (None, None, 3))
+        points = freeze_array(self.points, "points of an alignment curve", (None, None, 3))
         n_motions = points.shape[1]
         if len(points) < 3 or not n_motions:
             raise InvalidValue(f"an alignment curve needs 3 points of 1 motion or more, got shape {points.shape}")
-        reference = checked_index(self.reference, "the reference motion's number")
+        reference = check_index(self.reference, "the reference motion's number")
         if not 0 <= reference < n_motions:
             raise InvalidValue(f"expected a reference from 0 to {n_motions - 1}, got {reference}")
         if points[:, reference].any():
             raise InvalidValue(f"motion {reference} is the reference, so its alignment must be 0 throughout")
         if self.loops is not None:
-            loops = frozen(self.loops, "loops", (n_motions, 3))
-            points = settle(_closed(points, "alignment"))
+            loops = freeze_array(self.loops, "loops", (n_motions, 3))
+            points = set_readonly(_closed(points, "alignment"))
             object.__setattr__(self, "loops", loops)
         near = np.zeros((n_motions, 2)) if self.origins is None else self.origins
-        origins = frozen(near, "origins", (n_motions, 2))
+        origins = freeze_array(near, "origins", (n_motions, 2))
         if origins[reference].any():
             raise InvalidValue(f"motion {reference} is the reference, so its origin must be 0")
         object.__setattr__(self, "origins", origins)
@@ -186,7 +186,7 @@ class AlignmentCurve:
 
     def __call__(self, u: npt.ArrayLike) -> Floats:
         """(..., n, 3) rigid2d at u (...), theta unwrapped. Outside [0, 1] it goes on straight, or round if cyclic."""
-        at = as_type(u, "u")
+        at = convert_array(u, "u")
         local = _about(bspline.evaluate(self.points, at, cyclic=self.cyclic), -self.origins)
         if self.loops is None:
             return local
@@ -203,7 +203,7 @@ class AlignmentCurve:
         return self.loops is not None
 
     def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     @classmethod
     def fit(
@@ -227,18 +227,18 @@ class AlignmentCurve:
         loops : (n, 3) for cyclic motions; the last sample is then the first one again, a loop later.
         origins : (n, 2) metres, a point near each motion, for loops near where they begin; the reference's is not used.
         """
-        given = frozen(samples, "samples of an alignment", (None, None, 3))
+        given = freeze_array(samples, "samples of an alignment", (None, None, 3))
         if len(given) < 2:
             raise InvalidValue(f"an alignment needs two samples or more, got {len(given)}")
         n_points = bspline.n_points_for(len(given), knot_every)
         near = np.zeros((given.shape[1], 2)) if origins is None else np.array(origins, dtype=np.float64)
-        near = frozen(near, "origins", (given.shape[1], 2)).copy()
+        near = freeze_array(near, "origins", (given.shape[1], 2)).copy()
         near[reference] = 0.0
         if loops is None:
             smooth = filters.median(_about(_unwrapped(given), near), median)
             return cls(bspline.fit(smooth, n_points), reference, origins=near)
         at = np.linspace(0.0, 1.0, len(given))
-        moves = frozen(loops, "loops", (given.shape[1], 3))
+        moves = freeze_array(loops, "loops", (given.shape[1], 3))
         local = _about(_unwrapped(carried(given, moves, reference, at, out_of_loops=False)), near)
         period = np.zeros(local.shape[1:])
         period[:, 0] = 2.0 * np.pi * np.rint((local[-1, :, 0] - local[0, :, 0]) / (2.0 * np.pi))
@@ -305,7 +305,7 @@ def merged_timewarp(
     The curve over the time of the reference that all pairs cover, or one round if they are cyclic. u runs evenly with
     the reference's time.
     """
-    ref = checked_index(reference, "the reference motion's number")
+    ref = check_index(reference, "the reference motion's number")
     if not 0 <= ref < len(pairs):
         raise InvalidValue(f"expected a reference from 0 to {len(pairs) - 1}, got {ref}")
     others = {j: pair for j, pair in enumerate(pairs) if j != ref and pair is not None}
@@ -360,11 +360,11 @@ def alignment_curve(
         raise InvalidValue(f"expected point clouds of the timewarp's {timewarp.n_motions} motions, got {len(clouds)}")
     if timewarp.cyclic != (loops is not None):
         raise InvalidValue("loops must be given for a cyclic timewarp, and for no other")
-    ref = checked_index(reference, "the reference motion's number")
+    ref = check_index(reference, "the reference motion's number")
     if not 0 <= ref < len(clouds):
         raise InvalidValue(f"expected a reference from 0 to {len(clouds) - 1}, got {ref}")
-    moves = None if loops is None else frozen(loops, "loops", (len(clouds), 3))
-    weights = as_type(frame_weights, "frame weights")
+    moves = None if loops is None else freeze_array(loops, "loops", (len(clouds), 3))
+    weights = convert_array(frame_weights, "frame weights")
     fps = clouds[ref].fps
     n_samples = max(2, int(np.ceil(float(timewarp.durations.max()) * fps - 1e-9)) + 1)
     u = np.linspace(0.0, 1.0, n_samples)

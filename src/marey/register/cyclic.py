@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from marey.compare import Clouds, frame_distances
-from marey.core._arrays import Floats, settle
+from marey.core.annotations import join_contacts, shift_labels
+from marey.core.arrays import Floats, set_readonly
 from marey.core.labels import Labels
 from marey.core.motion import Motion
-from marey.edit._notes import joined_contacts, shifted_labels
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.register.prepare import told
@@ -35,7 +35,7 @@ def loop_travel(motion: Motion, clouds: Clouds, k: int = 0) -> Floats:
     next_round = np.stack([2.0 * points[0] - points[1], points[0]])
     this_round = np.stack([points[-1], 2.0 * points[-1] - points[-2]])
     weights = np.tile(clouds.weights, 2) / 2.0
-    both = [Clouds(settle(part.reshape(1, -1, 3)), weights, clouds.fps) for part in (this_round, next_round)]
+    both = [Clouds(set_readonly(part.reshape(1, -1, 3)), weights, clouds.fps) for part in (this_round, next_round)]
     moves, apart = frame_distances(both[0], [0.0], both[1], [0.0], [1.0])
     step = np.sqrt(np.mean(np.einsum("fmk,fmk,m->f", *[np.diff(points, axis=0)] * 2, clouds.weights)))
     allowed = _SEAM + _SEAM_STEPS * float(step)
@@ -72,14 +72,14 @@ def turned(motion: Motion, first: int, travel: Floats) -> Motion:
     head, tail = motion[first:], motion[:first].moved(travel)
     offsets = None
     if head.bone_offsets is not None and tail.bone_offsets is not None:
-        offsets = settle(np.concatenate([head.bone_offsets, tail.bone_offsets]))
+        offsets = set_readonly(np.concatenate([head.bone_offsets, tail.bone_offsets]))
     return replace(
         motion,
-        root_positions=settle(np.concatenate([head.root_positions, tail.root_positions])),
-        rotations=settle(_unrolled(np.concatenate([head.rotations, tail.rotations]), len(head))),
+        root_positions=set_readonly(np.concatenate([head.root_positions, tail.root_positions])),
+        rotations=set_readonly(_unrolled(np.concatenate([head.rotations, tail.rotations]), len(head))),
         bone_offsets=offsets,
-        contacts=joined_contacts([(head.contacts, len(head)), (tail.contacts, len(tail))]),
-        labels=Labels((*head.labels, *shifted_labels(tail.labels, len(head)))),
+        contacts=join_contacts([(head.contacts, len(head)), (tail.contacts, len(tail))]),
+        labels=Labels((*head.labels, *shift_labels(tail.labels, len(head)))),
         source=replace(motion.source, channel_values=None),
     )
 
@@ -107,9 +107,9 @@ def n_half_cycles(motion: Motion, travel: Floats) -> int:
     rounds: Sequence[Motion] = [motion.moved(_power(travel, r)) for r in range(3)]
     three = replace(
         motion,
-        root_positions=settle(np.concatenate([part.root_positions for part in rounds])),
-        rotations=settle(np.concatenate([part.rotations for part in rounds])),
-        bone_offsets=None if motion.bone_offsets is None else settle(np.concatenate([motion.bone_offsets] * 3)),
+        root_positions=set_readonly(np.concatenate([part.root_positions for part in rounds])),
+        rotations=set_readonly(np.concatenate([part.rotations for part in rounds])),
+        bone_offsets=None if motion.bone_offsets is None else set_readonly(np.concatenate([motion.bone_offsets] * 3)),
         contacts=None,
         labels=Labels(),
     )

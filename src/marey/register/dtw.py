@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from marey.core._arrays import Bools, Floats, Ints, as_type, checked_index, frozen, rebuilt, settle
+from marey.core.arrays import Bools, Floats, Ints, check_index, convert_array, freeze_array, reduce_frozen, set_readonly
 from marey.errors import InvalidValue, NoTimewarp
+from marey.register.dtw_kernels import fill_codes, trace_path
 
 Cell = tuple[int, int]
 Block = Callable[[slice, slice], npt.ArrayLike]
@@ -34,11 +35,11 @@ class TimeAlignment:
     distances: Floats
 
     def __post_init__(self) -> None:
-        cells = frozen(self.cells, "cells", (None, 2), np.int64)
+        cells = freeze_array(self.cells, "cells", (None, 2), np.int64)
         if not len(cells):
             raise InvalidValue("a time alignment needs at least one cell")
         object.__setattr__(self, "cells", cells)
-        object.__setattr__(self, "distances", frozen(self.distances, "distances", (len(cells),)))
+        object.__setattr__(self, "distances", freeze_array(self.distances, "distances", (len(cells),)))
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -54,7 +55,7 @@ class TimeAlignment:
         return float(np.sqrt(self.distances.mean()))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
 
 def dtw(
@@ -131,7 +132,7 @@ def dtw_around(
         raise NoTimewarp(f"backwards from the centre {(i, j)}, counting frames from it: {error}") from None
     ahead = dtw(grid, start=(i, j), end=after, slope_limit=limit, mask=allowed)
     cells = np.concatenate([(i, j) - back.cells[:0:-1], ahead.cells])
-    return TimeAlignment(settle(cells), settle(np.concatenate([back.distances[:0:-1], ahead.distances])))
+    return TimeAlignment(set_readonly(cells), set_readonly(np.concatenate([back.distances[:0:-1], ahead.distances])))
 
 
 def dtw_cyclic(
@@ -195,7 +196,7 @@ def dtw_incremental(
     shape : (R, C), needed with a function.
     """
     limit = _checked_limit(slope_limit)
-    window, kept = checked_index(size, "size"), checked_index(keep, "keep")
+    window, kept = check_index(size, "size"), check_index(keep, "keep")
     if not 1 <= kept < window:
         raise InvalidValue(f"expected keep from 1 to less than size, got {keep} of {size}")
     block, whole = _as_block(values, shape)
@@ -204,7 +205,7 @@ def dtw_incremental(
     distances: list[Floats] = []
     while True:
         rows, columns = slice(i, min(i + window, whole[0])), slice(j, min(j + window, whole[1]))
-        part = as_type(block(rows, columns), "values")
+        part = convert_array(block(rows, columns), "values")
         if part.shape != (rows.stop - i, columns.stop - j):
             raise InvalidValue(f"the function gave {part.shape} distances for rows {rows} and columns {columns}")
         try:
@@ -216,16 +217,14 @@ def dtw_incremental(
         distances.append(piece.distances[:stop])
         i, j = (int(k) for k in cells[-1][-1])
         if i == whole[0] - 1 or j == whole[1] - 1:
-            return TimeAlignment(settle(np.concatenate(cells)), settle(np.concatenate(distances)))
+            return TimeAlignment(set_readonly(np.concatenate(cells)), set_readonly(np.concatenate(distances)))
         cells[-1], distances[-1] = cells[-1][:-1], distances[-1][:-1]
 
 
 def _path(grid: Floats, first: Cell, last: Cell, free: bool, limit: int) -> TimeAlignment | None:
-    from marey.register import _kernels
-
     codes = np.empty(grid.shape, dtype=np.int8)
     rim, lengths = np.empty((2, max(grid.shape))), np.empty((2, max(grid.shape)))
-    _kernels.fill_codes(settle(grid.view()), *first, *last, int(free), limit, codes, rim, lengths)
+    fill_codes(grid, first, last, free, limit, codes, rim, lengths)
     if free:
         with np.errstate(invalid="ignore"):
             mean = np.where(np.isfinite(rim), rim / lengths, np.inf)
@@ -236,28 +235,28 @@ def _path(grid: Floats, first: Cell, last: Cell, free: bool, limit: int) -> Time
     if not np.isfinite(rim[side, at]):
         return None
     cells = np.empty((int(lengths[side, at]), 2), dtype=np.int64)
-    _kernels.trace(codes, *last, len(cells), limit, cells)
-    return TimeAlignment(settle(cells), settle(grid[cells[:, 0], cells[:, 1]]))
+    trace_path(codes, last, limit, cells)
+    return TimeAlignment(set_readonly(cells), set_readonly(grid[cells[:, 0], cells[:, 1]]))
 
 
 def _checked(values: Any, mask: Any, slope_limit: Any) -> tuple[Floats, Bools | None, int]:
     """The grid with inf outside the mask; the mask, or None where everything is allowed; and the slope limit."""
-    grid = np.ascontiguousarray(as_type(values, "values"))
+    grid = np.ascontiguousarray(convert_array(values, "values"))
     if grid.ndim != 2 or not grid.size:
         raise InvalidValue(f"expected a grid of distances (R, C), got shape {grid.shape}")
     if not grid.min() >= 0.0:  # false for NaN too
         raise InvalidValue(f"expected distances of 0 or more, got {grid.min():g}")
     allowed: Bools | None = None
     if mask is not None:
-        allowed = as_type(mask, "mask", bool)
+        allowed = convert_array(mask, "mask", bool)
         if allowed.shape != grid.shape:
             raise InvalidValue(f"expected a mask of the grid's shape {grid.shape}, got {allowed.shape}")
-        grid = np.where(allowed, grid, np.inf)
+        grid = np.ascontiguousarray(np.where(allowed, grid, np.inf))
     return grid, allowed, _checked_limit(slope_limit)
 
 
 def _checked_limit(slope_limit: Any) -> int:
-    limit = checked_index(slope_limit, "slope_limit")
+    limit = check_index(slope_limit, "slope_limit")
     if not 1 <= limit <= _MOST_SLOPE:
         raise InvalidValue(f"expected a slope limit from 1 to {_MOST_SLOPE}, got {limit}")
     return limit
@@ -265,7 +264,7 @@ def _checked_limit(slope_limit: Any) -> int:
 
 def _cell(cell: Any, shape: tuple[int, ...], what: str) -> Cell:
     try:
-        i, j = (checked_index(k, f"a cell of {what}") for k in cell)
+        i, j = (check_index(k, f"a cell of {what}") for k in cell)
     except (TypeError, ValueError):
         raise InvalidValue(f"expected {what} as a cell (i, j), got {cell!r}") from None
     if not (0 <= i < shape[0] and 0 <= j < shape[1]):
@@ -278,7 +277,7 @@ def _as_block(values: Any, shape: tuple[int, int] | None) -> tuple[Block, tuple[
         if shape is None:
             raise InvalidValue("a function of distances needs shape=(R, C), the size of the whole grid")
         return values, (int(shape[0]), int(shape[1]))
-    grid = as_type(values, "values")
+    grid = convert_array(values, "values")
     if grid.ndim != 2 or not grid.size:
         raise InvalidValue(f"expected a grid of distances (R, C), got shape {grid.shape}")
     return (lambda rows, columns: grid[rows, columns]), grid.shape

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from marey.compare import Clouds, frame_distances
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 
 # Seconds by which an end may be moved.
 _NEAR = 0.03

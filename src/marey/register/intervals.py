@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 
 # Intervals that share less than this part of the shorter one belong to different events.
 _SLIVER = 0.1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core._arrays import Floats, frozen, rebuilt
+from marey.core.arrays import Floats, freeze_array, reduce_frozen
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.register.intervals import Interval, match_intervals
@@ -37,13 +37,13 @@ class ConstraintMatch:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "starts", frozen(self.starts, "starts", (None,)))
-        put(self, "stops", frozen(self.stops, "stops", (len(self.starts),)))
+        put(self, "starts", freeze_array(self.starts, "starts", (None,)))
+        put(self, "stops", freeze_array(self.stops, "stops", (len(self.starts),)))
         if (self.stops < self.starts).any():
             raise InvalidValue(f"the contacts of a match must not end before they begin, as one of {self.point!r} does")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.starts)

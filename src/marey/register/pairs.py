@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from marey.compare import Clouds, distance_grid, frame_distances
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.errors import NoTimewarp
 from marey.register._loops import looped_clouds
 from marey.register.dtw import TimeAlignment, dtw, dtw_cyclic
@@ -49,14 +49,14 @@ def whole_path(a: Clouds, b: Clouds, *, window: float, slope_limit: int, relativ
     if not relative:
         values = distance_grid(a, b, window=window).values
         found = dtw(values, slope_limit=slope_limit)
-        return PairPath(settle(between_frames(a, b, found.cells.astype(np.float64)) / a.fps), found.distance)
+        return PairPath(set_readonly(between_frames(a, b, found.cells.astype(np.float64)) / a.fps), found.distance)
     check_ratio([a, b], [len(a) - 1, len(b) - 1])
     n = max(len(a), len(b))
     even = [replace(evenly(cloud, n), fps=a.fps) for cloud in (a, b)]
     values = distance_grid(*even, window=window).values
     found = dtw(values, slope_limit=slope_limit)
     frames = found.cells * (np.array([len(a) - 1, len(b) - 1]) / (n - 1))
-    return PairPath(settle(between_frames(a, b, frames) / a.fps), found.distance)
+    return PairPath(set_readonly(between_frames(a, b, frames) / a.fps), found.distance)
 
 
 def loop_path(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_limit: int) -> PairPath:
@@ -72,7 +72,7 @@ def loop_path(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_limit
     longer = [looped_clouds(cloud, loop, margin, margin) for cloud, loop in zip((a, b), loops, strict=True)]
     moved = between_frames(longer[0], longer[1], frames + margin, ends=True) - margin
     moved[-1] = moved[0] + [len(a), len(b)]
-    return PairPath(settle(moved / a.fps), float(np.sqrt(found.distances[1:].mean())))
+    return PairPath(set_readonly(moved / a.fps), float(np.sqrt(found.distances[1:].mean())))
 
 
 def loop_shift(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_limit: int) -> int:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from marey.core.motion import Motion
+from marey.core.placement import bake_hips_into_root
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import rooted
 from marey.edit.resample import resample
 from marey.errors import InvalidValue, MareyWarning
 
@@ -31,7 +31,7 @@ def prepared(motions: Iterable[Motion]) -> tuple[tuple[Motion, ...], tuple[str, 
     for k, motion in enumerate(given[1:], 1):
         _check_same_figure(given[0], motion, k)
         if not np.array_equal(given[0].skeleton.offsets, motion.skeleton.offsets):
-            given = (*given[:k], rooted(motion, given[0].skeleton), *given[k + 1 :])
+            given = (*given[:k], bake_hips_into_root(motion, given[0].skeleton), *given[k + 1 :])
     for k, motion in enumerate(given):
         check_length(motion, k)
     made, notes = at_one_rate(given)

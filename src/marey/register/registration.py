@@ -10,9 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from marey.compare import point_clouds
-from marey.core._arrays import Floats, Ints, checked_index, frozen, rebuilt
+from marey.core.arrays import Floats, Ints, check_index, check_number, freeze_array, reduce_frozen
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue, NotBlendable
 from marey.register.curves import KNOT_EVERY, AlignmentCurve, TimewarpCurve, alignment_curve, merged_timewarp
 from marey.register.matches import ConstraintMatch, match_contacts
@@ -66,13 +65,13 @@ class RegistrationCurve:
         put(self, "matches", tuple(self.matches))
         put(self, "notes", tuple(self.notes))
         put(self, "cyclic", bool(self.cyclic))
-        put(self, "distances", frozen(self.distances, "distances", (n,)))
-        put(self, "crops", frozen(self.crops, "crops", (n, 2), np.int64))
+        put(self, "distances", freeze_array(self.distances, "distances", (n,)))
+        put(self, "crops", freeze_array(self.crops, "crops", (n, 2), np.int64))
         put(self, "reference", _checked_reference(self.reference, n))
         if self.cyclic != (self.loops is not None):
             raise InvalidValue("a cyclic registration needs the loops' travel, and no other may have it")
         if self.loops is not None:
-            put(self, "loops", frozen(self.loops, "loops", (n, 3)))
+            put(self, "loops", freeze_array(self.loops, "loops", (n, 3)))
         if self.timewarp.n_motions != n:
             raise InvalidValue(f"the timewarp is of {self.timewarp.n_motions} motions, but there are {n}")
         for match in self.matches:
@@ -80,7 +79,7 @@ class RegistrationCurve:
                 raise InvalidValue(f"a match of {match.point!r} holds {len(match)} contacts for {n} motions")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.motions)
@@ -275,20 +274,20 @@ def _checked_options(
 ) -> Options:
     if crop not in ("auto", None):
         raise InvalidValue(f"crop= or --crop must be 'auto' or None, got {crop!r}")
-    limit = checked_index(slope_limit, "slope_limit= or --slope-limit")
+    limit = check_index(slope_limit, "slope_limit= or --slope-limit")
     if limit < 1:
         raise InvalidValue(f"slope_limit= or --slope-limit must be 1 or more, got {limit}")
     return Options(
         limit,
-        checked_number(window, "window= or --window"),
-        checked_number(max_distance, "max_distance= or --max-distance", above=True),
-        checked_number(max_opposite, "max_opposite="),
+        check_number(window, "window= or --window"),
+        check_number(max_distance, "max_distance= or --max-distance", above=True),
+        check_number(max_opposite, "max_opposite="),
         bool(force),
     )
 
 
 def _checked_reference(reference: Any, n: int) -> int:
-    index = checked_index(reference, "reference= or --reference")
+    index = check_index(reference, "reference= or --reference")
     if not 0 <= index < n:
         raise InvalidValue(f"reference= or --reference must be one of {n} motions, 0 to {n - 1}, got {index}")
     return index

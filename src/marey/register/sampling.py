@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from marey.compare import Clouds
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 
 
 def sampled(clouds: Clouds, at: Floats, fps: float) -> Clouds:
@@ -18,7 +18,7 @@ def sampled(clouds: Clouds, at: Floats, fps: float) -> Clouds:
     after = np.minimum(before + 1, len(clouds) - 1)
     points = clouds.points[before]
     points += share * (clouds.points[after] - points)
-    return replace(clouds, points=settle(points), fps=fps, contacts=None)
+    return replace(clouds, points=set_readonly(points), fps=fps, contacts=None)
 
 
 def cropped(clouds: Clouds, start: int, stop: int) -> Clouds:
@@ -35,4 +35,4 @@ def evenly(clouds: Clouds, n: int) -> Clouds:
 
 def stacked(clouds: Sequence[Clouds]) -> Clouds:
     """The frames of all, one after another; for comparisons without a window, where neighbours do not matter."""
-    return replace(clouds[0], points=settle(np.concatenate([cloud.points for cloud in clouds])), contacts=None)
+    return replace(clouds[0], points=set_readonly(np.concatenate([cloud.points for cloud in clouds])), contacts=None)

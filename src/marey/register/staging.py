@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from marey.compare import Clouds, distance_grid
-from marey.core._arrays import Floats, Ints, checked_index, settle
+from marey.core.arrays import Floats, Ints, check_index, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NotBlendable
 from marey.maths import rigid2d
@@ -94,7 +94,7 @@ def stage_around(
     taken, points = _cut(motions, clouds, crops)
     ref = 0 if reference is None else reference
     seconds = (found.cells - found.cells[0]) / motions[0].fps
-    path = PairPath(settle(seconds[:, [ref, 1 - ref]]), found.distance)
+    path = PairPath(set_readonly(seconds[:, [ref, 1 - ref]]), found.distance)
     note = f"cropped to where the path from frames {centre[0]} and {centre[1]} leads"
     return Staged(taken, points, crops, ref, (None, path) if ref == 0 else (path, None), None, (note,))
 
@@ -120,7 +120,7 @@ def stage_loops(motions: Sequence[Motion], clouds: Sequence[Clouds], reference: 
             if further:
                 shift = (shift + further) % len(motion)
                 cloud = _turned_clouds(whole, shift, loops[j])
-                path = replace(path, seconds=settle(path.seconds - [0.0, further / cloud.fps]))
+                path = replace(path, seconds=set_readonly(path.seconds - [0.0, further / cloud.fps]))
             motion = turned(motion, shift, loops[j])
             if shift:
                 where = f"where {told(motions[ref], ref)} begins"
@@ -150,7 +150,7 @@ def _cut(
 
 def _turned_clouds(clouds: Clouds, first: int, travel: Floats) -> Clouds:
     points = np.concatenate([clouds.points[first:], rigid2d.apply(travel, clouds.points[:first])])
-    return replace(clouds, points=settle(points), contacts=None)
+    return replace(clouds, points=set_readonly(points), contacts=None)
 
 
 def _checked_start(start: tuple[int, int], motions: Sequence[Motion]) -> tuple[int, int]:
@@ -158,7 +158,7 @@ def _checked_start(start: tuple[int, int], motions: Sequence[Motion]) -> tuple[i
         a, b = start
     except (TypeError, ValueError):
         raise InvalidValue(f"start must be a frame of each of the two motions, got {start!r}") from None
-    frames = checked_index(a, "start"), checked_index(b, "start")
+    frames = check_index(a, "start"), check_index(b, "start")
     for k, (frame, motion) in enumerate(zip(frames, motions, strict=True)):
         if not 0 <= frame < len(motion):
             raise InvalidValue(f"start must lie within {told(motion, k)}, frames 0 to {len(motion) - 1}, got {frame}")

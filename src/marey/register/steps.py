@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.compare import Clouds
-from marey.core._arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
 from marey.measure.gait import ankle_passes, leg_length
 

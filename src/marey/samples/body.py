@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.limb import solve_limb
 from marey.maths import filters, quat
 from marey.samples.curves import Curve, eased, spline

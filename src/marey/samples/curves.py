@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 
 Curve = Callable[[Floats], Floats]
 _FAR = 1e6

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats
 from marey.maths import quat
 from marey.samples.curves import bump, hermite, min_jerk, plateau, through
 from marey.samples.figure import Build

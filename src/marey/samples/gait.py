@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.maths import filters
 from marey.samples.body import Controls, Plan
 from marey.samples.curves import Curve, far, integral, min_jerk, spline, wobble

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, checked_fps, settle
+from marey.core.arrays import Floats, check_fps, set_readonly
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.source import Source
@@ -128,7 +128,7 @@ def gaze_take(
     """
     if not (abs(yaw) <= _RANGE[0] and abs(pitch) <= _RANGE[1]):
         raise InvalidValue(f"a sign must be within 170 degrees of yaw and 60 of pitch, got {yaw:g} and {pitch:g} rad")
-    rate, generator = checked_fps(fps), np.random.default_rng(rng)
+    rate, generator = check_fps(fps), np.random.default_rng(rng)
     pose = _final_pose(yaw, pitch)
     size = math.acos(math.cos(yaw) * math.cos(pitch))
     length, starts, peak, overshoot = _timing(size, 1 if yaw > 0.0 else -1, generator)
@@ -144,7 +144,7 @@ def gaze_take(
         f"gaze {math.degrees(yaw):.0f} {math.degrees(pitch):.0f}",
         source=Source(floor=0.0, provenance=(step,)),
     )
-    return GazeTake(motion, (float(yaw), float(pitch)), settle(pose), length, starts, peak, overshoot, before)
+    return GazeTake(motion, (float(yaw), float(pitch)), set_readonly(pose), length, starts, peak, overshoot, before)
 
 
 def gaze_takes(*, rng: int = 0, fps: float = 60.0, sway: float = 0.0) -> list[GazeTake]:
@@ -247,4 +247,4 @@ def _performed(
     phase = rng.uniform(0.0, 2.0 * np.pi, 2)
     root[:, 0] += sway * np.sin(2.0 * np.pi * 0.4 * times + phase[0])
     root[:, 2] += sway * np.sin(2.0 * np.pi * 0.3 * times + phase[1])
-    return Motion(skeleton, settle(root), settle(rotations), fps)
+    return Motion(skeleton, set_readonly(root), set_readonly(rotations), fps)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.samples.body import Controls, Plan, Target, Triple
 from marey.samples.curves import min_jerk
 from marey.samples.feet import Plant

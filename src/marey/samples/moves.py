@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 from marey.samples.body import Controls, Plan
 from marey.samples.curves import Curve, eased, min_jerk

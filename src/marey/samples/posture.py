@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.samples.body import Controls, Plan, Target, Triple, Trunk, trunk_points
 from marey.samples.curves import Curve, far, wobble
 from marey.samples.feet import Plant, Swing

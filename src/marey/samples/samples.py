@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats, checked_fps, settle
+from marey.core.arrays import Floats, check_fps, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.markers import Markers
@@ -77,7 +77,7 @@ def sample(name: str, *, rng: Rng = 0, fps: float = 60.0, **parameters: Any) -> 
     (121, ('left_heel', 'left_ball', 'right_heel', 'right_ball'))
     """
     chosen = entry(name)
-    rate = checked_fps(fps)
+    rate = check_fps(fps)
     if not _RATES[0] <= rate <= _RATES[1]:
         raise InvalidValue(f"sample {name!r}: fps must lie between 1 and 1000 Hz, got {rate:g}")
     values = chosen.values(name, parameters)
@@ -115,8 +115,8 @@ def _record(name: str, plan: Plan, fps: float, values: dict[str, Any], seed: int
         step["actions"] = [_in_frames(action, fps) for action in plan.actions]
     motion = Motion(
         skeleton=skeleton,
-        root_positions=settle(done.root),
-        rotations=settle(done.rotations),
+        root_positions=set_readonly(done.root),
+        rotations=set_readonly(done.rotations),
         fps=fps,
         name=name,
         contacts=Contacts(sole_points(), mask),
@@ -124,7 +124,7 @@ def _record(name: str, plan: Plan, fps: float, values: dict[str, Any], seed: int
         source=Source(floor=0.0, provenance=(step,)),
     )
     phase = np.full(n, np.nan) if plan.phase is None else plan.phase(t)
-    return Sample(motion, settle(phase), dict(values), plan.targets, plan.actions)
+    return Sample(motion, set_readonly(phase), dict(values), plan.targets, plan.actions)
 
 
 def _in_frames(action: Action, fps: float) -> dict[str, Any]:

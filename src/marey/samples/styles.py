@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.errors import ParseError, UnwritableFile
 
 PART_SUFFIX = ".part"
@@ -77,8 +77,8 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
             if fortran or dtype.kind not in "biuf" or os.fstat(stream.fileno()).st_size != start + n_bytes:
                 raise ValueError("cut off, or not of plain numbers")
             if n_bytes < MAPPED_BYTES:
-                return settle(np.frombuffer(stream.read(n_bytes), dtype).reshape(shape))
-            return settle(np.ndarray(shape, dtype, _mapped(stream.fileno()), start))
+                return set_readonly(np.frombuffer(stream.read(n_bytes), dtype).reshape(shape))
+            return set_readonly(np.ndarray(shape, dtype, _mapped(stream.fileno()), start))
     except (OSError, ValueError, EOFError) as error:
         raise ParseError(f"is not the array that was written there ({error})", path=path) from None
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.errors import InvalidValue, ParseError, UnwritableFile
 from marey.store.arrays import read_array, write_arrays
 from marey.store.index import Index
@@ -160,7 +160,7 @@ def _plain(array: NDArray[Any]) -> NDArray[Any]:
     plain = np.asarray(array, order="C")
     if plain.dtype.kind not in "biuf":
         raise InvalidValue(f"a cache keeps arrays of numbers, got {plain.dtype}")
-    return plain if not plain.flags.writeable else settle(plain.copy())
+    return plain if not plain.flags.writeable else set_readonly(plain.copy())
 
 
 def _feed(digest: blake2b, part: object) -> None:

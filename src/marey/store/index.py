@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core._arrays import settle
+from marey.core.arrays import set_readonly
 from marey.errors import MareyError, ParseError, UnknownVersion, UnwritableFile
 
 VERSION = 1
@@ -121,7 +121,7 @@ class Index:
         out: dict[str, NDArray[Any] | None] = {}
         for key, dtype, shape, data in rows:
             form = tuple(json.loads(shape))
-            out[key] = None if data is None else settle(np.frombuffer(data, np.dtype(dtype)).reshape(form))
+            out[key] = None if data is None else set_readonly(np.frombuffer(data, np.dtype(dtype)).reshape(form))
         return out
 
     def put_arrays(self, arrays: Mapping[str, NDArray[Any]], apart: Iterable[str]) -> None:

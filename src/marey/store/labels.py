@@ -25,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from marey.core._arrays import checked_index
+from marey.core.arrays import check_index
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, ParseError, UnreadableFile, UnwritableFile, similar
@@ -68,8 +68,8 @@ def add_label(path: StrPath, name: str, start: int | None = None, stop: int | No
     if len(clip_names(path)) > 1:
         raise InvalidValue(f"{os.fspath(path)} holds several motions, of which a sidecar could not say which is meant")
     motion = load_motion(path)
-    first = 0 if start is None else checked_index(start, "start")
-    end = len(motion) if stop is None else checked_index(stop, "stop")
+    first = 0 if start is None else check_index(start, "start")
+    end = len(motion) if stop is None else check_index(stop, "stop")
     (label,) = Labels((Label(name, first, end),))
     if label.stop > len(motion):
         raise InvalidValue(f"label {name!r} ends at frame {label.stop} of a motion of {len(motion)} frames")

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from marey.core._arrays import checked_fps, checked_index
+from marey.core.arrays import check_fps, check_index
 from marey.core.motion import Motion
+from marey.core.placement import check_same_skeleton
 from marey.core.skeleton import Skeleton
-from marey.edit._figure import check_same_body
 from marey.errors import InvalidValue, MareyWarning, ParseError, UnknownName, similar
 from marey.io.axes import check_up
 from marey.io.recognize import parse_unit
@@ -93,8 +93,8 @@ class MotionSet:
         files, everything = list_files(place, pattern, store)
         given = [labels] if isinstance(labels, str | os.PathLike) else list(labels)
         reading = Reading(
-            fps=checked_fps(fps),
-            file_fps=None if file_fps is None else checked_fps(file_fps),
+            fps=check_fps(fps),
+            file_fps=None if file_fps is None else check_fps(file_fps),
             unit=None if unit is None else parse_unit(unit),
             up=None if up is None else check_up(up),
             roles=dict(roles or {}),
@@ -163,7 +163,7 @@ class MotionSet:
             if clip not in names:
                 raise UnknownName(f"no clip {clip!r} in {str(self.folder)!r}{similar(clip, names)}")
             return names.index(clip)
-        i = checked_index(clip, "a clip")
+        i = check_index(clip, "a clip")
         if not 0 <= i < len(self):
             raise InvalidValue(f"expected a clip from 0 to {len(self) - 1}, got {i}")
         return i
@@ -254,7 +254,7 @@ class MotionSet:
             if wanted not in names:
                 raise UnknownName(f"no clip {wanted!r} to choose a group by{similar(wanted, names)}")
             return next(k for k, clips in enumerate(groups) if any(clip.name == wanted for clip in clips))
-        k = checked_index(wanted, "a group")
+        k = check_index(wanted, "a group")
         if not 0 <= k < len(groups):
             raise InvalidValue(f"expected a group from 0 to {len(groups) - 1}, got {k}")
         return k
@@ -269,7 +269,7 @@ def _frames(clips: Sequence[Clip]) -> int:
 
 def _is_same(a: Skeleton, b: Skeleton) -> bool:
     try:
-        check_same_body(a, b, "a set")
+        check_same_skeleton(a, b, "a set")
     except InvalidValue:
         return False
     return True

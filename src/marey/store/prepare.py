@@ -157,10 +157,6 @@ class _CsvError(MareyError):
 
 
 def _from_file(job: Job) -> Motion:
-    # Functions with a compiled form take it once Numba is loaded, and round otherwise than without it. What a key names
-    # has to be the same in every process, whatever that has done before.
-    import numba  # noqa: F401
-
     reading = job.reading
     motion = reading.load(job.path, job.clip)
     if not reading.sidecar_labels:
@@ -182,8 +178,6 @@ def _from_file(job: Job) -> Motion:
 
 
 def _mirrored(cache: Cache, key: str) -> Motion:
-    import numba  # noqa: F401 - as above
-
     return mirror(read_clip(cache, key))
 
 

@@ -40,7 +40,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core._arrays import checked_index, settle
+from marey.core.arrays import check_index, set_readonly
 from marey.errors import InvalidValue, MareyError, UnwritableFile
 
 __all__ = ["Processes", "Run", "Threads", "cores", "processes", "run_on", "threads"]
@@ -170,7 +170,7 @@ class _Crew:
 
 
 def _checked(n: int) -> int:
-    given = checked_index(n, "the number of workers")
+    given = check_index(n, "the number of workers")
     if given < 1:
         raise InvalidValue(f"the number of workers must be 1 or more, got {given}")
     return given
@@ -249,7 +249,7 @@ def unpack(task: bytes) -> Callable[[Any], Any]:
 
 
 def _mapped_array(path: str, start: int, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
-    return settle(np.ndarray(shape, dtype, _mapped_file(path), start))
+    return set_readonly(np.ndarray(shape, dtype, _mapped_file(path), start))
 
 
 @lru_cache(maxsize=1)

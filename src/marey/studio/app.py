@@ -55,14 +55,8 @@ class Studio:
         self._commands = Commands()
         self._page = page
 
-    def app(
-        self, token: str, hosts: tuple[str, ...], cookie: str, *, any_host: bool = False, warm_up: bool = False
-    ) -> ASGIApp:
-        """The whole server, guarded; with `warm_up` it compiles in the background what pages may need."""
-        if warm_up:
-            from marey.studio.warm import WarmUp
-
-            self.sessions.shared.warm_up = WarmUp(self.sessions.tell)
+    def app(self, token: str, hosts: tuple[str, ...], cookie: str, *, any_host: bool = False) -> ASGIApp:
+        """The whole server, guarded."""
         routes = [
             Route("/", self.index),
             Route("/assets/{name}", self.asset),
@@ -78,8 +72,6 @@ class Studio:
         loading = asyncio.get_running_loop().create_task(self._load_later())
         yield
         loading.cancel()
-        if self.sessions.shared.warm_up is not None:
-            await self.sessions.shared.warm_up.close()
         await self.sessions.close()
 
     async def _load_later(self) -> None:

@@ -1,10 +1,10 @@
-"""Commands that belong to no panel: arriving, what may begin then, and ending work."""
+"""Commands that belong to no panel: arriving, and ending work."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from marey.studio.messages import Cancel, Hello, Nothing, Shown, Welcome
+from marey.studio.messages import Cancel, Hello, Nothing, Welcome
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -15,17 +15,6 @@ if TYPE_CHECKING:
 def hello(session: Session, message: Hello) -> Welcome:
     """What the page has to know to begin, or to go on."""
     return session.welcome(message.seen)
-
-
-@command(Shown, reads=True)
-async def shown(session: Session, message: Shown) -> Nothing:
-    """Begin the warm-up where there is to be one; a page that comes while it runs is told how far it is."""
-    warm_up = session.shared.warm_up
-    if warm_up is not None:
-        warm_up.begin()
-        if warm_up.now is not None:
-            session.tell(warm_up.now)
-    return Nothing()
 
 
 @command(Cancel, reads=True)

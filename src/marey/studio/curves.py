@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.kinematics import joint_path
 from marey.core.motion import Motion
 from marey.errors import InvalidValue

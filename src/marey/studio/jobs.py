@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from marey.errors import MareyError, NoResult
-from marey.studio.compiling import TEXT, Compiling
 from marey.studio.parcels import pack, unpack
 
 # The id of the command that is being answered, for those that a panel's function calls.
@@ -60,16 +59,10 @@ class Jobs:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    async def here(self, text: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function on a thread of this process; while something is compiled for it, the page is told."""
-        loop, command = asyncio.get_running_loop(), COMMAND.get()
-
-        def work() -> Any:
-            with Compiling(lambda: loop.call_soon_threadsafe(self._tell, command, 0.0, f"{text} ({TEXT})")):
-                return function(*arguments)
-
+    async def here(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function on a thread of this process."""
         async with self.cancellable():
-            return await asyncio.to_thread(work)
+            return await asyncio.to_thread(function, *arguments)
 
     @asynccontextmanager
     async def cancellable(self) -> AsyncIterator[None]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.markers import Markers
 from marey.errors import InvalidValue, MareyError
 from marey.studio.frames import pack_live

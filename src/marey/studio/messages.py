@@ -210,26 +210,6 @@ class Cancel(Message):
     job: int
 
 
-@dataclass(frozen=True, slots=True)
-class Shown(Message):
-    """The page has shown what it shows first: what others might have to wait for may begin behind it."""
-
-    do: ClassVar[str] = "shown"
-
-
-@dataclass(frozen=True, slots=True)
-class GettingReady(Event):
-    """What is compiled at its first use is compiled beforehand: `done` of `of` pieces, and now `piece`.
-
-    It is over where all are.
-    """
-
-    event: ClassVar[str] = "getting_ready"
-    done: int
-    of: int
-    piece: str = ""
-
-
 # --- Live
 
 
@@ -354,4 +334,4 @@ class ViewData:
 
 
 OTHERS: tuple[type, ...] = (Uploaded, Refused, ViewData)
-EVENTS: tuple[type[Event], ...] = (LiveEnded, MotionChanged, GettingReady)
+EVENTS: tuple[type[Event], ...] = (LiveEnded, MotionChanged)

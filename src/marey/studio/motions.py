@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.kinematics import forward_kinematics
 from marey.core.markers import Markers
 from marey.core.motion import Motion

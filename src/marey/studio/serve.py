@@ -110,7 +110,6 @@ def serve(
     address: Address | None = None,
     ready: Callable[[Address], None] | None = None,
     started: Callable[[Server], None] | None = None,
-    warm_up: bool = False,
 ) -> None:
     """Serve until interrupted.
 
@@ -121,7 +120,6 @@ def serve(
     address : from `address_of`, where it was told to somebody already.
     ready : called with the address when pages can be opened.
     started : called with the server, whose `should_exit` ends it.
-    warm_up : compile in a process of its own, once a figure is shown, what is otherwise compiled at its first use.
     """
     import uvicorn
 
@@ -129,7 +127,7 @@ def serve(
 
     here = address_of(listening) if address is None else address
     hosts, exposed = own_hosts(here.host, here.port), not is_loopback(here.host)
-    app = studio.app(here.token, hosts, here.cookie, any_host=exposed, warm_up=warm_up)
+    app = studio.app(here.token, hosts, here.cookie, any_host=exposed)
     config = uvicorn.Config(
         app,
         ws=BoundedProtocol,

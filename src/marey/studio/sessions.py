@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from marey.errors import LimitExceeded
 from marey.studio.folder import Folder
-from marey.studio.messages import Event
 from marey.studio.session import Session
 from marey.studio.shared import Shared
 
@@ -41,11 +40,6 @@ class Sessions:
         """The session with an id, if it is still there."""
         seat = self._seats.get(name)
         return None if seat is None else seat.session
-
-    def tell(self, event: Event) -> None:
-        """Send an event to all pages."""
-        for seat in self._seats.values():
-            seat.session.tell(event)
 
     async def enter(self, name: str, page: object) -> tuple[Session, object | None]:
         """The session that a page had, or a new one; and the page that sat there until now, if one did."""

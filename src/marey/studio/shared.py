@@ -12,18 +12,12 @@ from marey.studio.temporary import new_folder
 
 if TYPE_CHECKING:
     from marey.studio.jobs import Jobs
-    from marey.studio.warm import WarmUp
 
 
 class Shared:
-    """Files by name; used in the server's loop alone.
-
-    warm_up : the server's, where it has one. rehearsed : ways to drive that were played already.
-    """
+    """Files by name; used in the server's loop alone."""
 
     def __init__(self) -> None:
-        self.warm_up: WarmUp | None = None
-        self.rehearsed: set[tuple[str, str]] = set()
         self.own: Path | None = None
         self._files: dict[str, Path] = {}
         self._locks: dict[str, asyncio.Lock] = {}

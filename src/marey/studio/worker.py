@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from marey.errors import InvalidValue, MareyError
-from marey.studio.compiling import TEXT, Compiling
 from marey.studio.parcels import pack, unpack
 
 _PREFIX = "marey.studio."
@@ -56,26 +55,19 @@ def _tasks() -> queue.SimpleQueue[dict[str, Any] | None]:
 
 def _answer(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
     """What came of one task."""
-    told, last = 0.0, (0.0, "working")
-    writing = threading.Lock()
-
-    def write(share: float, text: str) -> None:
-        with writing:
-            answers.write(json.dumps({"share": share, "text": text}) + "\n")
-            answers.flush()
+    told = 0.0
 
     def progress(share: float, text: str) -> None:
-        nonlocal told, last
-        last = min(max(float(share), 0.0), 1.0), text
+        nonlocal told
         now = time.monotonic()
         if now - told >= _OFTEN:
             told = now
-            write(*last)
+            answers.write(json.dumps({"share": min(max(float(share), 0.0), 1.0), "text": text}) + "\n")
+            answers.flush()
 
     folder = Path(task["folder"])
     try:
-        with Compiling(lambda: write(last[0], f"{last[1]} ({TEXT})")):
-            result = function_of(task["call"])(progress, **unpack(task["arguments"], folder))
+        result = function_of(task["call"])(progress, **unpack(task["arguments"], folder))
         return {"result": pack(result, folder)}
     except MareyError as error:
         return {"error": {"type": type(error).__name__, "text": str(error)}}

@@ -20,11 +20,11 @@ PARSES_HTML = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|
 
 @pytest.fixture(scope="module")
 def hook() -> ModuleType:
-    """hatch_build.py, loaded as hatchling does: by its path."""
-    path = ROOT / "hatch_build.py"
+    """web/build.py, loaded as the build hook does: by its path."""
+    path = ROOT / "web" / "build.py"
     if not path.is_file():
         pytest.skip("not a source tree")
-    spec = importlib.util.spec_from_file_location("hatch_build", path)
+    spec = importlib.util.spec_from_file_location("build_page", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -15,7 +15,7 @@ from marey.blend.baselines.discrete import discrete_blend
 from marey.blend.baselines.linear import linear_blend
 from marey.blend.baselines.paths import SLOPE_LIMIT, THRESHOLD, TIME_LIMIT, End, GridPath, Start
 from marey.blend.baselines.poses import Weights, prepared
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError, NoResult
 from marey.measure import measure
@@ -238,7 +238,6 @@ def _path_rows(
         "greedy": lambda grid: paths.greedy(grid, **rules),
         OURS: lambda grid: paths.dynamic(grid, **rules),
     }
-    _warm()
     found = {method: _timed(lambda finder=finder: finder(values)) for method, finder in finders.items()}  # type: ignore[misc]
     costs = [path.cost for path, _, _ in found.values() if path is not None]
     optimum = min(costs, default=None)
@@ -253,14 +252,6 @@ def _path_row(
     accuracy = 100.0 * optimum / path.cost if path.cost > 0.0 else 100.0
     cut = "" if path.complete else f"cut after {time_limit:g} s; the best path until then"
     return PathRow(method, path.cost, float(np.sqrt(path.mean)), accuracy, seconds, path, cut)
-
-
-def _warm() -> None:
-    """Let kernels be compiled or loaded before anything is timed."""
-    small = np.ones((4, 4))
-    for finder in (paths.brute_force, paths.greedy, paths.dynamic):
-        finder(small)
-    paths.thresholded(small, threshold=1.0)
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float, str]:
@@ -307,7 +298,7 @@ def _blend_rows(
     }
     done = {}
     for method, way in ways.items():
-        _timed(way)  # once to load kernels
+        _timed(way)  # a discarded run, which imports what it needs and fills caches
         done[method] = _timed(way)
     discrete = done["timewarp, discrete path"]
     rows = []

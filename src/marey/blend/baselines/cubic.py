@@ -11,7 +11,7 @@ from marey.blend.baselines.discrete import checked_cells, path_cells
 from marey.blend.baselines.linear import WINDOW
 from marey.blend.baselines.paths import GridPath
 from marey.blend.baselines.poses import Angles, Weights, finished, laid_on, mixed, prepared, weights_over
-from marey.core._arrays import Floats, checked_index
+from marey.core.arrays import Floats, check_index
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 
@@ -85,7 +85,7 @@ def _mean_length(cells: Any, weights: Weights) -> int:
 
 
 def _checked_count(n_frames: Any) -> int:
-    n = checked_index(n_frames, "n_frames")
+    n = check_index(n_frames, "n_frames")
     if not 2 <= n <= _MOST_FRAMES:
         raise InvalidValue(f"n_frames must lie from 2 to {_MOST_FRAMES:,}, got {n}")
     return n

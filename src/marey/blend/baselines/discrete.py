@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from marey.blend.baselines.linear import WINDOW
 from marey.blend.baselines.paths import GridPath, dynamic
 from marey.blend.baselines.poses import Angles, Weights, finished, laid_on, mixed, prepared, weights_over
-from marey.core._arrays import Floats, Ints, frozen, rebuilt, settle
+from marey.core.arrays import Floats, Ints, freeze_array, reduce_frozen, set_readonly
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
@@ -42,13 +42,13 @@ class Correspondence:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "frames", frozen(self.frames, "frames", (None,), np.int64))
+        put(self, "frames", freeze_array(self.frames, "frames", (None,), np.int64))
         for name in ("low", "high"):
-            put(self, name, frozen(getattr(self, name), name, (len(self.frames),), np.int64))
-        put(self, "share", frozen(self.share, "share", (len(self.frames),)))
+            put(self, name, freeze_array(getattr(self, name), name, (len(self.frames),), np.int64))
+        put(self, "share", freeze_array(self.share, "share", (len(self.frames),)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -124,7 +124,7 @@ def checked_cells(path: GridPath | ArrayLike) -> Ints:
     """(N, 2) the cells of a path, one step after another."""
     if isinstance(path, GridPath):
         return path.cells
-    cells = frozen(path, "path", (None, 2), np.int64)
+    cells = freeze_array(path, "path", (None, 2), np.int64)
     return GridPath(cells, np.zeros(len(cells))).cells
 
 
@@ -175,13 +175,13 @@ def _between(motion: Motion, pairs: Correspondence) -> Motion:
 
     def mix(values: Floats) -> Floats:
         weight = share.reshape(-1, *[1] * (values.ndim - 1))
-        return settle(values[pairs.low] * (1.0 - weight) + values[pairs.high] * weight)
+        return set_readonly(values[pairs.low] * (1.0 - weight) + values[pairs.high] * weight)
 
     turned = quat.normalize(quat.slerp(motion.rotations[pairs.low], motion.rotations[pairs.high], share[:, None]))
     return replace(
         motion[0],
         root_positions=mix(motion.root_positions),
-        rotations=settle(turned),
+        rotations=set_readonly(turned),
         bone_offsets=None if motion.bone_offsets is None else mix(motion.bone_offsets),
         contacts=None,
         labels=Labels(),

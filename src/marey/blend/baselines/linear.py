@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from marey.blend.baselines.poses import Angles, Root, Weights, finished, laid_on, mixed, prepared, weights_over
+from marey.core.arrays import check_number
 from marey.core.motion import Motion
-from marey.edit._notes import checked_number
 from marey.errors import InvalidValue
 from marey.maths import ease_in
 
@@ -84,7 +84,7 @@ def linear_transition(
     window : seconds of motion that are compared, for `at` and for `align`.
     """
     one, two = prepared([a, b], "linear_transition")
-    long = checked_number(length, "length in seconds", above=True)
+    long = check_number(length, "length in seconds", above=True)
     half = 0.5 * long
     for clip in (one, two):
         if clip.duration < long - 1e-9:

@@ -14,7 +14,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints, checked_index, frozen, rebuilt
+from marey.blend.baselines.paths_kernels import (
+    BOTH,
+    DOWN,
+    RIGHT,
+    SearchGrid,
+    SearchRules,
+    SearchState,
+    find_bottleneck,
+    is_within_reach,
+    next_state,
+    search_paths,
+)
+from marey.core.arrays import Bools, Floats, Ints, check_index, freeze_array, reduce_frozen
 from marey.errors import InvalidValue, NoTimewarp
 
 SLOPE_LIMIT = 3
@@ -48,8 +60,8 @@ class GridPath:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "cells", frozen(self.cells, "cells", (None, 2), np.int64))
-        put(self, "distances", frozen(self.distances, "distances", (len(self.cells),)))
+        put(self, "cells", freeze_array(self.cells, "cells", (None, 2), np.int64))
+        put(self, "distances", freeze_array(self.distances, "distances", (len(self.cells),)))
         if not len(self.cells):
             raise InvalidValue("a path needs at least one cell")
         steps = np.diff(self.cells, axis=0)
@@ -61,7 +73,7 @@ class GridPath:
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt(self)
+        return reduce_frozen(self)
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -138,10 +150,8 @@ def thresholded(
     if not 0.0 < threshold <= 1.0:
         raise InvalidValue(f"the area threshold is a share of the largest cell, above 0 and up to 1, got {threshold!r}")
     cell, run = _settings(grid, start, end, slope_limit)
-    from marey.blend.baselines.paths_kernels import bottleneck
-
     most = float(grid.max()) * (1.0 + 1e-12)
-    dearest = float(bottleneck(grid, *cell, end == "corner", run))
+    dearest = float(find_bottleneck(grid, cell, end == "corner", run))
     if dearest > threshold * most:
         share = dearest / most
         raise NoTimewarp(
@@ -160,8 +170,6 @@ def greedy(values: Floats, *, start: Start = "corner", end: End = "corner", slop
     """A path that always enters the cheapest next cell from which the end can still be reached (S figure 13)."""
     grid = checked_grid(values)
     (i, j), run = _settings(grid, start, end, slope_limit)
-    from marey.blend.baselines.paths_kernels import BOTH, DOWN, RIGHT, next_state, within_reach
-
     rows, columns = grid.shape
     cells, state = [(i, j)], 0
     while (i, j) != (rows - 1, columns - 1) if end == "corner" else (i < rows - 1 and j < columns - 1):
@@ -169,7 +177,7 @@ def greedy(values: Floats, *, start: Start = "corner", end: End = "corner", slop
         for step, row, column in ((BOTH, i + 1, j + 1), (RIGHT, i, j + 1), (DOWN, i + 1, j)):
             after = next_state(state, step, run)
             inside = row < rows and column < columns and after >= 0
-            if inside and (end == "border" or within_reach(rows - 1 - row, columns - 1 - column, after, run)):
+            if inside and (end == "border" or is_within_reach(rows - 1 - row, columns - 1 - column, after, run)):
                 ways.append((grid[row, column], row, column, after))
         # The first of equals, which is the step that takes both: no two straight steps where one across will do.
         _, i, j, state = min(ways, key=lambda way: way[0])
@@ -195,7 +203,7 @@ def dynamic(
 
 def checked_grid(values: Any) -> Floats:
     """`values` as a grid of costs (R, C), none of them negative."""
-    grid = frozen(values, "grid values", (None, None))
+    grid = freeze_array(values, "grid values", (None, None))
     if not grid.size:
         raise InvalidValue(f"a grid needs at least one cell, got shape {grid.shape}")
     if grid.min() < 0.0:
@@ -208,7 +216,7 @@ def checked_grid(values: Any) -> Floats:
 
 def _settings(grid: Floats, start: Start, end: End, slope_limit: int) -> tuple[tuple[int, int], int]:
     """The checked start cell, and how many steps in a row may be straight."""
-    run = checked_index(slope_limit, "slope_limit") - 1
+    run = check_index(slope_limit, "slope_limit") - 1
     if run < 0:
         raise InvalidValue(f"slope_limit must be at least 1, got {slope_limit}")
     if end not in ("corner", "border"):
@@ -232,7 +240,7 @@ def _start(grid: Floats, start: Start) -> tuple[int, int]:
         i, j = start
     except (TypeError, ValueError):
         raise InvalidValue(f"start must be 'corner', 'third' or a cell (i, j), got {start!r}") from None
-    cell = (checked_index(i, "the start's row"), checked_index(j, "the start's column"))
+    cell = (check_index(i, "the start's row"), check_index(j, "the start's column"))
     if not (0 <= cell[0] < grid.shape[0] and 0 <= cell[1] < grid.shape[1]):
         raise InvalidValue(f"the start {cell} lies outside a grid of {grid.shape[0]} x {grid.shape[1]} cells")
     return cell
@@ -257,26 +265,23 @@ def _searched(
     at_end = cell == (grid.shape[0] - 1, grid.shape[1] - 1)
     if at_end or (not to_corner and (cell[0] == grid.shape[0] - 1 or cell[1] == grid.shape[1] - 1)):
         return _path(grid, np.array([cell], dtype=np.int64), complete=True, visited=1)
-    from marey.blend.baselines.paths_kernels import search
-
     most = sum(grid.shape)
     stack, costs = np.zeros((most, 6), dtype=np.int64), np.zeros(most)
     seen = np.full((*grid.shape, 2 * run + 1), np.inf)
-    found, best = np.zeros((most, 2), dtype=np.int64), np.array([np.inf])
-    carry = np.array([1, 0, 1], dtype=np.int64)
+    path, best = np.zeros((most, 2), dtype=np.int64), np.array([np.inf])
+    counts = np.array([1, 0, 1], dtype=np.int64)
     if first is not None:
-        found[: len(first)], best[0], carry[1] = first.cells, first.cost, len(first)
+        path[: len(first)], best[0], counts[1] = first.cells, first.cost, len(first)
     stack[0, :2], costs[0], seen[cell][0] = cell, grid[cell], grid[cell]
-    bounds = _least_left(grid, allowed, axis=1), _least_left(grid, allowed, axis=0)
+    cells = SearchGrid(grid, allowed, _least_left(grid, allowed, axis=1), _least_left(grid, allowed, axis=0))
+    rules, progress = SearchRules(to_corner, run, short_first), SearchState(seen, stack, costs, path, best, counts)
     stop = np.inf if time_limit is None else time.monotonic() + time_limit
     finished = False
     while not finished and time.monotonic() < stop:
-        finished = search(
-            grid, allowed, *bounds, to_corner, run, short_first, seen, stack, costs, found, best, carry, _BUDGET
-        )
-    if not carry[1]:
+        finished = search_paths(cells, rules, progress, _BUDGET)
+    if not counts[1]:
         raise NoTimewarp(f"no path from {cell} to the {end} was found within {time_limit} s; allow more time")
-    return _path(grid, found[: carry[1]].copy(), complete=bool(finished), visited=int(carry[2]))
+    return _path(grid, path[: counts[1]].copy(), complete=finished, visited=int(counts[2]))
 
 
 def _least_left(grid: Floats, allowed: Bools, axis: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Compiled search for paths through a grid: depth first, resumable, pruned.
+"""Search for paths through a grid: depth first, resumable, pruned.
 
 Steps are 0 = right (the second motion goes on), 1 = down (the first does), 2 = both. A path's state is the run of
 straight steps that it ends in: 0 for none, 1 .. run for steps to the right, run + 1 .. 2 run for steps down.
@@ -6,17 +6,62 @@ straight steps that it ends in: 0 for none, 1 .. run for steps to the right, run
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Ints2D, Out, helper, kernel
 
 RIGHT, DOWN, BOTH = 0, 1, 2
 
 
+class SearchGrid(NamedTuple):
+    """Where paths may go.
+
+    values : (R, C) cost of each cell. allowed : (R, C) cells that may be visited.
+    rows_left, columns_left : (R,), (C,) the least that all rows below and all columns to the right can cost.
+    """
+
+    values: Floats2D
+    allowed: Bools2D
+    rows_left: Floats1D
+    columns_left: Floats1D
+
+
+class SearchRules(NamedTuple):
+    """How to search.
+
+    to_corner : end in the last cell; else in the first cell of the last row or column.
+    run : how many steps in a row may be straight.
+    short_first : try the step that takes both first, then the cheaper cell; else right, down, both.
+    """
+
+    to_corner: bool
+    run: int
+    short_first: bool
+
+
+class SearchState(NamedTuple):
+    """How far a search has come.
+
+    seen : (R, C, 2 run + 1) the least cost at which each cell was reached in each state.
+    stack : (N, 6) row, column, state, number of steps tried, and the order of the steps in two columns.
+    costs : (N,) cost of the path up to there.
+    path : (N, 2) the best path so far.
+    best : (1,) its cost.
+    counts : (3,) depth of the stack, length of the best path, cells visited.
+    """
+
+    seen: Out[Floats3D]
+    stack: Out[Ints2D]
+    costs: Out[Floats1D]
+    path: Out[Ints2D]
+    best: Out[Floats1D]
+    counts: Out[Ints1D]
+
+
 @kernel
-def next_state(state: Any, step: Any, run: Any) -> Any:
+def next_state(state: int, step: int, run: int) -> int:
     """The state after one more step, or -1 where the run would grow too long."""
     if step == BOTH:
         return 0
@@ -28,7 +73,7 @@ def next_state(state: Any, step: Any, run: Any) -> Any:
 
 
 @kernel
-def within_reach(rows: Any, columns: Any, state: Any, run: Any) -> Any:
+def is_within_reach(rows: int, columns: int, state: int, run: int) -> bool:
     """Whether a path in `state` can still take so many rows and columns to the corner.
 
     Each row left takes along one column and lets `run` steps to the right follow; before them, what is left of the
@@ -39,8 +84,8 @@ def within_reach(rows: Any, columns: Any, state: Any, run: Any) -> Any:
     return columns <= rows * (run + 1) + run - right and rows <= columns * (run + 1) + run - down
 
 
-@inner
-def _no_better(seen: Any, state: Any, cost: Any, run: Any) -> Any:
+@helper
+def _is_no_better(seen: Floats1D, state: int, cost: float, run: int) -> bool:
     """Whether this cell has been reached at no more cost in a state that allows at least as much."""
     if cost >= seen[0]:
         return True
@@ -52,23 +97,13 @@ def _no_better(seen: Any, state: Any, cost: Any, run: Any) -> Any:
 
 
 @kernel
-def search(
-    values: Any, allowed: Any, rows_left: Any, columns_left: Any, to_corner: Any, run: Any, short_first: Any,
-    seen: Any, stack: Any, costs: Any, found: Any, best: Any, carry: Any, budget: Any,
-) -> Any:  # fmt: skip
-    """Go on with a search for at most `budget` steps; whether it is finished.
-
-    values : (R, C) cost of each cell; allowed : (R, C) cells that may be visited.
-    rows_left, columns_left : (R,), (C,) the least that all rows below and all columns to the right can cost.
-    to_corner : end in the last cell; else in the first cell of the last row or column.
-    short_first : try the step that takes both first, then the cheaper cell; else right, down, both.
-    seen : (R, C, 2 run + 1) the least cost at which each cell was reached in each state.
-    stack : (N, 6) row, column, state, number of steps tried, and the order of the steps in two columns.
-    costs : (N,) cost of the path up to there. found : (N, 2) the best path. best : (1,) its cost.
-    carry : depth of the stack, length of the best path, cells visited.
-    """
+def search_paths(grid: SearchGrid, rules: SearchRules, progress: SearchState, budget: int) -> bool:
+    """Continue a search for at most `budget` steps; returns whether it is finished."""
+    values, allowed, rows_left, columns_left = grid
+    to_corner, run, short_first = rules
+    seen, stack, costs, path, best, counts = progress
     last_row, last_column = values.shape[0] - 1, values.shape[1] - 1
-    depth, visited = carry[0], carry[2]
+    depth, visited = counts[0], counts[2]
     spent = 0
     while depth > 0 and spent < budget:
         at = depth - 1
@@ -91,12 +126,12 @@ def search(
         if row > last_row or column > last_column or not allowed[row, column]:
             continue
         after = next_state(state, step, run)
-        if after < 0 or (to_corner and not within_reach(last_row - row, last_column - column, after, run)):
+        if after < 0 or (to_corner and not is_within_reach(last_row - row, last_column - column, after, run)):
             continue
         cost = costs[at] + values[row, column]
         by_rows, by_columns = rows_left[row], columns_left[column]
         left = max(by_rows, by_columns) if to_corner else min(by_rows, by_columns)
-        if cost + left >= best[0] or _no_better(seen[row, column], after, cost, run):
+        if cost + left >= best[0] or _is_no_better(seen[row, column], after, cost, run):
             continue
         seen[row, column, after] = cost
         visited += 1
@@ -105,19 +140,21 @@ def search(
         ended = (row == last_row and column == last_column) if to_corner else (row == last_row or column == last_column)
         if ended:
             best[0] = cost
-            carry[1] = depth + 1
+            counts[1] = depth + 1
             for k in range(depth + 1):
-                found[k, 0], found[k, 1] = stack[k, 0], stack[k, 1]
+                path[k, 0], path[k, 1] = stack[k, 0], stack[k, 1]
         else:
             depth += 1
-    carry[0], carry[2] = depth, visited
-    return depth == 0
+    counts[0], counts[2] = depth, visited
+    finished: bool = depth == 0
+    return finished
 
 
 @kernel
-def bottleneck(values: Any, start_row: Any, start_column: Any, to_corner: Any, run: Any) -> Any:
+def find_bottleneck(values: Floats2D, start: tuple[int, int], to_corner: bool, run: int) -> float:
     """The least, over all paths, of the dearest cell on the path; infinite where there is no path."""
     n_rows, n_columns = values.shape
+    start_row, start_column = start
     n_states = 2 * run + 1
     reach = np.full((n_rows, n_columns, n_states), np.inf)
     reach[start_row, start_column, 0] = values[start_row, start_column]
@@ -126,7 +163,8 @@ def bottleneck(values: Any, start_row: Any, start_column: Any, to_corner: Any, r
         for j in range(start_column, n_columns):
             at_border = i == n_rows - 1 or j == n_columns - 1
             if (i == n_rows - 1 and j == n_columns - 1) if to_corner else at_border:
-                least = min(least, reach[i, j].min())
+                for state in range(n_states):
+                    least = min(least, reach[i, j, state])
                 if not to_corner:
                     continue
             for state in range(n_states):

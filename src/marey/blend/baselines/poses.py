@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.blend.weights import WeightFunction, Weighting
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.core.labels import Labels
 from marey.core.motion import Motion
-from marey.edit._figure import check_same_body, rooted
+from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.errors import InvalidValue
 from marey.maths import euler, quat
 
@@ -32,14 +32,14 @@ def prepared(motions: Motion | Sequence[Motion], where: str) -> list[Motion]:
         raise InvalidValue(f"{where} needs at least two motions, got {len(clips)}")
     first = clips[0]
     for clip in clips[1:]:
-        check_same_body(first.skeleton, clip.skeleton, where)
+        check_same_skeleton(first.skeleton, clip.skeleton, where)
         if abs(first.fps - clip.fps) > 1e-6 * first.fps:
             raise InvalidValue(
                 f"{where} needs one rate, got {first.fps:g} Hz in {first.name!r} and {clip.fps:g} Hz in {clip.name!r}; "
                 "resample one first"
             )
-    others = (replace(rooted(clip, first.skeleton), fps=first.fps) for clip in clips[1:])
-    return [rooted(first), *others]
+    others = (replace(bake_hips_into_root(clip, first.skeleton), fps=first.fps) for clip in clips[1:])
+    return [bake_hips_into_root(first), *others]
 
 
 def laid_on(a: Motion, at_a: float, b: Motion, at_b: float, window: float) -> Motion:
@@ -72,11 +72,11 @@ def mixed(poses: Sequence[Motion], share: Floats, *, angles: Angles = "quaternio
     turned = _euler_mean(rotations, share, orders_of(first)) if angles == "euler" else _mean(rotations, share)
     bones = None
     if any(pose.bone_offsets is not None for pose in poses):
-        bones = settle(np.einsum("fn,nfjk->fjk", share, np.stack([_bones(pose) for pose in poses])))
+        bones = set_readonly(np.einsum("fn,nfjk->fjk", share, np.stack([_bones(pose) for pose in poses])))
     return replace(
         first,
-        root_positions=settle(_places(places, share, root)),
-        rotations=settle(quat.unroll(turned)),
+        root_positions=set_readonly(_places(places, share, root)),
+        rotations=set_readonly(quat.unroll(turned)),
         bone_offsets=bones,
         contacts=None,
         labels=Labels(),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 from marey.studio.panels.aim_made import parts_of
 from marey.studio.panels.find_sources import cut
@@ -44,7 +44,7 @@ def make(
     sources : where the clips of the matches are from, as `marey.studio.panels.find_sources.cut` takes them: the space
         is at the rate of these, not at that of the web.
     """
-    from marey.edit._figure import place
+    from marey.core.placement import find_placement
     from marey.parametric import ParametricMotion
 
     progress(0.0, "searching")
@@ -58,7 +58,7 @@ def make(
     )
     space = replace(space, notes=(*notes, *space.notes))
     space.save(into)
-    stands = place(kept.motions[0].skeleton, kept.motions[0][:1].world(), 0)
+    stands = find_placement(kept.motions[0].skeleton, kept.motions[0][:1].world(), 0)
     return _told(space, stands.tolist()) | {"given": len(kept)}
 
 

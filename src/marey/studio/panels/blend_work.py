@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from marey.blend.weights import WeightFunction
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError, MareyWarning, NoResult
 from marey.register.registration import RegistrationCurve
@@ -112,10 +112,6 @@ def fitted(progress: Progress, motion: Motion, to: Motion, frame: int, to_frame:
 
 def registered(motions: list[Motion], whole: bool, force: bool, kept: str) -> RegistrationCurve:
     """The motions in step, as found before where `kept` has that."""
-    # Functions with a compiled form take it once Numba is loaded, and round otherwise than without it. A blend has to
-    # be the same whatever the worker did before.
-    import numba  # noqa: F401
-
     from marey.register import register
 
     if Path(kept).is_file():

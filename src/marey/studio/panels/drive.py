@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from marey.errors import InvalidValue
@@ -25,7 +26,6 @@ from marey.studio.panels.drive_messages import (
     Way,
 )
 from marey.studio.panels.drive_models import Models
-from marey.studio.panels.drive_rehearsal import rehearse
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ async def start_drive(session: Session, message: StartDrive) -> DriveStarted:
     """Make what is driven, and play it from where the figure before stands."""
     turn = session.live.turn()
     state = _driving(session)
-    await rehearse(session, message.way, message.feet, lambda: _driver(session, state, message))
+    # It takes half a second to import: on a thread, so that no other page waits for it.
+    await asyncio.to_thread(import_module, "marey.studio.panels.drive_source")
     from marey.studio.panels.drive_response import Record
     from marey.studio.panels.drive_source import DriveSource
 
@@ -135,7 +136,7 @@ async def _driver(session: Session, state: Driving, message: StartDrive) -> Driv
 
     if message.way == "character":
         graph = await _character(session, state, message)
-        walker: Driver = await session.jobs.here("getting ready", ways.CharacterDriver, graph, message.feet)
+        walker: Driver = await session.jobs.here(ways.CharacterDriver, graph, message.feet)
         return walker
     if len(message.motions) > _MOST_MOTIONS:
         raise InvalidValue(f"up to {_MOST_MOTIONS} motions can be driven with, got {len(message.motions)}")
@@ -146,7 +147,7 @@ async def _driver(session: Session, state: Driving, message: StartDrive) -> Driv
         state.models.put(key, await _model(session, state, message.way, motions, made_of))
     model = state.models.get(key)
     made = {"graph": ways.GraphDriver, "matching": ways.MatchingDriver, "tree": ways.TreeDriver}[message.way]
-    driver: Driver = await session.jobs.here("getting ready", made, model, message.feet)
+    driver: Driver = await session.jobs.here(made, model, message.feet)
     return driver
 
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.core.kinematics import pose_world
 from marey.core.motion import Motion
+from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
-from marey.edit._figure import left_axis
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
 from marey.studio.live import LiveFrame
@@ -126,11 +126,11 @@ class DriveSource:
         own = self.skeleton.offsets
         bones = None
         if any(pose.bones is not None for pose in rows):
-            bones = settle(np.stack([own if pose.bones is None else pose.bones for pose in rows]))
+            bones = set_readonly(np.stack([own if pose.bones is None else pose.bones for pose in rows]))
         return Motion(
             self.skeleton,
-            settle(np.stack([pose.root for pose in rows])),
-            settle(quat.unroll(np.stack([pose.rotations for pose in rows]))),
+            set_readonly(np.stack([pose.root for pose in rows])),
+            set_readonly(quat.unroll(np.stack([pose.rotations for pose in rows]))),
             self.fps,
             name="driven",
             bone_offsets=bones,
@@ -154,7 +154,7 @@ class DriveSource:
         return Pose(root, rotations, given.bones)
 
     def _place(self, positions: Floats) -> Floats:
-        left = left_axis(self.skeleton, positions)
+        left = find_left_axis(self.skeleton, positions)
         x, _, z = positions[self.skeleton.roles["hips"]]
         return np.array([math.atan2(-left[2], left[0]), x, z])
 

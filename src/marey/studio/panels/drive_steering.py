@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.control import FollowDirection, GoTo
 from marey.control.routes import steps_to
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.maths import rigid2d
 from marey.pmg import Choice, Moment, Option, ParametricMotionGraph
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from marey.control import BlendTree, BlendTreeStream, LockedStream, MatchingData, MotionMatching
 from marey.control.inertia_reel import floor_of
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue

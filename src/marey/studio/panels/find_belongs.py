@@ -102,14 +102,14 @@ def is_clip(web: MatchWeb, clip: int, motion: Motion) -> bool:
 
 def _compared(web: MatchWeb, motion: Motion) -> Motion | None:
     """A motion as a web would have it; None for another figure."""
-    from marey.edit._figure import check_same_body, rooted
+    from marey.core.placement import bake_hips_into_root, check_same_skeleton
     from marey.edit.resample import resample
 
     try:
-        check_same_body(web.skeleton, motion.skeleton, "a web")
+        check_same_skeleton(web.skeleton, motion.skeleton, "a web")
     except MareyError:
         return None
-    return rooted(motion if motion.fps == web.fps else resample(motion, web.fps), web.skeleton)
+    return bake_hips_into_root(motion if motion.fps == web.fps else resample(motion, web.fps), web.skeleton)
 
 
 def _same(a: Motion, b: Motion) -> bool:

@@ -38,7 +38,7 @@ def cut(
     query : as the worker takes it.
     sources : by the names of the web's clips.
     """
-    from marey.edit._figure import rooted
+    from marey.core.placement import bake_hips_into_root
 
     web = web_in(query["web"])
     read: dict[str, Motion | None] = {}
@@ -47,7 +47,7 @@ def cut(
         compared, part = found.motions[k], found.matches[k]
         if part.tier == 0:
             sought = _sought(query)
-            made = None if sought is None else rooted(sought, web.skeleton)
+            made = None if sought is None else bake_hips_into_root(sought, web.skeleton)
         else:
             if part.clip not in read:
                 read[part.clip] = _read(sources.get(part.clip))
@@ -55,7 +55,7 @@ def cut(
                 if source is not None and not is_clip(web, web.names.index(part.clip), source):
                     read[part.clip] = None
             source = read[part.clip]
-            made = None if source is None else rooted(_part(source, part, web.fps), web.skeleton)
+            made = None if source is None else bake_hips_into_root(_part(source, part, web.fps), web.skeleton)
         if made is None:
             lost.append(part.clip)
         name = f"{part.clip} {part.start / web.fps:.2f}-{part.stop / web.fps:.2f} s"

@@ -177,12 +177,12 @@ class Finding:
 
     def _fits(self, motion: Motion) -> bool:
         """Whether a motion is of the web's figure, as a search for it will ask."""
-        from marey.edit._figure import check_same_body
+        from marey.core.placement import check_same_skeleton
 
         if self.figure is None:
             return False
         try:
-            check_same_body(self.figure, motion.skeleton, "a web")
+            check_same_skeleton(self.figure, motion.skeleton, "a web")
         except InvalidValue:
             return False
         return True

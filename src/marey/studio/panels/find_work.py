@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, MareyError, NoResult
@@ -50,7 +50,7 @@ def build(
 
     `origins` of the result says of each clip which of those given it is, and which clip of its file.
     """
-    from marey.edit._figure import check_same_body
+    from marey.core.placement import check_same_skeleton
     from marey.find.match_web import MatchWeb
 
     clips: list[Motion] = []
@@ -62,7 +62,7 @@ def build(
         progress(_READING * k / len(given), f"reading {name}")
         try:
             for clip, motion in [("", each)] if isinstance(each, Motion) else read_clips(each, name):
-                check_same_body(like.skeleton, motion.skeleton, "a web")
+                check_same_skeleton(like.skeleton, motion.skeleton, "a web")
                 clips.append(motion)
                 origins.append((k, clip))
         except MareyError as error:
@@ -247,12 +247,12 @@ def _body(skeleton: Skeleton, joints: list[int]) -> dict[str, Any]:
 
 def _tile(motion: Motion, joints: Iterable[int]) -> tuple[Any, float]:
     """(N, K, 3) int32 millimetres in the figure's frame at the start, and how many of these there are per second."""
-    from marey.edit._figure import place
+    from marey.core.placement import find_placement
     from marey.maths import rigid2d
 
     step = max(1, round(motion.fps / _TILE_RATE), -(-len(motion) // _MOST_PICTURES))
     world = motion.world()
     drawn = world.positions[::step, list(joints)]
-    seen: Floats = rigid2d.apply(rigid2d.invert(place(motion.skeleton, world, 0)), drawn)
+    seen: Floats = rigid2d.apply(rigid2d.invert(find_placement(motion.skeleton, world, 0)), drawn)
     seen[..., 1] -= motion.source.floor or 0.0
     return np.rint(1000.0 * seen).astype(np.int32), motion.fps / step

@@ -167,7 +167,7 @@ async def steer_graph(session: Session, message: SteerGraph) -> GraphSteered:
     """The graph as a live stream."""
     turn = session.live.turn()
     kept = await _made(session, message.threshold, message.pairs)
-    player: GraphPlayer = await session.jobs.here("making the tables", _player, kept.folder, message)
+    player: GraphPlayer = await session.jobs.here(_player, kept.folder, message)
     begun = session.live.start(player, player.graph.fps, turn)
     kept.player = player
     return GraphSteered(begun.stream, begun.rate, player.body(), player.delay)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, Ints
+from marey.core.arrays import Bools, Floats, Ints
 from marey.graph.build import limits_of
 from marey.graph.network import Edges
 from marey.graph.prune import components, prune

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 
 if TYPE_CHECKING:
     from marey.graph.follow import Followed

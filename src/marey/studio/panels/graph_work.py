@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Floats
+from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.errors import FileError, InvalidValue, MareyError
 from marey.studio.parcels import pack, unpack
@@ -189,7 +189,7 @@ def _graph(folder: str) -> Any:
 
 def _loaded(progress: Progress, motions: list[Motion], files: list[list[str]]) -> tuple[list[Motion], list[str]]:
     """The motions and the files' own of the same skeleton; and the files that were left out, with the reason."""
-    from marey.edit._figure import check_same_body
+    from marey.core.placement import check_same_skeleton
     from marey.io import load_motion
 
     given, left_out = list(motions), []
@@ -198,7 +198,7 @@ def _loaded(progress: Progress, motions: list[Motion], files: list[list[str]]) -
         try:
             motion = load_motion(path, trim_rest=True)
             if given:
-                check_same_body(given[0].skeleton, motion.skeleton, "a graph")
+                check_same_skeleton(given[0].skeleton, motion.skeleton, "a graph")
         except MareyError as error:
             left_out.append(f"{shown}: {error.message if isinstance(error, FileError) else error}")
             continue

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Floats, set_readonly
 from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
@@ -16,7 +16,7 @@ from marey.maths import quat, rigid2d
 _ACROSS = (("left_upper_leg", "right_upper_leg"), ("left_upper_arm", "right_upper_arm"))
 
 
-def left_axis(skeleton: Skeleton, positions: Floats) -> Floats:
+def find_left_axis(skeleton: Skeleton, positions: Floats) -> Floats:
     """(..., 3) unit, level: the figure's left, from positions (..., J, 3); +X where it cannot be seen.
 
     It is the mean of hips and shoulders, which swing against each other in every step.
@@ -37,13 +37,13 @@ def _unit(across: Floats) -> Floats:
     return np.where(size > 1e-9, level / np.maximum(size, 1e-9), 0.0)
 
 
-def facing(skeleton: Skeleton, positions: Floats) -> Floats:
+def find_facing(skeleton: Skeleton, positions: Floats) -> Floats:
     """(F,) yaw in radians, continuous over the frames of positions (F, J, 3)."""
-    left = left_axis(skeleton, positions)
+    left = find_left_axis(skeleton, positions)
     return np.unwrap(np.arctan2(-left[..., 2], left[..., 0]))
 
 
-def rooted(motion: Motion, skeleton: Skeleton | None = None) -> Motion:
+def bake_hips_into_root(motion: Motion, skeleton: Skeleton | None = None) -> Motion:
     """The same figure, carried by joint 0: where the hips travel by moving offsets, these become joint 0's travel.
 
     `skeleton` stands in for the motion's own, which it has to fit: files whose hips travel may give another offset to
@@ -60,37 +60,37 @@ def rooted(motion: Motion, skeleton: Skeleton | None = None) -> Motion:
             offsets = None
     if body is given and (not chain or motion.bone_offsets is None):
         return motion
-    moved = replace(motion, skeleton=body, bone_offsets=None if offsets is None else settle(offsets))
+    moved = replace(motion, skeleton=body, bone_offsets=None if offsets is None else set_readonly(offsets))
     shift = motion.travel - moved.travel
     if not shift.any():
         return moved
-    return replace(moved, root_positions=settle(moved.root_positions + shift))
+    return replace(moved, root_positions=set_readonly(moved.root_positions + shift))
 
 
-def with_travel(motion: Motion, travel: Floats) -> Motion:
+def set_travel(motion: Motion, travel: Floats) -> Motion:
     """The motion with its hips on another path, (F, 3) metres, whatever carries them; still frames stay bit for bit."""
-    return replace(motion, root_positions=settle(motion.root_positions + (travel - motion.travel)))
+    return replace(motion, root_positions=set_readonly(motion.root_positions + (travel - motion.travel)))
 
 
-def moved_by(motion: Motion, transforms: Floats) -> Motion:
+def move_frames(motion: Motion, transforms: Floats) -> Motion:
     """Each frame carried across the floor by its own transform, (F, 3) rigid2d."""
     rotations = motion.rotations.copy()
     rotations[:, 0] = quat.mul(rigid2d.to_quat(transforms), rotations[:, 0])
     return replace(
         motion,
-        root_positions=settle(rigid2d.apply(transforms, motion.root_positions)),
-        rotations=settle(rotations),
+        root_positions=set_readonly(rigid2d.apply(transforms, motion.root_positions)),
+        rotations=set_readonly(rotations),
     )
 
 
-def place(skeleton: Skeleton, world: World, frame: int) -> Floats:
+def find_placement(skeleton: Skeleton, world: World, frame: int) -> Floats:
     """(3,) rigid2d of a frame: where the hips are and which way the figure faces."""
-    left = left_axis(skeleton, world.positions[frame])
+    left = find_left_axis(skeleton, world.positions[frame])
     x, _, z = world.positions[frame, skeleton.roles["hips"]]
     return np.array([np.arctan2(-left[2], left[0]), x, z])
 
 
-def check_same_body(first: Skeleton, second: Skeleton, where: str) -> None:
+def check_same_skeleton(first: Skeleton, second: Skeleton, where: str) -> None:
     """Refuse two skeletons that are not the same figure."""
     if not first.fits(second):
         raise InvalidValue(

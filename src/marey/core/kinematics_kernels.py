@@ -1,36 +1,35 @@
-"""Compiled loops of `core`: plain arrays in, results written into the last arguments."""
+"""Forward kinematics."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from marey.core.compiled import kernel
-
-Array = Any
+from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Out, kernel
 
 
 @kernel
 def forward(
-    parents: Array, offsets: Array, root_positions: Array, rotations: Array, positions: Array, world: Array
+    parents: Ints1D,
+    offsets: Floats3D,
+    root_positions: Floats2D,
+    rotations: Floats3D,
+    positions: Out[Floats3D],
+    world: Out[Floats3D],
 ) -> None:
-    """Forward kinematics of all frames; `offsets` is (1, J, 3) for all of them or (F, J, 3)."""
+    """World positions and rotations of all frames; `offsets` is (1, J, 3) if bones do not move, else (F, J, 3)."""
     moving = 1 if offsets.shape[0] > 1 else 0
     for f in range(rotations.shape[0]):
-        _pose(parents, offsets[f * moving], root_positions[f], rotations[f], positions[f], world[f])
+        forward_pose(parents, offsets[f * moving], root_positions[f], rotations[f], positions[f], world[f])
 
 
 @kernel
 def forward_pose(
-    parents: Array, offsets: Array, root_position: Array, rotations: Array, positions: Array, world: Array
+    parents: Ints1D,
+    offsets: Floats2D,
+    root_position: Floats1D,
+    rotations: Floats2D,
+    positions: Out[Floats2D],
+    world: Out[Floats2D],
 ) -> None:
-    """Forward kinematics of one frame."""
-    _pose(parents, offsets, root_position, rotations, positions, world)
-
-
-@kernel
-def _pose(
-    parents: Array, offsets: Array, root_position: Array, rotations: Array, positions: Array, world: Array
-) -> None:
+    """World positions and rotations of one frame."""
     for k in range(3):
         positions[0, k] = root_position[k]
     for k in range(4):

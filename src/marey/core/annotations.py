@@ -1,4 +1,4 @@
-"""What every edit keeps right: contacts and labels through a change of time, and the record of what was done."""
+"""Contacts and labels through a change of time, and the record of what was done."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.core._arrays import Bools, Floats, checked_index, settle
+from marey.core.arrays import Floats, check_index, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
@@ -18,32 +18,19 @@ from marey.errors import InvalidValue
 # From time in old frames to time in new frames, increasing.
 Retiming = Callable[[Floats], Floats]
 
-# A contact that an edit lifts by more than this (m), or drags faster than this (m/s), is none any more.
-_LIFT, _DRAG = 0.02, 0.1
 _SIDES = {"left": "right", "right": "left"}
 _SIDE = re.compile(r"(?<![A-Za-z])(left|right)(?![A-Za-z])", re.IGNORECASE)
 
 
-def recorded(motion: Motion, op: str, **values: Any) -> Motion:
+def add_provenance(motion: Motion, op: str, **values: Any) -> Motion:
     """`motion` with one more step of provenance."""
     return replace(motion, source=motion.source.with_step(op=op, **values))
 
 
-def checked_number(value: Any, what: str, least: float = 0.0, *, above: bool = False) -> float:
-    """`value` as a finite float of `least` or more, or with `above` of more than that."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number) or number < least or (above and number == least):
-        raise InvalidValue(f"{what} must be a number {'above' if above else 'of at least'} {least:g}, got {value!r}")
-    return number
-
-
-def checked_run(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple[int, int]:
+def check_frames(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple[int, int]:
     """Frames `start` to `stop`, half-open, that lie within the motion and are `least` or more."""
-    first = 0 if start is None else checked_index(start, "start")
-    end = len(motion) if stop is None else checked_index(stop, "stop")
+    first = 0 if start is None else check_index(start, "start")
+    end = len(motion) if stop is None else check_index(stop, "stop")
     if not 0 <= first < end <= len(motion):
         raise InvalidValue(
             f"start and stop must be frames with 0 <= start < stop <= {len(motion)}, got {first} and {end}"
@@ -53,25 +40,25 @@ def checked_run(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple[
     return first, end
 
 
-def retimed_contacts(contacts: Contacts | None, new_of_old: Retiming, n_frames: int) -> Contacts | None:
+def retime_contacts(contacts: Contacts | None, new_of_old: Retiming, n_frames: int) -> Contacts | None:
     """Contacts whose edges, halfway between frames, are moved in time; a short one keeps at least a frame."""
     if contacts is None:
         return None
     mask = np.zeros((n_frames, len(contacts.points)), dtype=bool)
     for k, name in enumerate(contacts.names):
-        for start, stop in _retimed(contacts.intervals(name), len(contacts), new_of_old, n_frames):
+        for start, stop in _retime_spans(contacts.intervals(name), len(contacts), new_of_old, n_frames):
             mask[start:stop, k] = True
-    return replace(contacts, mask=settle(mask))
+    return replace(contacts, mask=set_readonly(mask))
 
 
-def retimed_labels(labels: Labels, n_old: int, new_of_old: Retiming, n_frames: int) -> Labels:
+def retime_labels(labels: Labels, n_old: int, new_of_old: Retiming, n_frames: int) -> Labels:
     """Labels likewise."""
     spans = [(label.start, label.stop) for label in labels]
-    moved = _retimed(spans, n_old, new_of_old, n_frames)
+    moved = _retime_spans(spans, n_old, new_of_old, n_frames)
     return Labels(tuple(Label(label.name, *span) for label, span in zip(labels, moved, strict=True)))
 
 
-def _retimed(
+def _retime_spans(
     spans: Iterable[tuple[int, int]], n_old: int, new_of_old: Retiming, n_frames: int
 ) -> list[tuple[int, int]]:
     out = []
@@ -88,12 +75,12 @@ def _retimed(
     return out
 
 
-def shifted_labels(labels: Labels, by: int) -> Iterable[Label]:
+def shift_labels(labels: Labels, by: int) -> Iterable[Label]:
     """The labels, `by` frames later."""
     return (Label(label.name, label.start + by, label.stop + by) for label in labels)
 
 
-def joined_contacts(parts: Iterable[tuple[Contacts | None, int]]) -> Contacts | None:
+def join_contacts(parts: Iterable[tuple[Contacts | None, int]]) -> Contacts | None:
     """Contacts one after another: (contacts or None, number of frames); nothing touches where there are none.
 
     A point that several parts define is taken as the first defines it.
@@ -113,31 +100,10 @@ def joined_contacts(parts: Iterable[tuple[Contacts | None, int]]) -> Contacts | 
             if contacts is not None and name in contacts.names:
                 mask[row : row + n_frames, column] = contacts.mask[:, contacts.index(name)]
         row += n_frames
-    return Contacts(tuple(points.values()), settle(mask))
+    return Contacts(tuple(points.values()), set_readonly(mask))
 
 
-def held_contacts(before: Motion, after: Motion) -> Contacts | None:
-    """The contacts of `before` that still hold in `after`, frame for frame.
-
-    A point that the edit has lifted, sunk or dragged along is not in contact any more; one that it has moved as a
-    whole, to plant somewhere else, still is.
-    """
-    contacts = before.contacts
-    if contacts is None or not contacts.points:
-        return contacts
-    from marey.clean import point_paths
-
-    shift = point_paths(after, contacts.points) - point_paths(before, contacts.points)
-    keep: Bools = np.abs(shift[..., 1]) <= _LIFT
-    if len(shift) > 1:
-        speed = np.linalg.norm(np.diff(shift, axis=0), axis=-1) * before.fps
-        # The slower of the steps to both neighbours: a plant's first and last frame have one that moves.
-        slower = np.minimum(np.concatenate([speed[:1], speed]), np.concatenate([speed, speed[-1:]]))
-        keep &= slower <= _DRAG
-    return replace(contacts, mask=settle(contacts.mask & keep))
-
-
-def other_side(name: str) -> str:
+def swap_sides(name: str) -> str:
     """The name with left and right exchanged: ``right_heel`` for ``left_heel``, ``turn-left`` for ``turn-right``."""
 
     def swapped(found: re.Match[str]) -> str:

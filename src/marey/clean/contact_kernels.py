@@ -1,19 +1,68 @@
-"""Compiled loops of `clean`: plain arrays in, results written into the last arguments."""
+"""Loops that find contacts: paths and speeds of points, plants, and levels of the floor."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from marey.core.compiled import inner, kernel
+from marey.compiled import Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
+from marey.maths.vector_kernels import squared
 
 Array = Any
 
 
+class ContactLimits(NamedTuple):
+    """When contacts begin and last: m/s, and metres above the support."""
+
+    enter_speed: float
+    keep_speed: float
+    enter_height: float
+    keep_height: float
+
+
+class PlantSpeed(NamedTuple):
+    """A plant holds while the speed is within base + factor times what its slowest quarter exceeds `noise` by, m/s.
+
+    cut : m/s. The clip's ends may have cut off what is slow of a plant. Then what it exceeds the noise by is at most
+        what is usual for the point, or `cut`.
+    """
+
+    base: float
+    factor: float
+    noise: float
+    cut: float
+
+
+class PlantTrim(NamedTuple):
+    """Plants that are faster than `average` (m/s) on the average lose their faster ends.
+
+    A plant of more than `longest` frames stays as it is. Others keep at least `frames` and `fraction` of theirs. Where
+    the clip cuts a plant, that end stays, and two thirds of `frames` will do.
+    """
+
+    average: float
+    frames: float
+    fraction: float
+    longest: float
+
+
+class PlantRules(NamedTuple):
+    """How plants are told; gaps up to `gap` frames are closed, what is shorter than `shortest` frames is dropped."""
+
+    limits: ContactLimits
+    own: PlantSpeed
+    trim: PlantTrim
+    gap: int
+    shortest: int
+
+
 @kernel
-def place_points(positions: Array, rotations: Array, joints: Array, offsets: Array, paths: Array) -> None:
-    """World paths (F, K, 3) of points at `offsets` (K, 3) in the frames of `joints` (K,)."""
+def place_points(
+    positions: Floats3D, rotations: Floats3D, joints: Ints1D, offsets: Floats2D, paths: Out[Floats3D]
+) -> None:
+    """Write the world paths (F, K, 3) of points at `offsets` (K, 3) in the frames of `joints` (K,)."""
     for f in range(paths.shape[0]):
         for k in range(paths.shape[1]):
             j = joints[k]
@@ -29,27 +78,31 @@ def place_points(positions: Array, rotations: Array, joints: Array, offsets: Arr
 
 
 @kernel
-def smooth(x: Array, sigma: float, out: Array) -> None:
-    """`maths.filters.gaussian` of (F, K, 3) along frames, without its cost per call: short clips are common."""
+def smooth_paths(x: Floats3D, sigma: float, out: Out[Floats3D]) -> None:
+    """Write `maths.filters.gaussian` of (F, K, 3) along frames, without its cost per call: short clips are common."""
     n, radius = x.shape[0], int(4.0 * sigma + 0.5)
-    values, result = x.reshape(n, -1), out.reshape(n, -1)
-    taps = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
-    inner = taps / taps.sum()
+    taps, total = np.empty(2 * radius + 1), 0.0
+    for i in range(-radius, radius + 1):
+        taps[i + radius] = math.exp(-0.5 * squared(i / sigma))
+        total += taps[i + radius]
+    full = taps / total
     weights = np.empty(2 * radius + 1)
     for f in range(n):
         start, stop = max(0, f - radius), min(n, f + radius + 1)
         whole = stop - start == 2 * radius + 1
         if not whole:
             _line_weights(taps, start - f, stop - f, radius, weights)
-        for c in range(values.shape[1]):
-            result[f, c] = 0.0
+        for k in range(x.shape[1]):
+            for c in range(x.shape[2]):
+                out[f, k, c] = 0.0
         for i in range(start, stop):
-            weight = inner[i - f + radius] if whole else weights[i - f + radius]
-            for c in range(values.shape[1]):
-                result[f, c] += weight * values[i, c]
+            weight = full[i - f + radius] if whole else weights[i - f + radius]
+            for k in range(x.shape[1]):
+                for c in range(x.shape[2]):
+                    out[f, k, c] += weight * x[i, k, c]
 
 
-@inner
+@helper
 def _line_weights(taps: Array, start: int, stop: int, radius: int, weights: Array) -> None:
     """Of a straight line fitted to the frames from `start` to `stop` about this one, weighted by `taps`."""
     zeroth, first, second = 0.0, 0.0, 0.0
@@ -65,8 +118,8 @@ def _line_weights(taps: Array, start: int, stop: int, radius: int, weights: Arra
 
 
 @kernel
-def speeds(paths: Array, fps: float, speed: Array) -> None:
-    """(F, K) m/s from (F, K, 3): the slower of the steps to the frame before and to the one after.
+def measure_speeds(paths: Floats3D, fps: float, speed: Out[Floats2D]) -> None:
+    """Write (F, K) m/s from (F, K, 3): the slower of the steps to the frame before and to the one after.
 
     The first and the last frame of a plant have one step inside it and one outside; the slower is the plant's own.
     """
@@ -85,40 +138,28 @@ def speeds(paths: Array, fps: float, speed: Array) -> None:
 
 
 @kernel
-def paces(hips: Array, lag: int, travel: float, least: float, most: float, pace: Array) -> None:
-    """(F,) how far the hips (F, 3) get over the floor in 2 `lag` frames, in units of `travel`; bounded."""
+def measure_paces(
+    hips: Floats2D, lag: int, travel: float, min_pace: float, max_pace: float, pace: Out[Floats1D]
+) -> None:
+    """Write (F,) how far the hips (F, 3) get over the floor in 2 `lag` frames, in units of `travel`; bounded."""
     n_frames = hips.shape[0]
     for f in range(n_frames):
         a, b = max(0, f - lag), min(n_frames - 1, f + lag)
         x, z = hips[b, 0] - hips[a, 0], hips[b, 2] - hips[a, 2]
-        pace[f] = min(max(np.sqrt(x * x + z * z) * 2.0 * lag / (max(b - a, 1) * travel), least), most)
+        pace[f] = min(max(np.sqrt(x * x + z * z) * 2.0 * lag / (max(b - a, 1) * travel), min_pace), max_pace)
 
 
 @kernel
-def plants(
-    speed: Array,
-    clearance: Array,
-    pace: Array,
-    limits: Array,
-    each: Array,
-    own: Array,
-    calm: Array,
-    gap: int,
-    shortest: int,
-    mask: Array,
+def detect_plants(
+    speed: Floats2D, clearance: Floats2D, pace: Floats1D, each: Floats2D, rules: PlantRules, mask: Out[Bools2D]
 ) -> None:
-    """Contacts of each point, (F, K) flags.
+    """Write the contacts of each point, (F, K) flags.
 
     speed, clearance : (F, K) m/s, and m above the nearest support. pace : (F,) times the speed to keep.
-    limits : (enter_speed, keep_speed, enter_height, keep_height).
     each : (K, 2) for each point the clearance in metres within which its plants lie, and how many times the speed to
         keep short ones may grow to.
-    own : (base, factor, noise, cut). A plant holds while the speed is within base + factor times what its slowest
-        quarter exceeds `noise` by. The clip's ends may have cut off what is slow of a plant; then this is at most what
-        is usual for the point, or `cut`.
-    calm : as for `_calm`.
-    gap, shortest : frames; gaps up to `gap` are closed, what is shorter than `shortest` is dropped.
     """
+    limits, own, gap, shortest = rules.limits, rules.own, rules.gap, rules.shortest
     n_frames, n_points = speed.shape
     flags = np.empty(n_frames, dtype=np.bool_)
     keep = np.empty(n_frames)
@@ -126,52 +167,54 @@ def plants(
     stops = np.empty(n_frames // 2 + 1, dtype=np.int64)
     excess = np.empty(n_frames // 2 + 1)
     for f in range(n_frames):
-        keep[f] = limits[1] * pace[f]
+        keep[f] = limits.keep_speed * pace[f]
     for k in range(n_points):
         for f in range(n_frames):
             mask[f, k] = False
-            flags[f] = speed[f, k] < keep[f] and clearance[f, k] < limits[3]
-        n = _runs(flags, 0, n_frames, 0, starts, stops)
-        n = _entered(speed[:, k], clearance[:, k], limits, n, starts, stops)
-        n = _closed(n, gap, starts, stops)
+            flags[f] = speed[f, k] < keep[f] and clearance[f, k] < limits.keep_height
+        n = find_runs(flags, 0, n_frames, starts, stops)
+        n = keep_entered_runs(speed[:, k], clearance[:, k], limits, n, starts, stops)
+        n = join_runs(n, gap, starts, stops)
         whole = 0
         for i in range(n):
             if starts[i] > 0 and stops[i] < n_frames and stops[i] - starts[i] >= shortest:
-                excess[whole] = _excess(speed[starts[i] : stops[i], k], own[2])
+                excess[whole] = _excess(speed[starts[i] : stops[i], k], own.noise)
                 whole += 1
-        usual = max(own[3], _smallest(excess[:whole], whole // 2)) if whole > 0 else np.inf
+        usual = max(own.cut, select_smallest(excess[:whole], whole // 2)) if whole > 0 else np.inf
         for i in range(n):
             start, stop = starts[i], stops[i]
             is_cut = start == 0 or stop == n_frames
-            if stop - start < _needed(start, stop, n_frames, shortest):
+            if stop - start < _required_length(start, stop, n_frames, shortest):
                 continue
-            most = own[0] + own[1] * min(_excess(speed[start:stop, k], own[2]), usual if is_cut else np.inf)
+            most = own.base + own.factor * min(_excess(speed[start:stop, k], own.noise), usual if is_cut else np.inf)
             for f in range(start, stop):
                 flags[f] = speed[f, k] <= min(most, keep[f]) and clearance[f, k] <= each[k, 0]
-            held = _hold(flags, start, stop, gap, shortest, mask[:, k])
+            held = _hold_plant(flags, start, stop, gap, shortest, mask[:, k])
             # What never holds by its own measure is taken whole, unless the clip's end cuts it and others hold.
             if not (held or (is_cut and whole > 0)):
                 mask[start:stop, k] = True
-        n = _runs(mask[:, k], 0, n_frames, 0, starts, stops)
+        n = find_runs(mask[:, k], 0, n_frames, starts, stops)
         for i in range(n):
             start, stop = starts[i], stops[i]
             mask[start:stop, k] = False
             if pace[(start + stop) // 2] > 1.0:
-                start, stop = _calm(speed[:, k], start, stop, calm)
+                start, stop = _trim_plant(speed[:, k], start, stop, rules.trim)
             if each[k, 1] > 0.0:
-                start, stop = _grown(speed[:, k], clearance[:, k], keep, start, stop, calm[1], each[k, 1], limits[3])
+                start, stop = _grow_plant(
+                    speed[:, k], clearance[:, k], keep, (start, stop), rules.trim.frames, each[k, 1], limits.keep_height
+                )
             mask[start:stop, k] = True
 
 
-@inner
+@helper
 def _excess(speed: Array, noise: float) -> float:
     """What the slowest quarter exceeds the noise by."""
-    return float(max(0.0, _smallest(speed, len(speed) // 4) - noise))
+    return float(max(0.0, select_smallest(speed, len(speed) // 4) - noise))
 
 
-@inner
-def _smallest(values: Array, k: int) -> float:
-    """The value that `k` others come before, by Hoare's quickselect: NumPy's takes seconds to compile."""
+@helper
+def select_smallest(values: Array, k: int) -> float:
+    """The value that `k` others come before, by Hoare's quickselect."""
     pool = np.empty(len(values))
     for i in range(len(values)):
         pool[i] = values[i]
@@ -197,10 +240,10 @@ def _smallest(values: Array, k: int) -> float:
     return float(pool[k])
 
 
-@inner
-def _runs(flags: Array, start: int, stop: int, n: int, starts: Array, stops: Array) -> int:
-    """Append the runs of set flags; the count then."""
-    inside = False
+@helper
+def find_runs(flags: Array, start: int, stop: int, starts: Array, stops: Array) -> int:
+    """Write the runs of set flags; returns their count."""
+    n, inside = 0, False
     for f in range(start, stop):
         if flags[f] and not inside:
             starts[n] = f
@@ -214,22 +257,24 @@ def _runs(flags: Array, start: int, stop: int, n: int, starts: Array, stops: Arr
     return n
 
 
-@inner
-def _entered(speed: Array, clearance: Array, limits: Array, n: int, starts: Array, stops: Array) -> int:
-    """Drop, in place, runs with no frame under the limits to enter; the count left."""
+@helper
+def keep_entered_runs(
+    speed: Array, clearance: Array, limits: ContactLimits, n: int, starts: Array, stops: Array
+) -> int:
+    """Drop, in place, runs with no frame under the limits to enter; returns the count left."""
     left = 0
     for i in range(n):
         for f in range(starts[i], stops[i]):
-            if speed[f] < limits[0] and clearance[f] < limits[2]:
+            if speed[f] < limits.enter_speed and clearance[f] < limits.enter_height:
                 starts[left], stops[left] = starts[i], stops[i]
                 left += 1
                 break
     return left
 
 
-@inner
-def _closed(n: int, gap: int, starts: Array, stops: Array) -> int:
-    """Join, in place, runs that lie at most `gap` frames apart; the count left."""
+@helper
+def join_runs(n: int, gap: int, starts: Array, stops: Array) -> int:
+    """Join, in place, runs that lie at most `gap` frames apart; returns the count left."""
     if n == 0:
         return 0
     last = 0
@@ -242,38 +287,34 @@ def _closed(n: int, gap: int, starts: Array, stops: Array) -> int:
     return last + 1
 
 
-@inner
-def _hold(flags: Array, start: int, stop: int, gap: int, shortest: int, mask: Array) -> bool:
+@helper
+def _hold_plant(flags: Array, start: int, stop: int, gap: int, shortest: int, mask: Array) -> bool:
     """Set, within one run, what its own flags say, less short gaps and short pieces; whether anything is left."""
     starts = np.empty((stop - start) // 2 + 1, dtype=np.int64)
     stops = np.empty((stop - start) // 2 + 1, dtype=np.int64)
-    n = _closed(_runs(flags, start, stop, 0, starts, stops), gap, starts, stops)
+    n = join_runs(find_runs(flags, start, stop, starts, stops), gap, starts, stops)
     held = False
     for i in range(n):
-        if stops[i] - starts[i] >= _needed(starts[i], stops[i], len(mask), shortest):
+        if stops[i] - starts[i] >= _required_length(starts[i], stops[i], len(mask), shortest):
             mask[starts[i] : stops[i]] = True
             held = True
     return held
 
 
-@kernel
-def _needed(start: int, stop: int, n_frames: int, shortest: int) -> int:
+@helper
+def _required_length(start: int, stop: int, n_frames: int, shortest: int) -> int:
     """Frames that a plant needs; what the clip's ends cut off cannot be counted."""
     return max(2, shortest // 3) if start == 0 or stop == n_frames else shortest
 
 
-@inner
-def _calm(speed: Array, start: int, stop: int, calm: Array) -> tuple[int, int]:
-    """A plant less its faster ends, where it is too fast on the average.
-
-    calm : (average, frames, share, longest). A plant of more than `longest` frames stays as it is; others keep at least
-        `frames` and `share` of theirs. Where the clip cuts a plant, that end stays, and two thirds of `frames` will do.
-    """
-    average, frames, share, longest = calm
+@helper
+def _trim_plant(speed: Array, start: int, stop: int, trim: PlantTrim) -> tuple[int, int]:
+    """Take the faster ends off a plant that is too fast on the average."""
+    average, frames = trim.average, trim.frames
     n_frames, n = len(speed), stop - start
-    if n > longest or (start == 0 and stop == n_frames):
+    if n > trim.longest or (start == 0 and stop == n_frames):
         return start, stop
-    fewest = max(frames if start > 0 and stop < n_frames else frames / 1.5, share * n)
+    fewest = max(frames if start > 0 and stop < n_frames else frames / 1.5, trim.fraction * n)
     total = 0.0
     for f in range(start, stop):
         total += speed[f]
@@ -287,76 +328,29 @@ def _calm(speed: Array, start: int, stop: int, calm: Array) -> tuple[int, int]:
     return start, stop
 
 
-@inner
-def _grown(
-    speed: Array, clearance: Array, keep: Array, start: int, stop: int, frames: float, times: float, height: float
+@helper
+def _grow_plant(
+    speed: Array,
+    clearance: Array,
+    keep: Array,
+    plant: tuple[int, int],
+    frames: float,
+    factor: float,
+    height: float,
 ) -> tuple[int, int]:
-    """A plant of fewer than `frames`, with more at its slower side: below `height` and `times` the speed to keep."""
+    """Add frames to a plant of fewer than `frames` at its slower side: below `height` and `factor` times `keep`."""
+    start, stop = plant
     while stop - start < frames and start > 0 and stop < len(speed):
         f = start - 1 if speed[start - 1] < speed[stop] else stop
-        if speed[f] > times * keep[f] or clearance[f] > height:
+        if speed[f] > factor * keep[f] or clearance[f] > height:
             break
         start, stop = min(start, f), max(stop, f + 1)
     return start, stop
 
 
 @kernel
-def lowest_level(heights: Array, width: float, needed: int) -> float:
-    """The lowest value near which many of the sorted `heights` lie: `needed` of them within `width`; NaN if none.
-
-    From the lowest window with enough in it upwards by up to its width, to where it holds most: this steps over what
-    hangs below.
-    """
-    n = heights.shape[0]
-    first = 0
-    while first + needed <= n and heights[first + needed - 1] - heights[first] > width:
-        first += 1
-    if first + needed > n:
-        return np.nan
-    best, best_stop, most, stop = first, first + needed, 0, first
-    for start in range(first, n):
-        if heights[start] > heights[first] + width:
-            break
-        while stop < n and heights[stop] <= heights[start] + width:
-            stop += 1
-        if stop - start > most:
-            best, best_stop, most = start, stop, stop - start
-    middle = best + best_stop
-    return float(0.5 * (heights[(middle - 1) // 2] + heights[middle // 2]))
-
-
-@inner
-def _first_from(values: Array, least: float) -> int:
-    """Index of the first of the sorted `values` that is not below `least`."""
-    low, high = 0, len(values)
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] < least:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
-def level_shares(heights: Array, low: float, high: float, width: float, needed: int, shares: Array) -> bool:
-    """The 10th and 25th percentile and the median of the sorted `heights` about their lowest level; if there is one.
-
-    Only heights from `low` to `high` count, within `width` of the level that `lowest_level` finds.
-    """
-    near = heights[_first_from(heights, low) : _first_from(heights, high)]
-    level = lowest_level(near, width, needed)
-    if np.isnan(level):
-        return False
-    start, stop = _first_from(near, level - width), _first_from(near, level + width)
-    for i in range(3):
-        shares[i] = near[start + (stop - start) * (2, 5, 10)[i] // 20]
-    return True
-
-
-@kernel
-def differences(paths: Array, squares: Array) -> None:
-    """(3, K, F - 3) squared lengths of the first, second and third differences of (F, K, 3)."""
+def square_differences(paths: Floats3D, squares: Out[Floats3D]) -> None:
+    """Write (3, K, F - 3) squared lengths of the first, second and third differences of (F, K, 3)."""
     for k in range(squares.shape[1]):
         for f in range(squares.shape[2]):
             one, two, three = 0.0, 0.0, 0.0
@@ -371,7 +365,7 @@ def differences(paths: Array, squares: Array) -> None:
 
 
 @kernel
-def settle_edges(paths: Array, noise: float, reach: int, beyond: int, noises: float, mask: Array) -> None:
+def refine_edges(paths: Floats3D, noise: float, reach: int, beyond: int, noises: float, mask: Out[Bools2D]) -> None:
     """Move, in place, the ends of plants in noisy paths to where a foot that stood begins to leave.
 
     Beyond an end at t0 a point departs from its plant as (t - t0)^2, whatever its direction. Of all t0 within `reach`
@@ -384,7 +378,7 @@ def settle_edges(paths: Array, noise: float, reach: int, beyond: int, noises: fl
     starts = np.empty(n_frames // 2 + 1, dtype=np.int64)
     stops = np.empty(n_frames // 2 + 1, dtype=np.int64)
     for k in range(n_points):
-        n = _runs(mask[:, k], 0, n_frames, 0, starts, stops)
+        n = find_runs(mask[:, k], 0, n_frames, starts, stops)
         for i in range(n):
             start, stop = starts[i], stops[i]
             inset = min(reach, (stop - start) // 4)
@@ -393,51 +387,54 @@ def settle_edges(paths: Array, noise: float, reach: int, beyond: int, noises: fl
                 for c in range(3):
                     place[c] += paths[f, k, c] / n_middle
             for f in range(start + inset, stop - inset):
-                square += _square(paths[f, k], place) / n_middle
+                square += _square_distance(paths[f, k], place) / n_middle
             size = max(noise, np.sqrt(square / 3.0))
             before = 0 if i == 0 else stops[i - 1]
             after = n_frames if i == n - 1 else starts[i + 1]
             first, last = start, stop - 1
             if start > 0:
                 out = min(start - before, reach)
-                first = _kink(paths[:, k], place, size, start, -1, out, inset, beyond, noises)
+                first = _find_departure(paths[:, k], place, size, (start, -1), (inset, out), beyond, noises)
             if stop < n_frames:
                 out = min(after - stop, reach)
-                last = _kink(paths[:, k], place, size, stop - 1, 1, out, inset, beyond, noises)
+                last = _find_departure(paths[:, k], place, size, (stop - 1, 1), (inset, out), beyond, noises)
             if last > first:
                 mask[start:stop, k] = False
                 mask[first : last + 1, k] = True
 
 
-@inner
-def _square(a: Array, b: Array) -> float:
-    """Squared distance."""
+@helper
+def _square_distance(a: Array, b: Array) -> float:
+    """The squared distance of two points."""
     x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
     return float(x * x + y * y + z * z)
 
 
-@inner
-def _kink(
+@helper
+def _find_departure(
     path: Array,
     place: Array,
     noise: float,
-    edge: int,
-    way: int,
-    outwards: int,
-    inwards: int,
+    edge: tuple[int, int],
+    reach: tuple[int, int],
     beyond: int,
     noises: float,
 ) -> int:
-    """The last frame at `place` from `edge` on, going `way` (1 or -1) out of the plant."""
+    """The last frame at `place`.
+
+    edge : frame at which the plant ends as it is, and 1 or -1 for the way out of the plant. reach : frames to look at
+    inwards and outwards.
+    """
+    (frame, way), (inwards, outwards) = edge, reach
     n_out = -inwards
-    while n_out < outwards and _square(path[edge + way * (n_out + 1)], place) <= (noises * noise) ** 2:
+    while n_out < outwards and _square_distance(path[frame + way * (n_out + 1)], place) <= squared(noises * noise):
         n_out += 1
     n_out = min(n_out + beyond, outwards)
     best, most = 0, -1.0
     for shift in range(-inwards, n_out):
         norm, x, y, z = 0.0, 0.0, 0.0, 0.0
         for i in range(shift + 1, n_out + 1):
-            f, q = edge + way * i, float((i - shift) * (i - shift))
+            f, q = frame + way * i, float((i - shift) * (i - shift))
             norm += q * q
             x += q * (path[f, 0] - place[0])
             y += q * (path[f, 1] - place[1])
@@ -448,4 +445,4 @@ def _kink(
     # Noise alone explains this much, one time in a million: then the point has not left at all.
     if most < 30.0 * noise * noise:
         best = n_out
-    return edge + way * best
+    return frame + way * best

@@ -1,10 +1,12 @@
-"""Step 4 of the cleanup: turn one limb so that its end meets a target (Kovar 3.2.5).
+"""Inverse kinematics of one limb in compiled loops: rotate hip and knee so that the end meets a target (Kovar 3.2.5).
 
-The same as `marey.core.solve_limb`, for one frame and in world axes, with two differences. The knee turns in the plane
-in which it is bent, where that can be seen, else about the axis about which it bends at other times. And a knee that is
-bent backwards a little, as recorded ones are, is turned by as much as one bent forwards by the same angle, so that a
-limb without adjustment stays as it is; where that leaves a gap, the limb is scaled. Damping gives way where the limb
-may not be scaled as much.
+Written for a leg; an arm is the same with shoulder, elbow and wrist. Everything is in world axes, for one frame.
+
+`marey.core.solve_limb` does the same for arrays of limbs in local axes, with three differences. Here the knee rotates
+in the plane in which it is bent, if that can be seen, else about the axis about which it bends at other times. A knee
+that is bent backwards a little, as recorded ones are, is rotated by as much as one bent forwards by the same angle, so
+that a limb without adjustment stays as it is; where that leaves a gap, the limb is scaled. And damping gives way where
+the limb may not be scaled as much.
 """
 
 from __future__ import annotations
@@ -12,26 +14,32 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.clean.vector_kernels import (
+from marey.compiled import helper, kernel
+from marey.maths.vector_kernels import (
+    Quat,
+    Vec,
     about,
     add,
     between,
     cross,
     dot,
+    dot_quat,
     inv,
     mul,
+    put_qua,
+    qua,
+    scale_quat,
     size,
+    squared,
     sub,
     times,
     turn,
     unit,
+    unit_qua,
     vec,
-)  # fmt: skip
-from marey.core.compiled import inner, kernel
+)
 
 Array = Any
-Vec = Any
-Quat = Any
 
 # The sine of the bend at which its own plane and the usual one count alike.
 _TRUSTED = 0.12
@@ -53,28 +61,28 @@ def knee_turn(up: Vec, down: Vec, hinge: Vec, distance: float, damping: float) -
     """Radians about the hinge so that hip and ankle come to be `distance` apart, as far as damping lets them."""
     a1, a2 = dot(up, hinge), dot(down, hinge)
     b1, b2 = size(sub(up, times(a1, hinge))), size(sub(down, times(a2, hinge)))
-    along, square = (a1 - a2) ** 2, distance * distance
-    beyond_least = max(square - along - (b1 - b2) ** 2, 0.0)
-    short_of_most = max((b1 + b2) ** 2 + along - square, 0.0)
+    along, square = squared(a1 - a2), distance * distance
+    beyond_least = max(square - along - squared(b1 - b2), 0.0)
+    short_of_most = max(squared(b1 + b2) + along - square, 0.0)
     after = 2.0 * math.atan2(math.sqrt(beyond_least), math.sqrt(short_of_most))
     change: float = _damped(after, damping) - _damped(knee_angle(up, down, hinge), damping)
     return change
 
 
-@inner
+@helper
 def knee_angle(up: Vec, down: Vec, hinge: Vec) -> float:
     """The knee's angle in its plane, pi for straight; one bent backwards counts as bent forwards."""
     across = dot(hinge, cross(up, down))
     return abs(math.atan2(across, dot(up, down) - dot(up, hinge) * dot(down, hinge)))
 
 
-@inner
+@helper
 def _damped(angle: float, start: float) -> float:
     """Integral of Kovar's f (3.14): the angle up to `start`, then flattening towards pi; pi is no damping."""
     if start >= math.pi or angle <= start:
         return angle
     u = min((angle - start) / (math.pi - start), 1.0)
-    return start + (math.pi - start) * (0.5 * u**4 - u**3 + u)
+    return start + (math.pi - start) * (0.5 * squared(u * u) - u * u * u + u)
 
 
 @kernel
@@ -110,8 +118,43 @@ def solve(
     return hip, mul(hip, knee), scale, abs(distance - scale * length)
 
 
-@inner
+@helper
 def bones(positions: Array, base: int, mid: int, end: int) -> tuple[Vec, Vec]:
     """From the knee to the hip and to the ankle."""
     knee = vec(positions[mid], 0)
     return sub(vec(positions[base], 0), knee), sub(vec(positions[end], 0), knee)
+
+
+@helper
+def parent_rotation(world: Array, parents: Array, joint: int) -> Quat:
+    """The world rotation of a joint's parent; the identity for joint 0."""
+    if parents[joint] < 0:
+        return 1.0, 0.0, 0.0, 0.0
+    return qua(world[parents[joint]], 0)
+
+
+@helper
+def write_local(local: Array, joint: int, parent: Quat, rotation: Quat) -> None:
+    """Write a joint's local rotation (row of `local`, (J, 4)) from the world rotations of its parent and itself.
+
+    Of q and -q the one on the side of the rotation before is written, so that signs stay continuous over time.
+    """
+    q = unit_qua(mul(inv(parent), rotation))
+    if dot_quat(q, qua(local[joint], 0)) < 0.0:
+        q = scale_quat(-1.0, q)
+    put_qua(local[joint], 0, q)
+
+
+@helper
+def write_limb(
+    local: Array, world: Array, parents: Array, joints: tuple[int, int, int], hip: Quat, knee: Quat, orientation: Quat
+) -> None:
+    """Write the local rotations (J, 4) of a limb that `solve` has rotated.
+
+    world : (J, 4) rotations before. joints : hip, knee, ankle. hip, knee : their world rotations, from `solve`.
+    orientation : of the ankle, in the world.
+    """
+    base, mid, end = joints
+    write_local(local, base, parent_rotation(world, parents, base), mul(hip, qua(world[base], 0)))
+    write_local(local, mid, mul(hip, parent_rotation(world, parents, mid)), mul(knee, qua(world[mid], 0)))
+    write_local(local, end, mul(knee, parent_rotation(world, parents, end)), orientation)

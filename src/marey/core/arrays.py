@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-def frozen(
+def freeze_array(
     value: Any,
     name: str,
     shape: tuple[int | None, ...],
@@ -30,7 +30,7 @@ def frozen(
     `shape` may hold None where any length will do. The array is copied unless nobody can write to it,
     so that a value never changes under its owner's feet.
     """
-    array = as_type(value, name, dtype)
+    array = convert_array(value, name, dtype)
     if array.ndim != len(shape) or any(
         want is not None and want != got for want, got in zip(shape, array.shape, strict=True)
     ):
@@ -39,12 +39,12 @@ def frozen(
     if finite and array.dtype.kind == "f" and not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InvalidValue(f"{name} must be finite, found {array[where]} at index {where}")
-    if not (_is_settled(array) and array.flags.c_contiguous and array.flags.aligned):
-        array = settle(array.copy())
+    if not (_is_readonly(array) and array.flags.c_contiguous and array.flags.aligned):
+        array = set_readonly(array.copy())
     return array
 
 
-def as_type(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any]:
+def convert_array(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any]:
     """`value` as an array of `dtype`; integers and flags must be such, as rounding would hide a mistake."""
     dtype = np.dtype(dtype)
     try:
@@ -63,13 +63,13 @@ def as_type(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any]:
     return array
 
 
-def settle(array: NDArray[Any]) -> NDArray[Any]:
+def set_readonly(array: NDArray[Any]) -> NDArray[Any]:
     """Mark an array that its maker will not touch again as read-only, so that `frozen` need not copy it."""
     array.flags.writeable = False
     return array
 
 
-def checked_fps(fps: Any) -> float:
+def check_fps(fps: Any) -> float:
     """Frames per second as a float, refused unless positive and finite."""
     try:
         rate = float(fps)
@@ -80,7 +80,18 @@ def checked_fps(fps: Any) -> float:
     return rate
 
 
-def checked_index(value: Any, what: str) -> int:
+def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = False) -> float:
+    """`value` as a finite float of `least` or more, or with `above` of more than that."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number) or number < least or (above and number == least):
+        raise InvalidValue(f"{what} must be a number {'above' if above else 'of at least'} {least:g}, got {value!r}")
+    return number
+
+
+def check_index(value: Any, what: str) -> int:
     """`value` as an int; what is not a whole number, such as 1.5 or "1", is refused rather than rounded."""
     try:
         return operator.index(value)
@@ -88,7 +99,7 @@ def checked_index(value: Any, what: str) -> int:
         raise InvalidValue(f"{what} must be an integer, got {value!r}") from None
 
 
-def checked_names(names: Iterable[Any], what: str) -> tuple[str, ...]:
+def check_names(names: Iterable[Any], what: str) -> tuple[str, ...]:
     """The names of joints or markers (`what`): strings that say something, each once."""
     if isinstance(names, str):
         raise InvalidValue(f"names must be a list of {what} names, got the text {names!r}")
@@ -103,13 +114,13 @@ def checked_names(names: Iterable[Any], what: str) -> tuple[str, ...]:
     return checked
 
 
-def frame_run(frames: Any, n_frames: int) -> tuple[int, int]:
+def resolve_frames(frames: Any, n_frames: int) -> tuple[int, int]:
     """What ``[i]`` or ``[a:b]`` means among `n_frames` frames: start and stop, half-open, never empty.
 
     As elsewhere in Python, negative numbers count from the end and a slice stops where the frames do.
     """
     if not isinstance(frames, slice):
-        i = checked_index(frames, "a frame")
+        i = check_index(frames, "a frame")
         if not -n_frames <= i < n_frames:
             raise InvalidValue(f"expected a frame from 0 to {n_frames - 1}, or from the end as -1, got {i}")
         start = i % n_frames
@@ -128,7 +139,7 @@ def frame_run(frames: Any, n_frames: int) -> tuple[int, int]:
     return start, stop
 
 
-def rebuilt(value: Any) -> tuple[Any, tuple[Any, ...]]:
+def reduce_frozen(value: Any) -> tuple[Any, tuple[Any, ...]]:
     """For `__reduce__` of a frozen dataclass: make it again by its constructor.
 
     Arrays that were copied or sent elsewhere come back writable; the constructor makes them read-only.
@@ -141,7 +152,7 @@ def _element(array: NDArray[Any]) -> Any:
     return array.ravel()[:1].tolist()[0]
 
 
-def _is_settled(array: NDArray[Any]) -> bool:
+def _is_readonly(array: NDArray[Any]) -> bool:
     """True where neither the array nor anything it is a view of can be written to."""
     link: Any = array
     while isinstance(link, np.ndarray):

@@ -5,36 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from marey.core._arrays import checked_fps
+from marey.core.arrays import check_fps
 from marey.core.motion import Motion
-from marey.edit._figure import check_same_body, rooted
-from marey.edit._replant import with_contacts
+from marey.core.placement import bake_hips_into_root, check_same_skeleton
+from marey.edit.replant import set_contacts
 from marey.edit.resample import resample
 from marey.errors import InvalidValue
 
 
-def gathered(given: Sequence[Motion], fps: float | None, what: str) -> tuple[Motion, ...]:
+def gather_clips(given: Sequence[Motion], fps: float | None, what: str) -> tuple[Motion, ...]:
     """The clips at one rate, the lowest of their own by default, carried by joint 0, with contacts and different names.
 
     what : what they are gathered for, such as "a graph".
     """
-    # Functions with a compiled form take it once Numba is loaded, and round otherwise than without it. What is built
-    # has to be the same whether its clips were read just now or lay in a cache.
-    import numba  # noqa: F401
-
     if not given:
         raise InvalidValue(f"{what} needs at least one clip, got none")
     body = given[0].skeleton
     for motion in given[1:]:
-        check_same_body(body, motion.skeleton, f"{what} ({given[0].name!r} and {motion.name!r})")
-    rate = min(motion.fps for motion in given) if fps is None else checked_fps(fps)
+        check_same_skeleton(body, motion.skeleton, f"{what} ({given[0].name!r} and {motion.name!r})")
+    rate = min(motion.fps for motion in given) if fps is None else check_fps(fps)
     out: list[Motion] = []
     seen: dict[str, int] = {}
     for motion in given:
         # Contacts are found at the clip's own rate, where there is more to see.
-        at_rate = with_contacts(motion)
+        at_rate = set_contacts(motion)
         at_rate = at_rate if motion.fps == rate else resample(at_rate, rate)
         number = seen[motion.name] = seen.get(motion.name, 0) + 1
         name = motion.name if number == 1 else f"{motion.name}#{number}"
-        out.append(replace(rooted(at_rate, body), name=name))
+        out.append(replace(bake_hips_into_root(at_rate, body), name=name))
     return tuple(out)

@@ -5,71 +5,77 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from marey.core.compiled import inner
+from marey.compiled import helper
 
 Array = Any
-Vec = Any
-Quat = Any
+Vec = tuple[float, float, float]
+Quat = tuple[float, float, float, float]
 
 _NOTHING = 1e-12
 
 
-@inner
+@helper
+def squared(x: float) -> float:
+    """A product, which Python rounds as compiled code does; its powers are rounded otherwise."""
+    return x * x
+
+
+@helper
 def vec(row: Array, at: int) -> Vec:
     """Three columns of a row."""
     return row[at], row[at + 1], row[at + 2]
 
 
-@inner
+@helper
 def put(row: Array, at: int, v: Vec) -> None:
     """Write three columns of a row."""
     row[at], row[at + 1], row[at + 2] = v
 
 
-@inner
+@helper
 def qua(row: Array, at: int) -> Quat:
     """Four columns of a row."""
     return row[at], row[at + 1], row[at + 2], row[at + 3]
 
 
-@inner
+@helper
 def put_qua(row: Array, at: int, q: Quat) -> None:
     """Write four columns of a row."""
     row[at], row[at + 1], row[at + 2], row[at + 3] = q
 
 
-@inner
+@helper
 def add(a: Vec, b: Vec) -> Vec:
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@inner
+@helper
 def sub(a: Vec, b: Vec) -> Vec:
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@inner
+@helper
 def times(s: float, a: Vec) -> Vec:
     return s * a[0], s * a[1], s * a[2]
 
 
-@inner
+@helper
 def dot(a: Vec, b: Vec) -> float:
     product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return product
 
 
-@inner
+@helper
 def cross(a: Vec, b: Vec) -> Vec:
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@inner
+@helper
 def size(a: Vec) -> float:
     return math.sqrt(dot(a, a))
 
 
-@inner
+@helper
 def unit(a: Vec, fallback: Vec) -> Vec:
     """a / |a|, or `fallback` where a is nothing."""
     length = size(a)
@@ -78,7 +84,7 @@ def unit(a: Vec, fallback: Vec) -> Vec:
     return a[0] / length, a[1] / length, a[2] / length
 
 
-@inner
+@helper
 def mul(a: Quat, b: Quat) -> Quat:
     aw, ax, ay, az = a
     bw, bx, by, bz = b
@@ -90,12 +96,12 @@ def mul(a: Quat, b: Quat) -> Quat:
     )
 
 
-@inner
+@helper
 def inv(q: Quat) -> Quat:
     return q[0], -q[1], -q[2], -q[3]
 
 
-@inner
+@helper
 def turn(q: Quat, v: Vec) -> Vec:
     """v turned by q."""
     w, x, y, z = q
@@ -105,20 +111,20 @@ def turn(q: Quat, v: Vec) -> Vec:
     return v[0] + w * tx + y * tz - z * ty, v[1] + w * ty + z * tx - x * tz, v[2] + w * tz + x * ty - y * tx
 
 
-@inner
+@helper
 def unit_qua(q: Quat) -> Quat:
     length = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return q[0] / length, q[1] / length, q[2] / length, q[3] / length
 
 
-@inner
+@helper
 def about(axis: Vec, angle: float) -> Quat:
     """The turn by `angle` about a unit axis."""
     s = math.sin(0.5 * angle)
     return math.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2]
 
 
-@inner
+@helper
 def exp(r: Vec) -> Quat:
     """The turn of a rotation vector."""
     angle = size(r)
@@ -126,7 +132,7 @@ def exp(r: Vec) -> Quat:
     return math.cos(0.5 * angle), s * r[0], s * r[1], s * r[2]
 
 
-@inner
+@helper
 def log(q: Quat) -> Vec:
     """The rotation vector of a turn, no longer than pi."""
     w, x, y, z = q
@@ -137,7 +143,7 @@ def log(q: Quat) -> Vec:
     return factor * x, factor * y, factor * z
 
 
-@inner
+@helper
 def between(a: Vec, b: Vec) -> Quat:
     """The smallest turn that gives a the direction of b; none where either is nothing."""
     la, lb = size(a), size(b)
@@ -159,7 +165,7 @@ def between(a: Vec, b: Vec) -> Quat:
     return unit_qua((0.5 * size(total), s * axis[0], s * axis[1], s * axis[2]))
 
 
-@inner
+@helper
 def fade(u: float) -> float:
     """Kovar's alpha (3.5): 1 at 0, 0 from 1 on, flat at both."""
     if u >= 1.0:
@@ -167,7 +173,7 @@ def fade(u: float) -> float:
     return 1.0 + u * u * (2.0 * u - 3.0)
 
 
-@inner
+@helper
 def fade_smoothly(u: float) -> float:
     """As `fade`, with curvature 0 at both ends too."""
     if u >= 1.0:
@@ -175,10 +181,54 @@ def fade_smoothly(u: float) -> float:
     return 1.0 - u * u * u * (10.0 - u * (15.0 - 6.0 * u))
 
 
-@inner
+@helper
 def fade_slope(u: float) -> float:
     """A factor for a line: x fade_slope(x) starts as the line does, and ends at 1 with slope and curvature 0."""
     if u >= 1.0:
         return 0.0
     left = 1.0 - u
     return left * left * left * (1.0 + 3.0 * u)
+
+
+@helper
+def add_quat(a: Quat, b: Quat) -> Quat:
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
+
+
+@helper
+def scale_quat(s: float, q: Quat) -> Quat:
+    return s * q[0], s * q[1], s * q[2], s * q[3]
+
+
+@helper
+def dot_quat(a: Quat, b: Quat) -> float:
+    product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
+    return product
+
+
+@helper
+def from_yaw(angle: float) -> Quat:
+    """The rotation by `angle` about the vertical."""
+    return math.cos(0.5 * angle), 0.0, math.sin(0.5 * angle), 0.0
+
+
+@helper
+def slerp(a: Quat, b: Quat, t: float) -> Quat:
+    """From a at t = 0 to b at t = 1 the short way."""
+    sign = -1.0 if a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0.0 else 1.0
+    dw, dx, dy, dz = sign * b[0] - a[0], sign * b[1] - a[1], sign * b[2] - a[2], sign * b[3] - a[3]
+    # The angle from the chord, as an arccosine would lose half of the digits of a small one.
+    angle = 2.0 * math.asin(min(0.5 * math.sqrt(dw * dw + dx * dx + dy * dy + dz * dz), 1.0))
+    if angle < 1e-9:
+        first, second = 1.0 - t, t
+    else:
+        first, second = math.sin((1.0 - t) * angle) / math.sin(angle), math.sin(t * angle) / math.sin(angle)
+    second *= sign
+    return unit_qua(
+        (
+            first * a[0] + second * b[0],
+            first * a[1] + second * b[1],
+            first * a[2] + second * b[2],
+            first * a[3] + second * b[3],
+        )
+    )

@@ -5,29 +5,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marey.clean import _kernels
+from marey.clean import contact_kernels, floor_kernels
+from marey.clean.contact_kernels import ContactLimits, PlantRules, PlantSpeed, PlantTrim
 from marey.core import World
 from marey.maths import filters, quat
 from tests.twins import contacts as twin
 
-LIMITS = np.array([0.35, 0.6, 0.025, 0.035])
-# base, factor, noise, cut
-PLAIN = np.array([10.0, 0.0, 0.0, 10.0])  # the plant's own speed does not matter
-OWN = np.array([0.01, 3.0, 0.02, 0.03])
-# average, frames, share, longest
-ANY = np.array([10.0, 0.0, 1.0, 99.0])  # nor its average and length
-CALM = np.array([0.2, 6.0, 0.5, 20.0])
+LIMITS = ContactLimits(0.35, 0.6, 0.025, 0.035)
+PLAIN = PlantSpeed(10.0, 0.0, 0.0, 10.0)  # the plant's own speed does not matter
+OWN = PlantSpeed(0.01, 3.0, 0.02, 0.03)
+ANY = PlantTrim(10.0, 0.0, 1.0, 99.0)  # nor its average and length
+CALM = PlantTrim(0.2, 6.0, 0.5, 20.0)
 
 
 def found(speed, clearance, own=PLAIN, height=1.0, gap=0, shortest=1, calm=ANY, pace=1.0, growth=0.0):
     speed, clearance = (np.asarray(x, dtype=float).reshape(-1, 1) for x in (speed, clearance))
     mask, each = np.zeros(speed.shape, dtype=bool), np.array([[height, growth]])
     paces = np.broadcast_to(np.asarray(pace, dtype=float), len(speed)).copy()
-    _kernels.plants(speed, clearance, paces, LIMITS, each, own, calm, gap, shortest, mask)
+    rules = PlantRules(LIMITS, own, calm, gap, shortest)
+    contact_kernels.detect_plants(speed, clearance, paces, each, rules, mask)
     return twin.runs_of(mask[:, 0].tolist())
 
 
-@settings(deadline=None)  # the first call loads the kernel
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 0.05), st.sampled_from([0.9, 1.0, 1.3])), min_size=2, max_size=60
@@ -70,20 +70,20 @@ def test_short_contacts_are_dropped_unless_the_clip_cuts_them_off():
 
 def test_a_plant_that_stands_dead_still_ends_with_its_first_movement():
     speed = [0.5, 0.2, 0.05, *[0.0] * 20, 0.05, 0.2, 0.5]
-    own = np.array([0.001, 12.0, 0.0, 0.005])
+    own = PlantSpeed(0.001, 12.0, 0.0, 0.005)
     assert found(speed, [0.0] * len(speed), own, shortest=5) == [(3, 23)]
 
 
 def test_a_plant_that_drifts_keeps_its_drift():
     speed = [0.5, *[0.08, 0.05, 0.06, 0.09] * 5, 0.5]
-    own = np.array([0.001, 12.0, 0.0, 0.005])
+    own = PlantSpeed(0.001, 12.0, 0.0, 0.005)
     assert found(speed, [0.0] * 22, own, shortest=5) == [(0, 22)]
 
 
 def test_what_the_clip_cuts_is_judged_by_the_other_plants():
     """The first frames are those of a foot that leaves: slow, yet not as still as this foot stands."""
     speed = [0.1, 0.2, 0.4, 0.9, *[0.0] * 9, 0.9, 0.4]
-    own = np.array([0.001, 12.0, 0.0, 0.005])
+    own = PlantSpeed(0.001, 12.0, 0.0, 0.005)
     assert found(speed, [0.0] * 15, own, shortest=5) == [(4, 13)]
     assert found(speed[:4], [0.0] * 4, own, shortest=5) == [(0, 3)]  # with no others, it may be a plant
 
@@ -104,17 +104,17 @@ def test_short_plants_at_pace_lose_their_fast_ends_down_to_a_length():
 
 def test_plants_too_short_for_a_step_grow_at_their_slower_side():
     speed = [0.9, 0.7, *[0.1] * 3, 0.65, 0.68, 0.9]
-    calm = np.array([10.0, 6.0, 0.5, 20.0])
+    calm = PlantTrim(10.0, 6.0, 0.5, 20.0)
     assert found(speed, [0.0] * 8, calm=calm) == [(2, 5)]
     assert found(speed, [0.0] * 8, calm=calm, growth=1.2) == [(1, 7)]
     assert found(speed, [0.0] * 8, calm=calm, growth=1.1) == [(2, 6)]  # not beyond its speed
     assert found(speed, [0.0] * 5 + [0.04] * 3, calm=calm, growth=1.2) == [(2, 5)]  # nor too high
 
 
-@settings(deadline=None)  # the first call loads the kernel
+@settings(deadline=None)
 @given(st.lists(st.floats(-1.0, 1.0), max_size=40), st.floats(0.0, 0.5), st.integers(1, 10))
 def test_the_lowest_level_is_that_of_the_slow_twin(heights, width, needed):
-    level = _kernels.lowest_level(np.sort(np.array(heights, dtype=float)), width, needed)
+    level = floor_kernels.find_lowest_level(np.sort(np.array(heights, dtype=float)), width, needed)
     expected = twin.lowest_level(heights, width, needed)
     if expected is None:
         assert np.isnan(level)
@@ -132,7 +132,7 @@ def test_the_lowest_level_is_that_of_the_slow_twin(heights, width, needed):
 )
 def test_the_shares_of_a_level_are_those_of_the_slow_twin(heights, low, high, width, needed):
     shares = np.empty(3)
-    there = _kernels.level_shares(np.sort(np.array(heights, dtype=float)), low, high, width, needed, shares)
+    there = floor_kernels.measure_level(np.sort(np.array(heights, dtype=float)), low, high, width, needed, shares)
     expected = twin.level_shares(heights, low, high, width, needed)
     assert (shares.tolist() if there else None) == expected
 
@@ -141,11 +141,11 @@ def test_paces_are_how_far_the_hips_get():
     hips = np.zeros((50, 3))
     hips[:, 0], hips[:, 1] = 0.02 * np.arange(50), np.arange(50) % 3  # ups and downs are no travel
     pace = np.empty(50)
-    _kernels.paces(hips, 5, 0.1, 0.9, 3.0, pace)
+    contact_kernels.measure_paces(hips, 5, 0.1, 0.9, 3.0, pace)
     np.testing.assert_allclose(pace, 2.0)
-    _kernels.paces(hips, 5, 0.1, 0.9, 1.35, pace)
+    contact_kernels.measure_paces(hips, 5, 0.1, 0.9, 1.35, pace)
     np.testing.assert_allclose(pace, 1.35)
-    _kernels.paces(np.zeros((3, 3)), 5, 0.1, 0.9, 1.35, pace[:3])
+    contact_kernels.measure_paces(np.zeros((3, 3)), 5, 0.1, 0.9, 1.35, pace[:3])
     np.testing.assert_allclose(pace[:3], 0.9)
 
 
@@ -154,7 +154,7 @@ def test_paces_are_how_far_the_hips_get():
 def test_smoothing_is_that_of_the_filters(sigma, n_frames):
     x = np.random.default_rng(1).normal(size=(n_frames, 3, 3))
     out = np.empty_like(x)
-    _kernels.smooth(x, sigma, out)
+    contact_kernels.smooth_paths(x, sigma, out)
     np.testing.assert_allclose(out, filters.gaussian(x, sigma), atol=1e-12)
 
 
@@ -162,7 +162,7 @@ def test_speed_is_that_of_the_slower_neighbouring_step():
     path = np.zeros((6, 1, 3))
     path[:, 0, 0] = [0.0, 1.0, 1.0, 1.0, 3.0, 7.0]
     speed = np.empty((6, 1))
-    _kernels.speeds(path, 10.0, speed)
+    contact_kernels.measure_speeds(path, 10.0, speed)
     assert speed[:, 0].tolist() == [10.0, 0.0, 0.0, 0.0, 20.0, 40.0]
 
 
@@ -171,7 +171,7 @@ def test_points_are_placed_by_their_joints():
     world = World(rng.normal(size=(5, 4, 3)), quat.normalize(rng.normal(size=(5, 4, 4))))
     joints, offsets = np.array([2, 0, 2]), rng.normal(size=(3, 3))
     paths = np.empty((5, 3, 3))
-    _kernels.place_points(world.positions, world.rotations, joints, offsets, paths)
+    contact_kernels.place_points(world.positions, world.rotations, joints, offsets, paths)
     expected = world.positions[:, joints] + quat.rotate(world.rotations[:, joints], offsets)
     np.testing.assert_allclose(paths, expected, atol=1e-12)
 
@@ -186,7 +186,7 @@ def test_edges_in_noise_are_where_the_point_leaves(seed):
     for start, stop in ((20, 60), (16, 64), (24, 56)):  # wherever the first guess is
         mask = np.zeros((80, 1), dtype=bool)
         mask[start:stop] = True
-        _kernels.settle_edges(path, 0.003, 7, 2, 6.0, mask)
+        contact_kernels.refine_edges(path, 0.003, 7, 2, 6.0, mask)
         ((first, last),) = twin.runs_of(mask[:, 0].tolist())
         assert abs(first - 20) <= 3
         assert abs(last - 60) <= 3
@@ -196,5 +196,5 @@ def test_noise_alone_ends_no_plant():
     path = np.random.default_rng(3).normal(0.0, 0.003, (60, 1, 3))
     mask = np.zeros((60, 1), dtype=bool)
     mask[3:55] = True
-    _kernels.settle_edges(path, 0.003, 7, 2, 6.0, mask)
+    contact_kernels.refine_edges(path, 0.003, 7, 2, 6.0, mask)
     assert mask.all()

@@ -8,18 +8,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core._arrays import Floats, settle
+from marey.core.arrays import Bools, Floats, set_readonly
+from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning
 from marey.maths import ease_in, quat
 
+# A contact that an edit lifts by more than this (m), or drags faster than this (m/s), is none any more.
+_LIFT, _DRAG = 0.02, 0.1
 # A point that stands on both sides of a gap, no further apart than this, stands through it; metres.
 _ONE_PLACE = 0.06
 # Seconds beyond the plants beside a gap in which what cleanup did there fades out.
 _MARGIN = 0.5
 
 
-def with_contacts(motion: Motion) -> Motion:
+def set_contacts(motion: Motion) -> Motion:
     """The motion with contacts: its own, else detected; as it is, with a warning, where none can be found."""
     if motion.contacts is not None:
         return motion
@@ -32,7 +35,7 @@ def with_contacts(motion: Motion) -> Motion:
         return motion
 
 
-def replanted(motion: Motion) -> tuple[Motion, bool]:
+def replant_feet(motion: Motion) -> tuple[Motion, bool]:
     """The motion after cleanup of its contacts, and whether there was one to do."""
     contacts = motion.contacts
     clean = getattr(importlib.import_module("marey.clean"), "clean", None)
@@ -53,7 +56,7 @@ def bridged(motion: Motion, start: int, stop: int) -> Motion:
     near = np.linalg.norm(sides[1] - sides[0], axis=-1) <= _ONE_PLACE
     mask = contacts.mask.copy()
     mask[start:stop] = near & mask[start - 1] & mask[stop]
-    return replace(motion, contacts=replace(contacts, mask=settle(mask)))
+    return replace(motion, contacts=replace(contacts, mask=set_readonly(mask)))
 
 
 def replanted_around(motion: Motion, start: int, stop: int) -> tuple[Motion, bool]:
@@ -75,8 +78,8 @@ def replanted_around(motion: Motion, start: int, stop: int) -> tuple[Motion, boo
     margin = max(1, round(_MARGIN * motion.fps))
     first = max(0, min(int(held[0]), start) - margin)
     last = min(len(motion), max(int(held[-1]) + 1, stop) + margin)
-    part = replace(motion[first:last], contacts=replace(contacts, mask=settle(mask)).sliced(first, last))
-    planted, done = replanted(part)
+    part = replace(motion[first:last], contacts=replace(contacts, mask=set_readonly(mask)).sliced(first, last))
+    planted, done = replant_feet(part)
     if not done:
         return motion, False
     share = np.ones(last - first)
@@ -85,10 +88,10 @@ def replanted_around(motion: Motion, start: int, stop: int) -> tuple[Motion, boo
         share[:margin] = ramp
     if last < len(motion):
         share[-margin:] = np.minimum(share[-margin:], ramp[::-1])
-    return mixed(motion, part, planted, share, slice(first, last)), True
+    return mix_poses(motion, part, planted, share, slice(first, last)), True
 
 
-def mixed(motion: Motion, part: Motion, planted: Motion, share: Floats, frames: slice) -> Motion:
+def mix_poses(motion: Motion, part: Motion, planted: Motion, share: Floats, frames: slice) -> Motion:
     """`motion` with `share` (n,) of the way from `part` to `planted` on some frames."""
     root, rotations = motion.root_positions.copy(), motion.rotations.copy()
     root[frames] += share[:, None] * (planted.root_positions - part.root_positions)
@@ -101,9 +104,9 @@ def mixed(motion: Motion, part: Motion, planted: Motion, share: Floats, frames: 
         bones[frames] += share[:, None, None] * (planted.bone_offsets - _bones(part))
     return replace(
         motion,
-        root_positions=settle(root),
-        rotations=settle(quat.unroll(rotations)),
-        bone_offsets=None if bones is None else settle(bones),
+        root_positions=set_readonly(root),
+        rotations=set_readonly(quat.unroll(rotations)),
+        bone_offsets=None if bones is None else set_readonly(bones),
     )
 
 
@@ -112,3 +115,24 @@ def _bones(motion: Motion) -> Floats:
     if motion.bone_offsets is not None:
         return motion.bone_offsets
     return np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))
+
+
+def keep_contacts(before: Motion, after: Motion) -> Contacts | None:
+    """The contacts of `before` that still hold in `after`, frame for frame.
+
+    A point that the edit has lifted, sunk or dragged along is not in contact any more; one that it has moved as a
+    whole, to plant somewhere else, still is.
+    """
+    contacts = before.contacts
+    if contacts is None or not contacts.points:
+        return contacts
+    from marey.clean import point_paths
+
+    shift = point_paths(after, contacts.points) - point_paths(before, contacts.points)
+    keep: Bools = np.abs(shift[..., 1]) <= _LIFT
+    if len(shift) > 1:
+        speed = np.linalg.norm(np.diff(shift, axis=0), axis=-1) * before.fps
+        # The slower of the steps to both neighbours: a plant's first and last frame have one that moves.
+        slower = np.minimum(np.concatenate([speed[:1], speed]), np.concatenate([speed, speed[-1:]]))
+        keep &= slower <= _DRAG
+    return replace(contacts, mask=set_readonly(contacts.mask & keep))

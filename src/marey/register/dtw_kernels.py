@@ -1,4 +1,4 @@
-"""Compiled loops of dynamic timewarping: plain arrays in, results written into the last arguments.
+"""Dynamic timewarping.
 
 v: cost of the best path to a cell; D: cost of a cell; W: slope limit. A path is extended by a diagonal step and up to
 W - 1 straight steps behind it, all down or all right:
@@ -6,46 +6,51 @@ W - 1 straight steps behind it, all down or all right:
     v[i, j] = min over r in 1 .. W of  v[i-r, j-1] + sum D[i-r+1 .. i, j]   (code r)
                                   and  v[i-1, j-r] + sum D[i, j-r+1 .. j]   (code W + r - 1, r >= 2)
 
-Every extension comes from an earlier row, so that the cells of a row are independent of one another and the passes
-over a row vectorise.
+Every extension comes from an earlier row, so that the cells of a row do not depend on one another and loops over a row
+are vectorized.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from marey.core.compiled import inner, kernel
-
-Array = Any
+from marey.compiled import Floats1D, Floats2D, Int8s1D, Int8s2D, Ints2D, Out, helper, kernel
 
 
 @kernel
 def fill_codes(
-    values: Array, i0: int, j0: int, i1: int, j1: int, free: int, limit: int, codes: Array, rim: Array, lengths: Array
+    values: Floats2D,
+    first: tuple[int, int],
+    last: tuple[int, int],
+    free: bool,
+    limit: int,
+    codes: Out[Int8s2D],
+    rim: Out[Floats2D],
+    lengths: Out[Floats2D],
 ) -> int:
-    """Best paths from (i0, j0) to all cells up to (i1, j1) that may lie on a path to it, or, if `free`, to its row or
-    column.
+    """Best paths from `first` (i0, j0) to all cells up to `last` (i1, j1) that may lie on a path to it, or, if `free`,
+    to its row or column.
 
     Parameters
     ----------
     values : (R, C) costs, inf where a path may not go.
-    codes : (R, C) int8, written where a cell is looked at: how its best path came there, 0 for not at all.
+    limit : W.
+    codes : (R, C) written where a cell is examined: how its best path came there, 0 for not at all.
     rim : (2, max(R, C)) costs of the best paths to column j1 (by row) and to row i1 (by column), inf if there is none.
     lengths : (2, max(R, C)) cells on these.
 
     Returns
     -------
-    How many cells were looked at.
+    How many cells were examined.
     """
+    (i0, j0), (i1, j1) = first, last
     rows = limit + 1
     # A margin of `limit` columns on the left is never reached and stays inf.
     best = np.full((rows, j1 - j0 + 1 + limit), np.inf)
     count = np.zeros((rows, j1 - j0 + 1 + limit))
     sums = np.empty(j1 - j0 + 1 + limit)
     rim[:, :] = np.inf
-    looked_at = 1
+    n_examined = 1
     codes[i0, j0] = 0
     best[0, limit] = values[i0, j0]
     count[0, limit] = 1.0
@@ -65,7 +70,7 @@ def fill_codes(
         row[:] = np.inf
         if high < low:
             continue
-        looked_at += high - low + 1
+        n_examined += high - low + 1
         width = high - low + 1
         code = codes[i, j0 + low : j0 + high + 1]
         here = row[limit + low : limit + high + 1]
@@ -77,9 +82,8 @@ def fill_codes(
         for r in range(1, min(limit, down) + 1):
             above = values[i - r + 1, j0 + low : j0 + high + 1]
             origin = (down - r) % rows
-            _extend(
-                total, above, best[origin, limit + low - 1 :], count[origin, limit + low - 1 :], r, r, here, many, code
-            )
+            before = (best[origin, limit + low - 1 :], count[origin, limit + low - 1 :])
+            _extend(total, above, before, r, r, (here, many, code))
         origin = (down - 1) % rows
         for k in range(width):
             total[k] = values[i, j0 + low + k]
@@ -89,53 +93,46 @@ def fill_codes(
             if skip >= width:
                 break
             side = values[i, j0 + low + skip - r + 1 : j0 + high + 2 - r]
-            _extend(
-                total[skip:],
-                side,
-                best[origin, limit + low + skip - r :],
-                count[origin, limit + low + skip - r :],
-                r,
-                limit + r - 1,
-                here[skip:],
-                many[skip:],
-                code[skip:],
-            )
+            before = (best[origin, limit + low + skip - r :], count[origin, limit + low + skip - r :])
+            _extend(total[skip:], side, before, r, limit + r - 1, (here[skip:], many[skip:], code[skip:]))
         if high == j1 - j0:
             rim[0, i], lengths[0, i] = here[width - 1], many[width - 1]
         if i == i1:
             for k in range(width):
                 rim[1, j0 + low + k] = here[k]
                 lengths[1, j0 + low + k] = many[k]
-    return looked_at
+    return n_examined
 
 
-@inner
+@helper
 def _extend(
-    total: Array,
-    added: Array,
-    before: Array,
-    counted: Array,
+    total: Floats1D,
+    added: Floats1D,
+    before: tuple[Floats1D, Floats1D],
     steps: int,
     code: int,
-    here: Array,
-    many: Array,
-    codes: Array,
+    cells: tuple[Floats1D, Floats1D, Int8s1D],
 ) -> None:
-    """Offer each cell of a row the path that comes by `steps` cells with costs `total` + `added`."""
+    """Offer each cell of a row the path that comes by `steps` cells with costs `total` + `added`.
+
+    before : cost and length of the paths that are extended. cells : cost, length and code of the paths to the row.
+    """
+    (cost_before, length_before), (here, many, codes) = before, cells
     for k in range(added.shape[0]):
         cost = total[k] + added[k]
         total[k] = cost
-        whole = before[k] + cost
+        whole = cost_before[k] + cost
         better = whole < here[k]
         here[k] = whole if better else here[k]
-        many[k] = counted[k] + steps if better else many[k]
+        many[k] = length_before[k] + steps if better else many[k]
         codes[k] = code if better else codes[k]
 
 
 @kernel
-def trace(codes: Array, i: int, j: int, n_cells: int, limit: int, cells: Array) -> None:
-    """Cells (n, 2) of the best path to (i, j), in order."""
-    at = n_cells - 1
+def trace_path(codes: Int8s2D, last: tuple[int, int], limit: int, cells: Out[Ints2D]) -> None:
+    """Cells (N, 2) of the best path to `last`, in order; N is the path's length."""
+    i, j = last
+    at = len(cells) - 1
     while at >= 0:
         cells[at, 0], cells[at, 1] = i, j
         at -= 1

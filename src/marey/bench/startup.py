@@ -1,0 +1,73 @@
+"""Benches of starting up: what a person waits for at the prompt."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from marey.bench.figures import Figure, against_floor, at_most
+from marey.bench.files import python_command
+from marey.bench.timing import best_commands
+from marey.io import save
+from marey.samples import sample
+
+MAREY = [sys.executable, "-m", "marey"]
+# Ten commands on small clips, with the seconds of processor time that some of them may take.
+COMMANDS: list[tuple[str, float | None]] = [
+    ("info walk.bvh", 0.25),
+    ("contacts walk.bvh", None),
+    ("clean walk.bvh cleaned.bvh", 1.0),
+    ("measure walk.bvh", None),
+    ("convert walk.bvh walk.glb", None),
+    ("blend walk.bvh run.bvh -o jog.bvh --weights 0.5 0.5", 1.0),
+    ("transition walk.bvh run.bvh -o both.bvh", None),
+    ("graph build clips -o graph.npz", 1.0),
+    ("splice walk.bvh run.bvh -o spliced.bvh", None),
+    ("gaze apply walk.bvh looks.bvh --look 1:40:0", None),
+]
+# Later runs, of which the shortest counts.
+REPEATS = 3
+
+
+def bench_startup(path: str) -> Iterator[Figure]:
+    """Starting Python, reading a file, and the first and later uses of ten commands in a fresh environment."""
+    bare, with_help, info = best_commands(
+        [python_command("pass"), [*MAREY, "--help"], [*MAREY, "info", path]], rounds=9
+    )
+    for what, seconds, goal in (("marey --help", with_help, 150), ("marey info FILE", info, 500)):
+        text = f"under {goal} ms"
+        ms, floor = 1e3 * seconds, 1e3 * bare
+        yield Figure("startup", what, ms, "ms", "bare Python", floor, seconds / bare, text, ms < goal)
+    yield from _first_uses()
+
+
+def _first_uses() -> Iterator[Figure]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "clips").mkdir()
+        for kind, seconds in (("walk", 3.0), ("run", 2.5)):
+            motion = sample(kind, fps=30.0, seconds=seconds).motion
+            save(motion, folder / f"{kind}.bvh")
+            save(motion, folder / "clips" / f"{kind}.bvh")
+        for line, goal in COMMANDS:
+            # Each command has caches of its own, which nothing has filled yet.
+            environment = os.environ | {"XDG_CACHE_HOME": str(folder / "caches" / line.split()[0])}
+            first, *later = (_processor_time([*MAREY, *line.split()], folder, environment) for _ in range(1 + REPEATS))
+            second = min(later)
+            what = f"marey {line.split()[0]}, first use, processor time"
+            yield against_floor("startup", what, "s", "later uses", (first, second), 1.2)
+            if goal is not None:
+                yield at_most("startup", what, first, "s", goal)
+
+
+def _processor_time(command: Sequence[str], folder: Path, environment: dict[str, str]) -> float:
+    """Seconds of processor time that a command takes, on all processors together."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

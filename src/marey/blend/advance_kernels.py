@@ -1,0 +1,135 @@
+"""Progress along the timewarp of a blend whose weights change.
+
+Key: x = position within a span of the timewarp, 0 to 1; c = fraction of a time step that has passed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from marey.compiled import Floats1D, Floats2D, Floats3D, Out, helper, kernel
+
+# A step that ends this fraction of itself after the timewarp does ends with it.
+_LATE = 1e-4
+# Runge-Kutta steps for a part of a span.
+_PARTS = 4
+_NEWTON_STEPS = 20
+# A change of position this small, as a fraction of a span, changes nothing visible.
+_SETTLED = 1e-12
+
+
+class Span(NamedTuple):
+    """A span of the timewarp during one step of time.
+
+    low, high : (n,) slopes at its ends.
+    shares : (4, n) of the motions at the nodes (4,) of the step; between them they follow a cubic.
+    step : seconds.
+    n_spans : of the whole timewarp.
+    """
+
+    low: Floats1D
+    high: Floats1D
+    shares: Floats2D
+    nodes: Floats1D
+    step: float
+    n_spans: int
+
+
+@helper
+def _speed(span: Span, c: float, x: float) -> float:
+    """Sum of shares / slopes at position x and time c: du/dt."""
+    low, high, shares, nodes = span.low, span.high, span.shares, span.nodes
+    c = min(max(c, 0.0), 1.0)
+    total = 0.0
+    for k in range(4):
+        basis = 1.0
+        for other in range(4):
+            if other != k:
+                basis *= (c - nodes[other]) / (nodes[k] - nodes[other])
+        for j in range(shares.shape[1]):
+            share = shares[k, j]
+            if share != 0.0:
+                total += basis * share / (low[j] + (high[j] - low[j]) * x)
+    return total
+
+
+@helper
+def _time_between(span: Span, c: float, x: float, end: float) -> float:
+    """Seconds from position x to `end`: Runge-Kutta steps of dt/dx, exact where one motion has all the weight."""
+    step, m = span.step, span.n_spans
+    t = 0.0
+    h = (end - x) / _PARTS
+    for part in range(_PARTS):
+        at = x + part * h
+        k1 = 1.0 / (m * _speed(span, c + t / step, at))
+        k2 = 1.0 / (m * _speed(span, c + (t + 0.5 * h * k1) / step, at + 0.5 * h))
+        k3 = 1.0 / (m * _speed(span, c + (t + 0.5 * h * k2) / step, at + 0.5 * h))
+        k4 = 1.0 / (m * _speed(span, c + (t + h * k3) / step, at + h))
+        t += h * (k1 + 2.0 * k2 + 2.0 * k3 + k4) / 6.0
+    return t
+
+
+@helper
+def _position_after(span: Span, c: float, x: float, left: float) -> float:
+    """The position `left` seconds after position x, by Newton's method on `_time_between`."""
+    m = span.n_spans
+    position: float = min(x + left * m * _speed(span, c, x), 1.0)
+    for _ in range(_NEWTON_STEPS):
+        late = _time_between(span, c, x, position) - left
+        change = late * m * _speed(span, 1.0, position)
+        position = min(max(position - change, x), 1.0)
+        if abs(change) < _SETTLED:
+            break
+    return position
+
+
+@kernel
+def advance_steps(
+    slopes: Floats2D,
+    steps: Floats1D,
+    shares: Floats3D,
+    nodes: Floats1D,
+    start: float,
+    cyclic: bool,
+    u: Out[Floats1D],
+) -> int:
+    """u after each step of time, divided at every knot; returns how many of u (F,) were reached.
+
+    slopes (m + 1, n), steps (F - 1,) seconds, shares (F - 1, 4, n) at the nodes (4,) of each step.
+    """
+    m = slopes.shape[0] - 1
+    rounds = math.floor(start) if cyclic else 0.0
+    k = min(max(int((start - rounds) * m), 0), m - 1)
+    x = (start - rounds) * m - k
+    u[0] = start
+    for f in range(steps.shape[0]):
+        step = steps[f]
+        if step <= 0.0:
+            u[f + 1] = u[f]
+            continue
+        c = 0.0
+        ended = False
+        while True:
+            span = Span(slopes[k], slopes[k + 1], shares[f], nodes, step, m)
+            left = (1.0 - c) * step
+            need = _time_between(span, c, x, 1.0)
+            if need > left:
+                x = _position_after(span, c, x, left)
+                break
+            c += need / step
+            x = 0.0
+            k += 1
+            if k == m:
+                if not cyclic:
+                    ended = True
+                    break
+                k = 0
+                rounds += 1.0
+        if ended:
+            if 1.0 - c > _LATE:
+                return f + 1
+            u[f + 1] = 1.0
+            return f + 2
+        u[f + 1] = rounds + (k + x) / m
+    return len(u)

@@ -1,0 +1,68 @@
+"""Levels of the floor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marey.compiled import Floats1D, Out, helper, kernel
+
+Array = Any
+
+
+@kernel
+def find_lowest_level(heights: Floats1D, width: float, needed: int) -> float:
+    """The lowest value near which many of the sorted `heights` lie: `needed` of them within `width`; NaN if none.
+
+    From the lowest window with enough in it upwards by up to its width, to where it holds most: this steps over what
+    hangs below.
+    """
+    n = heights.shape[0]
+    first = 0
+    while first + needed <= n and heights[first + needed - 1] - heights[first] > width:
+        first += 1
+    if first + needed > n:
+        return np.nan
+    best, best_stop, most, stop = first, first + needed, 0, first
+    for start in range(first, n):
+        if heights[start] > heights[first] + width:
+            break
+        while stop < n and heights[stop] <= heights[start] + width:
+            stop += 1
+        if stop - start > most:
+            best, best_stop, most = start, stop, stop - start
+    middle = best + best_stop
+    return float(0.5 * (heights[(middle - 1) // 2] + heights[middle // 2]))
+
+
+@helper
+def _first_from(values: Array, least: float) -> int:
+    """Index of the first of the sorted `values` that is not below `least`."""
+    low, high = 0, len(values)
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def measure_level(
+    heights: Floats1D, low: float, high: float, width: float, needed: int, quantiles: Out[Floats1D]
+) -> bool:
+    """Write the 10th and 25th percentile and the median of the sorted `heights` about their lowest level, if any.
+
+    Returns whether there is a level. Only heights from `low` to `high` count, within `width` of the level that
+    `find_lowest_level` finds.
+    """
+    near = heights[_first_from(heights, low) : _first_from(heights, high)]
+    level = find_lowest_level(near, width, needed)
+    if np.isnan(level):
+        return False
+    start, stop = _first_from(near, level - width), _first_from(near, level + width)
+    for i in range(3):
+        quantiles[i] = near[start + (stop - start) * (2, 5, 10)[i] // 20]
+    return True

@@ -1,0 +1,203 @@
+"""BVH files: the numbers of the rows, and the rotations that they stand for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Out, UInt8s1D, helper, kernel
+
+Array = Any
+
+# 10**0 to 10**308 as float64, and what that leaves of them.
+_POWERS = np.array([float(10**k) for k in range(309)])
+_POWER_RESTS = np.array([float(10**k - int(float(10**k))) for k in range(309)])
+# float64 holds all whole numbers up to 2**53, and powers of ten up to 10**22.
+_MAX_EXACT, _MAX_EXACT_POWER = 1 << 53, 22
+# Splits a float64 into two halves of 26 bits; up to this power of ten, that does not overflow.
+_SPLITTER, _MAX_SPLIT_POWER = 134217729.0, 290
+
+
+class RotationChannels(NamedTuple):
+    """Which columns of the rows are rotations, by joints (J,) and by channels (K,).
+
+    first, counts : (J,) the first rotation channel of each joint, and how many it has, in listed order.
+    columns : (K,) of the rows.
+    axes : (K,) 0, 1 or 2 for X, Y or Z.
+    """
+
+    first: Ints1D
+    counts: Ints1D
+    columns: Ints1D
+    axes: Ints1D
+
+
+@kernel
+def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Out[Floats1D]) -> tuple[int, int]:
+    """Read rows of `n_columns` numbers from bytes `start` to `stop` of `data` into `values` (flat).
+
+    The byte before `stop` must be a line end: numbers then end before it, and no digit needs a bounds check. A row is
+    a line. Stops before the first line that is anything else, for which there is no room, or that has a number of more
+    than 18 significant digits. Returns the number of rows and the place of the line it stopped at. Numbers from
+    1e-272 to 1e15 come out as `float` reads them, others to within two units in the last place; one beyond all range
+    is infinite.
+    """
+    n_rows = 0
+    base = 0
+    at = start
+    while at < stop:
+        row_start = at
+        count = 0
+        while at < stop:
+            c = data[at]
+            if c == 32 or c == 9:
+                at += 1
+                continue
+            if c == 10 or c == 13:
+                if count > 0:
+                    break
+                at += 1
+                row_start = at
+                continue
+            if count == n_columns or base + n_columns > values.shape[0]:
+                return n_rows, row_start
+            negative = c == 45
+            if negative or c == 43:
+                at += 1
+            # Digits before and after the point; `digit` is the byte less 48, so that -2 is the point.
+            first_digit = at
+            mantissa = 0
+            digit = int(data[at]) - 48
+            while 0 <= digit <= 9:
+                mantissa = mantissa * 10 + digit
+                at += 1
+                digit = int(data[at]) - 48
+            n_digits = at - first_digit
+            exponent = 0
+            if digit == -2:
+                at += 1
+                point = at
+                digit = int(data[at]) - 48
+                while 0 <= digit <= 9:
+                    mantissa = mantissa * 10 + digit
+                    at += 1
+                    digit = int(data[at]) - 48
+                exponent = point - at
+                n_digits -= exponent
+            if n_digits == 0:
+                return n_rows, row_start
+            if n_digits > 18:  # more than 64 bits hold
+                mantissa, exponent, is_whole = _read_long_number(data, first_digit, at)
+                if not is_whole:
+                    return n_rows, row_start
+            c = data[at]
+            if c == 101 or c == 69:
+                at += 1
+                sign = data[at]
+                if sign == 45 or sign == 43:
+                    at += 1
+                first_digit = at
+                power = 0
+                while 48 <= data[at] <= 57:
+                    power = min(power * 10 + int(data[at]) - 48, 1_000_000_000)
+                    at += 1
+                if at == first_digit:
+                    return n_rows, row_start
+                exponent += -power if sign == 45 else power
+                c = data[at]
+            # A number ends at white space, or where a sign begins the next one.
+            if not (c == 32 or c == 10 or c == 13 or c == 9 or c == 45 or c == 43):
+                return n_rows, row_start
+            value = _scale(mantissa, exponent)
+            values[base + count] = -value if negative else value
+            count += 1
+        if count == n_columns:
+            n_rows += 1
+            base += n_columns
+        elif count > 0:
+            return n_rows, row_start
+    return n_rows, stop
+
+
+@helper
+def _scale(mantissa: int, exponent: int) -> float:
+    """mantissa * 10**exponent."""
+    value = float(mantissa)
+    if exponent == 0 or mantissa == 0:
+        return value
+    if exponent > 0:
+        factor: float = np.inf if exponent > 308 else _POWERS[exponent]
+        return value * factor
+    places = -exponent
+    if places > 308:
+        divisor: float = _POWERS[min(places - 308, 308)]
+        return value / 1e308 / divisor
+    power: float = _POWERS[places]
+    quotient = value / power
+    if places > _MAX_SPLIT_POWER or (mantissa <= _MAX_EXACT and places <= _MAX_EXACT_POWER):
+        return quotient
+    # What the quotient leaves of the mantissa, by the exact product of quotient and power (Dekker 1971).
+    q_high = _SPLITTER * quotient - (_SPLITTER * quotient - quotient)
+    p_high = _SPLITTER * power - (_SPLITTER * power - power)
+    q_low, p_low = quotient - q_high, power - p_high
+    product = quotient * power
+    error = ((q_high * p_high - product) + q_high * p_low + q_low * p_high) + q_low * p_low
+    below = float(mantissa - int(value)) - quotient * float(_POWER_RESTS[places])
+    return quotient + (((value - product) - error) + below) / power
+
+
+@helper
+def _read_long_number(data: Array, start: int, stop: int) -> tuple[int, int, bool]:
+    """The first 18 significant digits, the power of ten that belongs to them, and whether only zeros follow."""
+    mantissa = 0
+    exponent = 0
+    n_used = 0
+    after_point = False
+    is_whole = True
+    for at in range(start, stop):
+        if data[at] == 46:
+            after_point = True
+            continue
+        if n_used < 18:
+            mantissa = mantissa * 10 + int(data[at]) - 48
+            if mantissa > 0:
+                n_used += 1
+            if after_point:
+                exponent -= 1
+        else:
+            is_whole = is_whole and data[at] == 48
+            if not after_point:
+                exponent += 1
+    return mantissa, exponent, is_whole
+
+
+@kernel
+def convert_rotations(values: Floats2D, channels: RotationChannels, start: int, stop: int, out: Out[Floats3D]) -> None:
+    """Local quaternions (F, J, 4) of joints `start` to `stop` from rows (F, C) in degrees; signs are continuous."""
+    half = np.pi / 360.0
+    for f in range(values.shape[0]):
+        for j in range(start, stop):
+            w, x, y, z = 1.0, 0.0, 0.0, 0.0
+            for k in range(channels.first[j], channels.first[j] + channels.counts[j]):
+                angle = values[f, channels.columns[k]] * half
+                if angle == 0.0:
+                    continue
+                c = math.cos(angle)
+                s = math.sin(angle)
+                axis = channels.axes[k]
+                if axis == 0:
+                    w, x, y, z = w * c - x * s, x * c + w * s, y * c + z * s, z * c - y * s
+                elif axis == 1:
+                    w, x, y, z = w * c - y * s, x * c - z * s, y * c + w * s, z * c + x * s
+                else:
+                    w, x, y, z = w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s
+            if f > 0:
+                p = out[f - 1, j]
+                if w * p[0] + x * p[1] + y * p[2] + z * p[3] < 0.0:
+                    w, x, y, z = -w, -x, -y, -z
+            out[f, j, 0] = w
+            out[f, j, 1] = x
+            out[f, j, 2] = y
+            out[f, j, 3] = z
