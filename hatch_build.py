@@ -16,7 +16,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 # Tested: the build reaches into Numba. The extra `jit` in pyproject.toml has the same range.
-KERNEL_REQUIREMENTS = ["numba>=0.62,<0.69", "numpy>=2.0"]
+KERNEL_REQUIREMENTS = ["numba>=0.62,<0.69", "numpy>=2.0", "lazy_loader>=0.6"]
 # Brings a C compiler to machines that have none.
 COMPILER = "ziglang>=0.13"
 

@@ -1,6 +1,6 @@
-"""Point at one kick in a long take, find the others, and make one that hits where you want.
+"""Mark one kick in a long take, find the others, and make a new one that hits a given height.
 
-python examples/aim_a_kick.py OUT.bvh [HEIGHT]    (metres; generated takes)
+python examples/aim_a_kick.py OUT.bvh [HEIGHT]    (meters; uses generated takes)
 """
 
 import sys
@@ -18,12 +18,12 @@ def main(out: str, height: float) -> None:
 
     one = next(label for label in takes[0].labels if label.name == "kick")
     found = web.search("take0", one.start, one.stop, threshold=0.07)
-    print(f"{len(found) - 1} kicks like the one at {one.start / web.fps:.1f} s of take0")
+    print(f"{len(found) - 1} kicks similar to the one at {one.start / web.fps:.1f} s of take0")
 
-    kick = ParametricMotion.build(found, position("right_ball", axes="xy"))  # sideways and up, at its farthest
+    kick = ParametricMotion.build(found, position("right_ball", axes="xy"))  # sideways and up, at the farthest point
     target = (kick.parameters[:, 0].mean(), height)
     save(kick(target, refine=True, name="kick"), out)
-    print(f"{out}: {1000 * kick.error(target, refine=True).distances()['m']:.2g} mm from where it was aimed at")
+    print(f"{out}: {1000 * kick.error(target, refine=True).distances()['m']:.2g} mm from the target")
 
 
 if __name__ == "__main__":

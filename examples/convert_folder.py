@@ -1,4 +1,4 @@
-"""Turn a folder of mocap files into GLB files that any viewer shows.
+"""Convert a folder of mocap files to GLB.
 
 python examples/convert_folder.py FOLDER OUTDIR
 """
@@ -20,7 +20,7 @@ def main(folder: str, outdir: str) -> int:
         try:
             motion = marey.load(path, trim_rest=True)
             out = Path(outdir) / f"{path.stem}.glb"
-            if out in taken:  # the same trial in two formats
+            if out in taken:  # the same clip in two formats
                 out = Path(outdir) / f"{path.stem}_{path.suffix[1:]}.glb"
             taken.add(out)
             marey.save(motion, out)

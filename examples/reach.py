@@ -1,4 +1,4 @@
-"""Put a hand where you want it: the left hand reaches a point in front of the chest while the figure walks.
+"""Move a hand by inverse kinematics: the left hand reaches a point in front of the chest while walking.
 
 python examples/reach.py OUT.glb
 """
@@ -34,7 +34,7 @@ def main(out: str) -> None:
     rotations = walk.rotations.copy()
     rotations[:, arm], rotations[:, elbow], rotations[:, hand] = pose.hip, pose.knee, pose.ankle
     marey.save(replace(walk, rotations=rotations, name="reach"), out)
-    print(f"{out}: the hand is {1000 * pose.residue.max():.3g} mm from its target at most")
+    print(f"{out}: the hand is at most {1000 * pose.residue.max():.3g} mm from its target")
 
 
 if __name__ == "__main__":

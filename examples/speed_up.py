@@ -1,4 +1,4 @@
-"""From a walk into a run and back, steplessly: two loops in step, under weights that change over time.
+"""Speed up from a walk to a run and back: blend two loops with weights that change over time.
 
 python examples/speed_up.py OUT.glb
 """
@@ -17,8 +17,8 @@ def main(out: str) -> None:
     loops = marey.register([walk, run], cyclic=True)
 
     def weights(t: float) -> list[float]:
-        share = 0.5 - 0.5 * np.cos(2.0 * np.pi * t / 10.0)  # 0 at the ends, 1 after 5 s
-        return [1.0 - share, share]
+        run_weight = 0.5 - 0.5 * np.cos(2.0 * np.pi * t / 10.0)  # 0 at the ends, 1 after 5 s
+        return [1.0 - run_weight, run_weight]
 
     made = marey.blend(loops, weights, seconds=10.0, name="speed_up")
     marey.save(made, out)

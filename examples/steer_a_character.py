@@ -1,6 +1,6 @@
-"""Build a character from a recipe and have it go to points, one after another.
+"""Build a character from a recipe and send it to points, one after another.
 
-python examples/steer_a_character.py OUT.bvh [RECIPE.toml | NAME]    (the shipped "right-turner" by default)
+python examples/steer_a_character.py OUT.bvh [RECIPE.toml | NAME]    (default: the built-in "right-turner")
 """
 
 import sys
@@ -11,8 +11,8 @@ import marey
 from marey.control import GoTo
 from marey.pmg import build_recipe, read_recipe
 
-POINTS = ((0.0, 4.0), (3.0, 5.0))  # x, z in metres
-MOST = 15.0  # seconds for each
+POINTS = ((0.0, 4.0), (3.0, 5.0))  # x, z in meters
+MAX_SECONDS = 15.0  # for each point
 
 
 def main(out: str, recipe: str) -> None:
@@ -22,16 +22,16 @@ def main(out: str, recipe: str) -> None:
     frames = []
     for point in POINTS:
         stream.request(point=point)
-        for _ in range(round(MOST * stream.fps)):
+        for _ in range(round(MAX_SECONDS * stream.fps)):
             frames.append(stream.frame())
             if np.linalg.norm(frames[-1].travel[0, [0, 2]] - point) < 0.3:
-                print(f"at {point} after {len(frames) / stream.fps:.1f} s")
+                print(f"reached {point} after {len(frames) / stream.fps:.1f} s")
                 break
         else:
-            print(f"not at {point} after {len(frames) / stream.fps:.1f} s")
+            print(f"did not reach {point} within {len(frames) / stream.fps:.1f} s")
     roots = np.concatenate([frame.root_positions for frame in frames])
-    turns = np.concatenate([frame.rotations for frame in frames])
-    marey.save(marey.Motion(frames[0].skeleton, roots, turns, stream.fps, name=character.name), out)
+    rotations = np.concatenate([frame.rotations for frame in frames])
+    marey.save(marey.Motion(frames[0].skeleton, roots, rotations, stream.fps, name=character.name), out)
 
 
 if __name__ == "__main__":

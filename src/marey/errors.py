@@ -3,24 +3,24 @@
 ::
 
     MareyError
-    ├── InvalidValue (ValueError)        an argument or array that does not fit
-    │   ├── JointNotFound (LookupError)  a joint name or role that the skeleton lacks
-    │   └── UnknownName (LookupError)    any other name that is looked up: a contact point, a clip, a sample
-    ├── NoResult                         the input is sound, but what was asked for does not exist in it
-    │   ├── NoTimewarp                   no path through the grid keeps to the slope limit
-    │   └── NotBlendable                 the motions are too unlike one another to be combined
-    ├── MissingDependency (ImportError)  an optional package that is not installed
-    └── FileError                        something about a file; `.path` and `.line` say where
+    ├── InvalidValue (ValueError)        an invalid argument or array
+    │   ├── JointNotFound (LookupError)  the skeleton has no joint with this name, index or role
+    │   └── UnknownName (LookupError)    any other unknown name: a contact point, a clip, a sample
+    ├── NoResult                         the input is valid, but the requested result does not exist
+    │   ├── NoTimewarp                   no path through the grid satisfies the slope limit
+    │   └── NotBlendable                 the motions are too different to be combined
+    ├── MissingDependency (ImportError)  an optional package is not installed
+    └── FileError                        a problem with a file; `.path` and `.line` say where
         ├── UnreadableFile (OSError)     missing, a folder, no permission, empty
-        ├── UnwritableFile (OSError)     the output cannot be made there
+        ├── UnwritableFile (OSError)     the output cannot be written there
         ├── UnknownFormat                no reader or writer for this suffix
         ├── ParseError                   the content is malformed
         ├── LimitExceeded                the content is larger than the stated limits
-        └── UnknownVersion               written by a newer or foreign program
+        └── UnknownVersion               written by a newer version or another program
 
-    MareyWarning (UserWarning)           the motion is usable, but something in the file was not as it should be
+    MareyWarning (UserWarning)           the result is usable, but the input had a problem
 
-Every message is one sentence: what was expected, what was found, where, and what to do about it.
+Every message is one sentence: what was expected, what was found, where, and how to fix it.
 """
 
 from __future__ import annotations
@@ -53,41 +53,41 @@ class MareyError(Exception):
 
 
 class InvalidValue(MareyError, ValueError):
-    """An argument or array that does not fit."""
+    """An argument or array is invalid."""
 
 
 class JointNotFound(InvalidValue, LookupError):
-    """A joint name, index or role that the skeleton does not have."""
+    """The skeleton has no joint with this name, index or role."""
 
 
 class UnknownName(InvalidValue, LookupError):
-    """A name that is looked up and is not there."""
+    """There is nothing with this name."""
 
 
 class NoResult(MareyError):
-    """The input is sound, but what was asked for does not exist in it; the command line exits with 1."""
+    """The input is valid, but the requested result does not exist; the command line exits with 1."""
 
 
 class NoTimewarp(NoResult):
-    """No path from start to end keeps to the slope limit."""
+    """No path from start to end satisfies the slope limit."""
 
 
 class NotBlendable(NoResult):
-    """The motions are too unlike one another to be combined; the message says in what."""
+    """The motions are too different to be combined; the message says how they differ."""
 
 
 class MissingDependency(MareyError, ImportError):
-    """An optional package is not installed; the message names the line that installs it."""
+    """An optional package is not installed; the message gives the command that installs it."""
 
 
 class FileError(MareyError):
-    """Something about a file.
+    """A problem with a file.
 
     Parameters
     ----------
-    message : what was expected, what was found and the remedy, without the file's name.
+    message : what was expected, what was found and how to fix it, without the file's name.
     path : the file, as the user gave it.
-    line : 1-based line number, where there is one.
+    line : 1-based line number, if known.
     """
 
     def __init__(self, message: str, *, path: object = None, line: int | None = None) -> None:
@@ -102,15 +102,15 @@ class FileError(MareyError):
 
 
 class UnreadableFile(FileError, OSError):
-    """The input is missing, a folder, empty, or may not be read."""
+    """The input is missing, empty, a folder, or not readable."""
 
 
 class UnwritableFile(FileError, OSError):
-    """The output cannot be made there."""
+    """The output cannot be written there."""
 
 
 class UnknownFormat(FileError):
-    """No reader or writer goes by this suffix."""
+    """There is no reader or writer for this suffix."""
 
 
 class ParseError(FileError):
@@ -122,15 +122,15 @@ class LimitExceeded(FileError):
 
 
 class UnknownVersion(FileError):
-    """The file was written by a newer version, or is not ours."""
+    """The file was written by a newer version of marey or by another program."""
 
 
 class MareyWarning(UserWarning):
-    """The result is usable, but something in the input was not as it should be."""
+    """The result is usable, but the input had a problem."""
 
 
 def similar(name: str, candidates: Iterable[str], n: int = 3) -> str:
-    """``"; similar: 'LeftToeBase'"`` for an error message, or ``""`` where nothing is near."""
+    """Return ``"; similar: 'LeftToeBase'"`` for an error message, or ``""`` if no candidate is similar."""
     import difflib  # only when something goes wrong
 
     lowered: dict[str, str] = {}

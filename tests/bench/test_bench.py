@@ -81,7 +81,7 @@ def test_benches_are_loaded_only_where_their_help_is_asked_for() -> None:
 
 
 def test_unknown_bench_and_file() -> None:
-    with pytest.raises(UnknownName, match=f"there are {', '.join(BENCHES)}"):
+    with pytest.raises(UnknownName, match=f"available: {', '.join(BENCHES)}"):
         list(run_benches(["speed"]))
     with pytest.raises(UnreadableFile, match="no such file"):
         list(run_benches(["fk"], file="nowhere.bvh"))

@@ -85,7 +85,7 @@ def net_way(motion):
 
 
 def furthest(a, b):
-    """Metres, the largest distance of any joint between two motions."""
+    """Meters, the largest distance of any joint between two motions."""
     return float(np.linalg.norm(a.world().positions - b.world().positions, axis=-1).max())
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from marey.blend.advance import elapsed, follow, knot_slopes, locate
+from marey.blend.advance import compute_span_times, find_u, integrate_u, knot_slopes
 from marey.blend.weights import speed_shares
 from marey.register.curves import TimewarpCurve
 from tests.blend import twin
@@ -28,19 +28,19 @@ def test_slopes_at_the_knots_are_those_of_the_curve(curve):
 @pytest.mark.parametrize("j", [0, 1, 2])
 def test_one_motion_alone_is_played_as_it_is(curve, j):
     weights = np.eye(3)[j]
-    whole = elapsed(slopes_of(curve), weights)[-1]
+    whole = compute_span_times(slopes_of(curve), weights)[-1]
     assert whole == pytest.approx(curve.durations[j], abs=1e-12)
     seconds = np.linspace(0.0, whole, 77)
-    u = locate(slopes_of(curve), weights, seconds)
+    u = find_u(slopes_of(curve), weights, seconds)
     np.testing.assert_allclose(curve(u)[:, j] - curve(0.0)[j], seconds, atol=1e-12)
 
 
 @pytest.mark.parametrize("weights", [(0.5, 0.3, 0.2), (1.08, -0.05, -0.03), (0.0, 0.9, 0.1)])
 def test_constant_weights_solve_the_differential_equation(curve, weights):
     weights = np.array(weights)
-    whole = elapsed(slopes_of(curve), weights)[-1]
+    whole = compute_span_times(slopes_of(curve), weights)[-1]
     seconds = np.linspace(0.0, whole, 40)[:-1]
-    u = locate(slopes_of(curve), weights, seconds)
+    u = find_u(slopes_of(curve), weights, seconds)
     np.testing.assert_allclose(u, twin.advance(curve, lambda t: weights, seconds), atol=3e-8)
     assert (np.diff(u) > 0.0).all()
 
@@ -50,9 +50,9 @@ def test_weights_that_would_turn_time_back_are_restrained_and_then_solved_for(cu
     weights = np.array(weights)
     shares = speed_shares(weights, slopes_of(curve))
     assert np.abs(shares - weights).max() > 0.01
-    whole = elapsed(slopes_of(curve), weights)[-1]
+    whole = compute_span_times(slopes_of(curve), weights)[-1]
     seconds = np.linspace(0.0, whole, 40)[:-1]
-    u = locate(slopes_of(curve), weights, seconds)
+    u = find_u(slopes_of(curve), weights, seconds)
     np.testing.assert_allclose(u, twin.advance(curve, lambda t: shares, seconds), atol=3e-8)
     assert (np.diff(u) > 0.0).all()
 
@@ -65,9 +65,9 @@ def test_time_always_goes_on():
         slopes = knot_slopes(points)
         weights = rng.normal(0.0, np.exp(rng.uniform(-2.0, 3.0)), n)
         weights[0] += 1.0 - weights.sum()
-        borders = elapsed(slopes, weights)
+        borders = compute_span_times(slopes, weights)
         assert (np.diff(borders) > 0.0).all()
-        u = locate(slopes, weights, np.linspace(0.0, borders[-1], 200))
+        u = find_u(slopes, weights, np.linspace(0.0, borders[-1], 200))
         assert (np.diff(u) > 0.0).all()
         assert u[-1] == pytest.approx(1.0, abs=1e-12)
 
@@ -78,7 +78,7 @@ def test_time_goes_on_under_weights_that_jump(curve):
         far = rng.normal(0.0, 3.0, (4, 3))
         far[:, 0] += 1.0 - far.sum(axis=1)
         seconds = np.linspace(0.0, 0.5, 20)
-        u = follow(slopes_of(curve), lambda t, far=far: far[(np.asarray(t) * 61.0).astype(int) % 4], seconds)
+        u = integrate_u(slopes_of(curve), lambda t, far=far: far[(np.asarray(t) * 61.0).astype(int) % 4], seconds)
         assert len(u) > 2
         assert (np.diff(u) > 0.0).all()
 
@@ -88,9 +88,10 @@ def test_durations_go_on_beyond_the_motions():
     slopes = np.tile([3.0, 2.0], (6, 1))
     for weights in ([1.0, 0.0], [1.1, -0.1], [1.5, -0.5], [0.0, 1.0], [-0.5, 1.5], [-1.0, 2.0]):
         exact = 1.0 / (weights[0] / 3.0 + weights[1] / 2.0)
-        assert elapsed(slopes, np.array(weights))[-1] == pytest.approx(exact, rel=1e-12)
+        assert compute_span_times(slopes, np.array(weights))[-1] == pytest.approx(exact, rel=1e-12)
     lasting = [
-        elapsed(slopes, np.array([w, 1.0 - w]))[-1] for w in (-500.0, -8.0, -1.0, 0.0, 1.0, 1.5, 2.5, 8.0, 500.0)
+        compute_span_times(slopes, np.array([w, 1.0 - w]))[-1]
+        for w in (-500.0, -8.0, -1.0, 0.0, 1.0, 1.5, 2.5, 8.0, 500.0)
     ]
     assert (np.diff(lasting) > -1e-9).all()
     assert lasting[-1] == pytest.approx(4.0 * 3.0, rel=1e-9)
@@ -100,12 +101,12 @@ def test_durations_go_on_beyond_the_motions():
 def test_a_single_euler_step_a_frame_would_drift(curve):
     """What the source does, and why this does not."""
     weights = np.array([0.5, 0.5, 0.0])
-    whole = elapsed(slopes_of(curve), weights)[-1]
+    whole = compute_span_times(slopes_of(curve), weights)[-1]
     seconds = np.arange(0.0, whole, 1 / 30)
     u = [0.0]
     for _ in seconds[1:]:
         u.append(u[-1] + float((weights / curve.slope(u[-1])).sum()) / 30)
-    exact = locate(slopes_of(curve), weights, seconds)
+    exact = find_u(slopes_of(curve), weights, seconds)
     assert np.abs(curve(np.array(u)) - curve(exact)).max() > 1e-3
 
 
@@ -115,17 +116,17 @@ def test_changing_weights_solve_the_differential_equation(curve):
         return np.stack([share, 0.7 * (1.0 - share), 0.3 * (1.0 - share)], axis=-1)
 
     seconds = np.arange(0.0, 1.5, 1 / 60)
-    u = follow(slopes_of(curve), weights_at, seconds)
+    u = integrate_u(slopes_of(curve), weights_at, seconds)
     assert len(u) == len(seconds)
     np.testing.assert_allclose(u, twin.advance(curve, weights_at, seconds), atol=3e-8)
 
 
 def test_constant_weights_given_as_a_function_come_to_the_same(curve):
     weights = np.array([0.2, 0.2, 0.6])
-    whole = elapsed(slopes_of(curve), weights)[-1]
+    whole = compute_span_times(slopes_of(curve), weights)[-1]
     seconds = np.arange(0.0, whole, 1 / 60)
-    u = follow(slopes_of(curve), lambda t: np.broadcast_to(weights, (len(t), 3)), seconds)
-    np.testing.assert_allclose(u, locate(slopes_of(curve), weights, seconds), atol=3e-8)
+    u = integrate_u(slopes_of(curve), lambda t: np.broadcast_to(weights, (len(t), 3)), seconds)
+    np.testing.assert_allclose(u, find_u(slopes_of(curve), weights, seconds), atol=3e-8)
 
 
 def test_backwards_undoes_forwards(curve):
@@ -134,15 +135,15 @@ def test_backwards_undoes_forwards(curve):
         return np.stack([share, 1.0 - share, 0.0 * share], axis=-1)
 
     seconds = np.linspace(0.0, 1.0, 61)
-    ahead = follow(slopes_of(curve), weights_at, seconds, start=0.1)
-    back = follow(slopes_of(curve), weights_at, seconds[::-1], start=float(ahead[-1]), backwards=True)
+    ahead = integrate_u(slopes_of(curve), weights_at, seconds, start=0.1)
+    back = integrate_u(slopes_of(curve), weights_at, seconds[::-1], start=float(ahead[-1]), backward=True)
     np.testing.assert_allclose(back[::-1], ahead, atol=3e-8)
 
 
 def test_it_stops_where_the_timewarp_ends(curve):
     one = np.eye(3)[0]
     n_frames = int(np.floor(curve.durations[0] * 50)) + 1
-    u = follow(slopes_of(curve), lambda t: np.broadcast_to(one, (len(t), 3)), np.arange(400) / 50)
+    u = integrate_u(slopes_of(curve), lambda t: np.broadcast_to(one, (len(t), 3)), np.arange(400) / 50)
     assert len(u) == n_frames
     assert u[-1] <= 1.0
 
@@ -155,6 +156,6 @@ def test_loops_go_on_over_the_seam():
     for j in range(2):
         weights = np.eye(2)[j]
         times = np.arange(0.0, 5.0, 1 / 60)
-        u = follow(slopes, lambda t, w=weights: np.broadcast_to(w, (len(t), 2)), times, cyclic=True)
+        u = integrate_u(slopes, lambda t, w=weights: np.broadcast_to(w, (len(t), 2)), times, cyclic=True)
         assert len(u) == len(times)
         np.testing.assert_allclose(curve(u)[:, j] - curve(0.0)[j], times, atol=1e-7)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from marey.blend.contacts import blended_contacts, blended_labels
+from marey.blend.contacts import blend_contacts, blend_labels
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.register.matches import ConstraintMatch
@@ -27,7 +27,7 @@ PAIR = [with_contacts({"left_heel": NOTHING}, 0.1), with_contacts({"left_heel": 
 
 def held(match, weights, **options):
     weights = np.broadcast_to(weights, (len(U), 2))
-    return blended_contacts(PAIR, [match], U, TIMES, weights, **options)
+    return blend_contacts(PAIR, [match], U, TIMES, weights, **options)
 
 
 def test_a_match_holds_from_its_mean_start_to_its_mean_stop():
@@ -40,7 +40,7 @@ def test_a_match_holds_from_its_mean_start_to_its_mean_stop():
 def test_changing_weights_move_the_ends():
     match = ConstraintMatch("left_heel", np.array([0.1, 0.1]), np.array([0.3, 0.9]))
     weights = np.stack([1.0 - U, U], axis=1)
-    mask = blended_contacts(PAIR, [match], U, TIMES, weights).mask[:, 0]
+    mask = blend_contacts(PAIR, [match], U, TIMES, weights).mask[:, 0]
     np.testing.assert_array_equal(mask[1:-1], ((U >= 0.1) & (U < 0.3 + 0.6 * U))[1:-1])
 
 
@@ -61,7 +61,7 @@ def test_all_the_weight_on_one_motion_gives_its_own_contacts():
     pair = [with_contacts({"left_heel": down}), with_contacts({"left_heel": NOTHING})]
     weights = np.broadcast_to([1.0, 0.0], (len(WALK), 2))
     seconds = np.tile(np.arange(len(WALK))[:, None] / WALK.fps, (1, 2))
-    mask = blended_contacts(pair, [], seconds[:, 0] / WALK.duration, seconds, weights).mask[:, 0]
+    mask = blend_contacts(pair, [], seconds[:, 0] / WALK.duration, seconds, weights).mask[:, 0]
     np.testing.assert_array_equal(mask, down)
 
 
@@ -69,7 +69,7 @@ def test_motions_without_contacts_give_none():
     from dataclasses import replace
 
     bare = replace(WALK, contacts=None)
-    assert blended_contacts([bare, bare], [], U, TIMES, np.full((len(U), 2), 0.5)) is None
+    assert blend_contacts([bare, bare], [], U, TIMES, np.full((len(U), 2), 0.5)) is None
 
 
 def test_labels_of_half_the_weight_hold():
@@ -81,7 +81,7 @@ def test_labels_of_half_the_weight_hold():
     seconds = np.tile(np.arange(n)[:, None] / WALK.fps, (1, 2))
 
     def labels(w):
-        return set(blended_labels([a, b], seconds, np.broadcast_to([1.0 - w, w], (n, 2))))
+        return set(blend_labels([a, b], seconds, np.broadcast_to([1.0 - w, w], (n, 2))))
 
     assert labels(0.0) == labels(0.4) == {("walk", 0, n)}
     assert labels(0.5) == {("walk", 0, n), ("run", 10, n)}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from marey.blend import blend
-from marey.blend.join import joined
+from marey.blend.join import join_motions
 from marey.edit import cycle
 from marey.errors import InvalidValue
 from marey.measure import measure
@@ -71,7 +71,7 @@ def test_one_loop_alone_goes_on_as_itself(nine, k):
         for _ in range(turns):
             later = later.moved(nine.loops[k])
         assert furthest(made[turns * n : (turns + 1) * n], later) < 1e-6
-    twice = joined([motion, motion.moved(nine.loops[k])])
+    twice = join_motions([motion, motion.moved(nine.loops[k])])
     at = np.arange(1, n) / FPS + float(nine.timewarp(0.0)[k])
     assert furthest(made[1:n], twice.at(at)) < 1e-6
 

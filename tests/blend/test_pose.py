@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.blend.pose import average_pose, strips
+from marey.blend.pose import average_pose, make_strips
 from marey.blend.pose_kernels import sample_rotations
 from marey.errors import NotBlendable
 from marey.maths import quat, rigid2d
@@ -49,7 +49,7 @@ def test_the_average_is_that_of_the_twin():
     weights = rng.uniform(-0.2, 1.0, (9, 3)) + 0.3
     weights /= weights.sum(axis=1, keepdims=True)
     placed = rng.normal(size=(9, 3))
-    read = strips(motions, seconds, None)
+    read = make_strips(motions, seconds, None)
     rows = [strip.frames(seconds[:, j]) for j, strip in enumerate(read)]
     rotations, bones = average_pose(SKELETON, read, rows, alignments, weights, placed, 1)
     assert bones is None
@@ -63,7 +63,7 @@ def test_bone_offsets_are_averaged_in_a_straight_line():
     plain = sample("walk", seconds=0.5, fps=30).motion
     stretched = replace(plain, bone_offsets=np.tile(1.1 * plain.skeleton.offsets, (len(plain), 1, 1)))
     seconds = np.full((4, 2), 0.2)
-    read = strips([plain, stretched], seconds, None)
+    read = make_strips([plain, stretched], seconds, None)
     rows = [strip.frames(seconds[:, j]) for j, strip in enumerate(read)]
     weights = np.tile([0.75, 0.25], (4, 1))
     _, bones = average_pose(SKELETON, read, rows, np.zeros((4, 2, 3)), weights, np.zeros((4, 3)), 0)
@@ -74,7 +74,7 @@ def test_a_loop_is_carried_on_beyond_its_end():
     walk = sample("walk", seconds=1.0, fps=30).motion
     loop = np.array([0.4, 1.0, -2.0])
     seconds = np.array([[-0.5], [0.3], [1.2], [2.4]])
-    (read,) = strips([walk], seconds, loop[None])
+    (read,) = make_strips([walk], seconds, loop[None])
     rows = read.frames(seconds[:, 0])
     n = len(walk) / walk.fps
     for t, row, back in ((1.2, rows[2], 1), (2.4, rows[3], 2), (-0.5, rows[0], -1)):
@@ -93,7 +93,7 @@ def test_rotations_that_cancel_are_refused():
         rotations = walk.rotations.copy()
         rotations[:, 3] = q
         triple.append(replace(walk, rotations=rotations))
-    read = strips(triple, np.zeros((1, 3)), None)
+    read = make_strips(triple, np.zeros((1, 3)), None)
     with pytest.raises(NotBlendable, match="no mean"):
         average_pose(
             SKELETON, read, [np.zeros(1)] * 3, np.zeros((1, 3, 3)), np.array([[0.0, 0.5, 0.5]]), np.zeros((1, 3)), 0

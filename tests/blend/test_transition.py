@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from marey.blend import best_transition, transition
-from marey.blend.join import joined
+from marey.blend.join import join_motions
 from marey.compare import distance_grid
 from marey.core.labels import Label, Labels
 from marey.errors import InvalidValue, NoResult
@@ -218,6 +218,6 @@ def test_joined_labels_go_on_over_a_seam(walk):
     first = replace(walk[:10], labels=Labels((Label("walk", 0, 10), Label("wave", 2, 5))))
     second = replace(walk[10:30], labels=Labels((Label("walk", 0, 20), Label("wave", 3, 6))))
     third = replace(walk[30:40], labels=Labels((Label("walk", 0, 4),)))
-    made = joined([first, second, third])
+    made = join_motions([first, second, third])
     assert set(made.labels) == {("walk", 0, 34), ("wave", 2, 5), ("wave", 13, 16)}
     assert furthest(made, walk[:40]) == 0.0

@@ -62,7 +62,7 @@ def _path(hips, t):
 
 
 def raised(motion: Motion, by: float) -> Motion:
-    """The same motion, higher by so many metres."""
+    """The same motion, higher by so many meters."""
     floor = motion.source.floor
     return replace(
         motion,
@@ -77,13 +77,13 @@ def unmarked(motion: Motion) -> Motion:
 
 
 def shaken(motion: Motion, size: float, seed: int = 0) -> Motion:
-    """The same motion with white noise of `size` metres along each axis, on the whole body."""
+    """The same motion with white noise of `size` meters along each axis, on the whole body."""
     noise = np.random.default_rng(seed).normal(0.0, size, motion.root_positions.shape)
     return replace(motion, root_positions=motion.root_positions + noise)
 
 
 def jittered(motion: Motion, size: float, seed: int = 0) -> Motion:
-    """The same motion with white noise of `size` metres along each axis on every joint by itself; bones stretch."""
+    """The same motion with white noise of `size` meters along each axis on every joint by itself; bones stretch."""
     world, parents = motion.world(), motion.skeleton.parents[1:]
     positions = world.positions + np.random.default_rng(seed).normal(0.0, size, world.positions.shape)
     offsets = np.zeros_like(positions)

@@ -27,7 +27,7 @@ UNDER = 1e-4
 
 
 def worst_plant(result: Cleaned) -> float:
-    """Metres that a planted point is away from its plant at most."""
+    """Meters that a planted point is away from its plant at most."""
     contacts = result.motion.contacts
     assert contacts is not None
     paths = point_paths(result.motion, contacts.points)
@@ -39,7 +39,7 @@ def worst_plant(result: Cleaned) -> float:
 
 
 def deepest(motion: Motion) -> float:
-    """Metres that a contact point or a toe is under the floor at most."""
+    """Meters that a contact point or a toe is under the floor at most."""
     assert motion.contacts is not None
     assert motion.source.floor is not None
     tips = [motion.skeleton.roles[f"{side}_toe_tip"] for side in ("left", "right")]
@@ -273,7 +273,7 @@ def test_feet_hold_between_two_targets_that_pull_apart() -> None:
 
 
 def foot_lengths(motion: Motion) -> np.ndarray:
-    """(F, 2) metres from heel to ball."""
+    """(F, 2) meters from heel to ball."""
     assert motion.contacts is not None
     paths = point_paths(motion, motion.contacts.points)
     return np.linalg.norm(paths[:, [0, 2]] - paths[:, [1, 3]], axis=-1)
@@ -400,7 +400,7 @@ class TestBadInput:
             CleanSettings(roll="round")
 
     def test_targets(self) -> None:
-        with pytest.raises(InvalidValue, match="a target is for one of left_foot"):
+        with pytest.raises(InvalidValue, match="the effector of a target must be one of left_foot"):
             Target("head", 0, 5, np.zeros(3))
         with pytest.raises(InvalidValue, match="must last from a frame to a later one, got 5 to 5"):
             Target("left_hand", 5, 5, np.zeros(3))
@@ -413,7 +413,7 @@ class TestBadInput:
         two = [Target("left_hand", 0, 9, np.zeros(3)), Target("left_hand", 8, 12, np.zeros(3))]
         with pytest.raises(InvalidValue, match="two targets of left_hand overlap: frames 0-9 and 8-12"):
             cleaned(walk(1.0), targets=two)
-        with pytest.raises(InvalidValue, match="'left_hand' is wanted at frames 0 to 900 of a motion of 61 frames"):
+        with pytest.raises(InvalidValue, match="'left_hand' has frames 0 to 900, but the motion has 61 frames"):
             cleaned(walk(1.0), targets=[Target("left_hand", 0, 900, np.zeros(3))])
 
     def test_plants(self) -> None:
@@ -426,7 +426,7 @@ class TestBadInput:
     def test_contacts_that_cannot_be_held(self) -> None:
         motion = walk(1.0)
         knee = ContactPoint("left_knee", motion.skeleton.roles["left_lower_leg"], np.zeros(3))
-        with pytest.raises(InvalidValue, match="'left_knee' sits on 'LeftLeg', which is part of no hand or foot"):
+        with pytest.raises(InvalidValue, match="'left_knee' sits on 'LeftLeg', which is not part of a hand or foot"):
             clean(motion, Contacts((knee,), np.ones((len(motion), 1), dtype=bool)))
         foot = motion.skeleton.roles["left_foot"]
         three = tuple(ContactPoint(f"p{k}", foot, np.full(3, 0.01 * k)) for k in range(3))

@@ -85,7 +85,7 @@ def test_contacts_that_may_be_edited_by_hand_are_not_overwritten(run, clip):
     side.write_text(json.dumps(edited))
     code, _, err = run(clip, "--write")
     assert code == 2
-    assert "perhaps edited by hand; --replace finds them anew" in err
+    assert "perhaps edited by hand; use --replace" in err
     code, out, _ = run(clip, "--show", "--json")
     assert code == 0
     assert json.loads(out)["points"]["left_ball"]["intervals"] == [[3, 9]]
@@ -121,7 +121,7 @@ def test_a_copy_with_its_sidecar(run, clip, tmp_path):
     assert marey.load(out_path).contacts.names == tuple(POINTS)
     code, _, err = run(clip, "-o", clip)
     assert code == 2
-    assert "is an input; write to another name" in err
+    assert "is an input; choose another name" in err
 
 
 def test_stairs_name_their_supports_and_planes_can_be_given(run, tmp_path):
@@ -129,7 +129,7 @@ def test_stairs_name_their_supports_and_planes_can_be_given(run, tmp_path):
     marey.save(unmarked(sample("stairs").motion), path)
     code, out, _ = run(path)
     assert code == 0
-    assert "feet also stand 0.17" in out
+    assert "other surfaces at 0.17" in out
     raised = json.loads(run(path, "--json")[1])
     planes = [part for height in raised["raised_m"] for part in ("--plane", height)]
     assert json.loads(run(path, "--json", *planes)[1])["points"].keys() == raised["points"].keys()
@@ -142,12 +142,12 @@ def test_stairs_name_their_supports_and_planes_can_be_given(run, tmp_path):
     [
         (["--plane", "high"], "expected a height such as 0.45"),
         (["--plane", "1,2"], "expected a height such as 0.45"),
-        (["--plane", "0.2", "--floor-only"], "contradict each other"),
-        (["--show", "--hands"], "--show detects and writes nothing"),
-        (["--show"], "has no contacts; without --show they are detected"),
-        (["--replace"], "--replace goes with --write"),
-        (["--write", "--trim-rest"], "needs a file of its own: -o OUT"),
-        (["--write", "-o", "x.bvh"], "give one of them"),
+        (["--plane", "0.2", "--floor-only"], "exclude each other"),
+        (["--show", "--hands"], "--show cannot be combined"),
+        (["--show"], "has no contacts; run without --show"),
+        (["--replace"], "--replace requires --write"),
+        (["--write", "--trim-rest"], "write a copy with -o OUT"),
+        (["--write", "-o", "x.bvh"], "give only one"),
         (["--enter-speed", "2"], "expected 0 < enter_speed <= keep_speed"),
         (["--gap", "-1"], "gap must be a number of 0 or more"),
         (["--floor", "-2", "--floor-only"], "nothing touches the floor at -2.000 m"),
@@ -218,7 +218,7 @@ def test_a_file_of_several_clips_takes_no_sidecar(run, tmp_path):
     marey.save([walk, replace(walk, name="again")], path)
     code, _, err = run(str(path), "--clip", "again", "--write")
     assert code == 2
-    assert "holds several clips, and a sidecar speaks of one" in err
+    assert "contains several clips, but a sidecar describes only one" in err
     assert not (tmp_path / "two.marey.json").exists()
 
 

@@ -69,7 +69,7 @@ def test_contacts_that_the_clip_cuts_are_neither_missed_nor_made_up(name, seed):
     ids=["whole body", "each joint", "leg rotations"],
 )
 def test_edges_stay_within_four_frames_in_noise(noisy, fps):
-    """3 mm along each axis. Hardest are balls that come down softly, a few millimetres in a tenth of a second."""
+    """3 mm along each axis. Hardest are balls that come down softly, a few millimeters in a tenth of a second."""
     pooled = []
     for name in sample_names():
         errors = []
@@ -151,7 +151,7 @@ def test_the_input_is_left_as_it_was_and_the_floor_is_noted():
 
 
 def test_each_point_rests_at_its_own_height():
-    """The right foot is recorded two centimetres higher than the left, with a recording's unrest."""
+    """The right foot is recorded two centimeters higher than the left, with a recording's unrest."""
     motion = puppet(standing(0.1), standing(-0.1, y=0.02), HIPS, 4.0)
     rng = np.random.default_rng(0)
     wander = 0.3 * np.cumsum(rng.normal(0, 0.0006, motion.bone_offsets.shape), axis=0)
@@ -161,7 +161,7 @@ def test_each_point_rests_at_its_own_height():
 
 
 def test_a_heel_held_off_the_floor_is_no_contact():
-    """A boxer's rear heel, three centimetres up in every frame."""
+    """A boxer's rear heel, three centimeters up in every frame."""
     motion = puppet(standing(0.1), Foot([(0, -0.1, 0, 0, 0.17), (9, -0.1, 0, 0, 0.17)]), HIPS, 4.0)
     contacts = detect_contacts(motion).contacts
     assert contacts.intervals("right_heel") == ()
@@ -174,7 +174,7 @@ def test_a_floor_below_joints_that_lie_inside_the_foot_may_be_given():
 
 
 def test_with_a_floor_far_below_nothing_touches():
-    """Unless the figure is believed to walk on something two metres high."""
+    """Unless the figure is believed to walk on something two meters high."""
     motion = sample("walk").motion
     assert not detect_contacts(motion, floor=-2.0, planes=()).contacts.mask.any()
     assert find_contacts(motion, floor=-2.0).raised == pytest.approx((2.0,), abs=1e-3)
@@ -222,7 +222,7 @@ def test_hands_on_the_floor_and_on_a_table():
 
 
 def handstand(rise: float, fps: float = 60.0) -> Motion:
-    """Two seconds each upright and on its hands, which are recorded 15 cm up and drift upwards at `rise` m/s."""
+    """Two seconds each upright and on its hands, which are recorded 15 cm up and drift upward at `rise` m/s."""
     skeleton = figure_skeleton()
     turn = np.pi * np.r_[np.zeros(120), np.linspace(0.0, 1.0, 60), np.ones(120)]
     rotations = quat.identity((len(turn), len(skeleton)))
@@ -316,9 +316,9 @@ def test_bad_input_is_told_in_a_sentence():
     walk = sample("walk").motion
     with pytest.raises(InvalidValue, match="at least 4 frames, got 1 in 'walk'"):
         detect_contacts(walk[3])
-    with pytest.raises(InvalidValue, match=r"a plane is its height in metres, or height and slopes.*got 'high'"):
+    with pytest.raises(InvalidValue, match=r"a plane must be a height in meters, or height and slopes.*got 'high'"):
         detect_contacts(walk, planes=["high"])
-    with pytest.raises(InvalidValue, match="floor's height must be a finite number of metres, got nan"):
+    with pytest.raises(InvalidValue, match="floor's height must be a finite number of meters, got nan"):
         detect_contacts(walk, floor=float("nan"))
     wrong = walk.skeleton.with_roles({"left_foot": "Head"})
     with pytest.raises(InvalidValue, match="left foot 'Head' does not hang from the left thigh 'LeftUpLeg'"):
@@ -346,6 +346,6 @@ def test_found_tells_floor_and_supports():
 @pytest.mark.parametrize("floor", [5.0, 0.2])
 def test_a_floor_far_above_the_feet_is_refused(floor):
     motion = replace(sample("walk", seconds=2.0).motion, contacts=None)
-    with pytest.raises(InvalidValue, match="nothing touches the floor at .* feet that are still are at -?0.000 m"):
+    with pytest.raises(InvalidValue, match="nothing touches the floor at .* still feet are at -?0.000 m"):
         detect_contacts(motion, floor=floor)
     assert detect_contacts(motion, floor=0.02).contacts.mask.any()

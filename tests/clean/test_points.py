@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from marey.clean import contact_points, find_contacts, point_paths
-from marey.clean.points import joints_in_world
+from marey.clean.points import place_joints
 from marey.core import ContactPoint, Motion, Skeleton
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
@@ -126,9 +126,9 @@ def test_where_the_rest_pose_does_not_stand_the_motion_tells_where_the_soles_are
     motion = sample("walk").motion
     other = lying(motion)
     np.testing.assert_allclose(other.world().positions, motion.world().positions, atol=1e-9)
-    with pytest.raises(InvalidValue, match=r"the rest pose does not stand.*give standing="):
+    with pytest.raises(InvalidValue, match=r"the rest pose is not a standing pose.*give standing="):
         contact_points(other.skeleton)
-    with pytest.raises(InvalidValue, match="no floor can be given under it"):
+    with pytest.raises(InvalidValue, match="it has no floor"):
         contact_points(other.skeleton, floor=0.0, standing=other)
     found = find_contacts(other).contacts
     for name in NAMES:
@@ -152,6 +152,6 @@ def test_joints_in_the_world_are_those_of_the_whole_motion():
     for each in (motion, stretched):
         world = each.world()
         for joints in ([motion.skeleton.roles["right_ball"], 0, motion.skeleton.roles["left_hand"]], [3, 3], [0]):
-            some, slots = joints_in_world(each, joints)
+            some, slots = place_joints(each, joints)
             np.testing.assert_array_equal(some.positions[:, slots], world.positions[:, joints])
             np.testing.assert_array_equal(some.rotations[:, slots], world.rotations[:, joints])

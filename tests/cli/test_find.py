@@ -88,7 +88,7 @@ def test_matches_are_listed_cut_and_drawn(web, query, tmp_path, capsys):
     files = sorted(cut.glob("*.bvh"))
     assert len(files) == 6
     assert f"5 matches of take0 {KICK[0] / 30:.2f} to {KICK[1] / 30:.2f} s" in out
-    assert f"cut out 6 motions, the query first: {files[0]} to {files[-1].name}" in out
+    assert f"wrote 6 motions, the query first: {files[0]} to {files[-1].name}" in out
     assert "gap" not in out
     assert len(load_motion(files[0])) == KICK[1] - KICK[0]
     assert files[0].name == f"0_take0_{KICK[0]}-{KICK[1]}.bvh"
@@ -126,9 +126,9 @@ def test_an_example_from_outside(web, tmp_path, capsys):
 def test_without_a_threshold_it_only_suggests(web, query, tmp_path, capsys):
     assert main(["find", "search", str(web), *query]) == 2
     out, err = capsys.readouterr()
-    assert "nothing was looked for" in err
+    assert "nothing was searched" in err
     assert "    5   <- suggested" in out
-    assert "a figure that stands still is" in out
+    assert "standing still is" in out
     picture = tmp_path / "t.png"
     assert main(["find", "search", str(web), *query, "--suggest", "--json", "--plot-threshold", str(picture)]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -143,7 +143,7 @@ def test_a_cluster_that_is_not_needed_is_said_to_be_so(web, folder, tmp_path, ca
     address = "tcp://127.0.0.1:1"
     out = tmp_path / "again.npz"
     assert main(["find", "build", str(folder), "-o", str(out), "--cluster", address]) == 0
-    assert f"in the cache, so that the cluster at {address} was not asked" in capsys.readouterr().err
+    assert f"everything was cached, so the cluster at {address} was not used" in capsys.readouterr().err
     assert out.read_bytes() == web.read_bytes()
     assert main(["find", "build", str(folder), "-o", str(out)]) == 0
     assert "cluster" not in capsys.readouterr().err
@@ -162,17 +162,17 @@ def test_the_grid_is_drawn(web, tmp_path):
         (["build", "EMPTY", "-o", "OUT"], 2, "no"),
         (["build", "MISSING", "-o", "OUT"], 2, "no"),
         (["build", "CLIPS", "-o", "PNG"], 2, "a match web is written as .npz, got .png"),
-        (["build", "CLIPS", "-o", "NOWHERE"], 2, "does not exist; make it first"),
+        (["build", "CLIPS", "-o", "NOWHERE"], 2, "does not exist; create it first"),
         (["build", "CLIPS", "-o", "OUT", "--markers", "wings"], 2, "wings"),
         (["build", "CLIPS", "-o", "OUT", "--label", "fly"], 2, "fly"),
         (["build", "CLIPS", "-o", "OUT", "--fps", "0"], 2, "fps"),
         (["build", "CLIPS", "-o", "OUT", "--limit", "9"], 2, "limit must be metres"),
         (["info", "MISSING"], 2, "no such file"),
         (["info", "CLIP"], 2, "marey"),
-        (["search", "WEB", "take9", "1", "2", "--threshold", "0.1"], 2, "neither a clip of this web nor a file"),
+        (["search", "WEB", "take9", "1", "2", "--threshold", "0.1"], 2, "neither a clip of this match web nor a file"),
         (["search", "WEB", "7", "1", "2", "--threshold", "0.1"], 2, "an index below 2, got 7"),
-        (["search", "WEB", "take0", "1", "--threshold", "0.1"], 2, "from when to when of 'take0'"),
-        (["search", "WEB", "take0", "--threshold", "0.1"], 2, "Give START and STOP"),
+        (["search", "WEB", "take0", "1", "--threshold", "0.1"], 2, "give START and STOP for 'take0'"),
+        (["search", "WEB", "take0", "--threshold", "0.1"], 2, "give START and STOP"),
         (["search", "WEB", "take0", "1", "9999", "--threshold", "0.1"], 2, "s, got 1 s to 9999 s"),
         (["search", "WEB", "take0", "1f", "9999f", "--threshold", "0.1"], 2, "at 30 Hz, got 1 to 9999"),
         (["search", "WEB", "take0", "2", "1", "--threshold", "0.1"], 2, "a query must lie within its clip"),
@@ -189,17 +189,21 @@ def test_the_grid_is_drawn(web, tmp_path):
             2,
             "the label 'fly'; there are 'guard', 'kick'",
         ),
-        (["search", "WEB", "QUERY", "--threshold", "0.07", "--drop", "0"], 2, "the query, at place 0"),
-        (["search", "WEB", "QUERY", "--threshold", "0.07", "--drop", "99"], 2, "places of matches from 1 to 5"),
-        (["search", "WEB", "QUERY", "--threshold", "0.07", "--drop", "one"], 2, "expected numbers of matches"),
-        (["search", "WEB", "QUERY", "--threshold", "0.07", "--overlap", "1"], 2, "expected two shares"),
+        (["search", "WEB", "QUERY", "--threshold", "0.07", "--drop", "0"], 2, "the query, match 0"),
+        (["search", "WEB", "QUERY", "--threshold", "0.07", "--drop", "99"], 2, "match indices from 1 to 5"),
+        (["search", "WEB", "QUERY", "--threshold", "0.07", "--drop", "one"], 2, "expected match numbers"),
+        (["search", "WEB", "QUERY", "--threshold", "0.07", "--overlap", "1"], 2, "expected two fractions"),
         (["search", "WEB", "QUERY", "--threshold", "0.07", "--overlap", "0.1,0.5"], 2, "0 <= new <= same < 1"),
         (["search", "WEB", "QUERY", "--threshold", "0.07", "--most", "0"], 2, "at least 1"),
         (["search", "WEB", "QUERY", "--threshold", "0.07", "--plot", "TEXT"], 2, ".png or .svg"),
-        (["search", "WEB", "QUERY", "--threshold", "0.07", "--plot", "PNG", "--plot-graph", "PNG"], 2, "of its own"),
-        (["search", "WEB", "QUERY", "--threshold", "0.07", "--cut", "CLIPS"], 2, "is not empty; --cut takes a new"),
-        (["search", "WEB", "QUERY", "--threshold", "0.07", "--cut", "WEB"], 2, "is a file; --cut takes a new"),
-        (["search", "WEB", "QUERY", "--cut", "EMPTY"], 2, "need a --threshold"),
+        (
+            ["search", "WEB", "QUERY", "--threshold", "0.07", "--plot", "PNG", "--plot-graph", "PNG"],
+            2,
+            "a different file name",
+        ),
+        (["search", "WEB", "QUERY", "--threshold", "0.07", "--cut", "CLIPS"], 2, "is not empty; give --cut a new"),
+        (["search", "WEB", "QUERY", "--threshold", "0.07", "--cut", "WEB"], 2, "is a file; give --cut a new"),
+        (["search", "WEB", "QUERY", "--cut", "EMPTY"], 2, "require --threshold"),
         (["search", "CLIP", "take0", "1", "2", "--threshold", "0.1"], 2, "marey"),
         (["grid", "WEB", "take0", "take9", "-o", "PNG"], 2, "no clip 'take9'"),
         (["grid", "WEB", "take0", "-o", "PNG", "--from", "9999"], 2, "--from is beyond the end"),

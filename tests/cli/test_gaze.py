@@ -58,9 +58,9 @@ def test_looks_points_and_going_back(clips, capsys):
     assert "out.bvh: 121 frames at 30 Hz" in said
     assert "0.50 s: yaw 50, pitch 10 degrees; settled at 1." in said
     assert "1.80 s: the point 6, 1.4, 9; settled at 2." in said
-    assert "3.10 s: back to its own gaze; " in said
+    assert "3.10 s: back to the original gaze; " in said
     assert said.count("0.00 degrees off") == 2
-    assert "eyes turn in the head by up to" in said
+    assert "the eyes rotate in the head by up to" in said
     made, given = marey.load_motion("out.bvh"), marey.load_motion("walk.bvh")
     hips = given.skeleton.roles["hips"]
     np.testing.assert_allclose(made.rotations[:, hips], given.rotations[:, hips], atol=1e-6)
@@ -105,13 +105,13 @@ def test_a_map_from_markers(clips, capsys):
 
 def test_a_goal_outside_is_told_by_how_much_it_is_missed(clips, capsys):
     assert main(["gaze", "walk.bvh", "out.bvh", "--look", "0.5:170:0"]) == 0
-    assert "20.00 degrees off as the map ends there" in capsys.readouterr().out
+    assert "20.00 degrees off because the goal is outside the gaze map" in capsys.readouterr().out
 
 
 def test_a_look_with_the_wrong_goal_is_left_out(clips, capsys):
     assert main(["gaze", "map", "looks.csv", "look0.bvh:-50:20", "-o", "person.json"]) == 1
     captured = capsys.readouterr()
-    assert "look0.bvh: left out, as the head of look0 comes to yaw" in captured.err
+    assert "look0.bvh: skipped: the head of look0 comes to yaw" in captured.err
     assert "further than eyes can turn; check the goal" in captured.err
 
 
@@ -128,7 +128,7 @@ def test_a_rest_pose_before_the_motion_is_told(clips, capsys):
     )
     marey.save(whole, "tpose.bvh")
     assert main(["gaze", "tpose.bvh", "out.bvh", "--look", "0.5:40:0"]) == 0
-    assert "tpose.bvh: frame 0 is a rest pose put before the motion; --trim-rest" in capsys.readouterr().err
+    assert "tpose.bvh: frame 0 is a rest pose; remove it with --trim-rest" in capsys.readouterr().err
     assert main(["gaze", "tpose.bvh", "out.bvh", "--look", "0.5:40:0", "--trim-rest"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -136,8 +136,8 @@ def test_a_rest_pose_before_the_motion_is_told(clips, capsys):
 def test_looks_that_cannot_be_used_are_left_out_and_told(clips, capsys):
     assert main(["gaze", "map", "looks.csv", "restless.bvh:50:20", "-o", "person.json"]) == 1
     captured = capsys.readouterr()
-    assert "warning: restless.bvh: left out, as restless has no rest" in captured.err
-    assert "1 look left out" in captured.out
+    assert "warning: restless.bvh: skipped: restless has no rest" in captured.err
+    assert "1 look skipped" in captured.out
     assert main(["gaze", "map", "restless.bvh:50:20", "-o", "none.json"]) == 1
     assert "none of 1 look can be used" in capsys.readouterr().err
     assert not (clips / "none.json").exists()
@@ -146,12 +146,12 @@ def test_looks_that_cannot_be_used_are_left_out_and_told(clips, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["walk.bvh", "out.bvh"], "say where to look: --look T:YAW:PITCH"),
+        (["walk.bvh", "out.bvh"], "no goal given; use --look T:YAW:PITCH"),
         (["walk.bvh", "out.bvh", "--look", "1:60"], "expected T:YAW:PITCH in seconds and degrees, such as 1.2:60:10"),
         (["walk.bvh", "out.bvh", "--look", "1:left:0"], "expected T:YAW:PITCH"),
         (["walk.bvh", "out.bvh", "--look", "1:200:0"], "yaw of at most 180 degrees and pitch of at most 90"),
         (["walk.bvh", "out.bvh", "--look", "-1:20:0"], "expected seconds such as 1.2"),
-        (["walk.bvh", "out.bvh", "--at", "1:2:3"], "expected T:X:Y:Z in seconds and metres"),
+        (["walk.bvh", "out.bvh", "--at", "1:2:3"], "expected T:X:Y:Z in seconds and meters"),
         (["walk.bvh", "out.bvh", "--look", "9:20:0"], "the goal at 9 s comes after the end of walk, 4.00 s"),
         (["walk.bvh", "out.bvh", "--look", "1:20:0", "--back", "1"], "goals must come one after another"),
         (["walk.bvh", "walk.bvh", "--look", "1:20:0"], "walk.bvh: is an input"),
@@ -164,7 +164,10 @@ def test_looks_that_cannot_be_used_are_left_out_and_told(clips, capsys):
             ["map", "look0.bvh:600:0", "look1.bvh:0:0", "-o", "p.json"],
             "expected FILE:YAW:PITCH in degrees, yaw of at most 180 and pitch of at most 90",
         ),
-        (["map", "left.c3d:60:0", "look1.bvh:-60:0", "-o", "p.json"], "left.c3d: markers need --triads FILE"),
+        (
+            ["map", "left.c3d:60:0", "look1.bvh:-60:0", "-o", "p.json"],
+            "left.c3d: recorded markers require --triads FILE",
+        ),
         (["map", "looks.csv", "-o", "person.npz"], "person.npz: a gaze map is written as .json"),
         (["map", "nothing.bvh:60:0", "-o", "p.json"], "nothing.bvh: no such file"),
     ],

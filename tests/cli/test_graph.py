@@ -41,14 +41,14 @@ def test_build_and_info(built, capsys):
     shown = capsys.readouterr().out
     for words in (
         "nodes, ",
-        "edges of 0.",
-        "transitions of",
+        "edges (mean length 0.",
+        "transitions (mean distance",
         "1 connected component: ",
         "s to walk",
-        "places per second",
+        "transition points per second",
     ):
         assert words in shown
-    assert "a new direction is answered in" in shown
+    assert "median response time to a new direction" in shown
     assert main(["graph", "info", str(built), "--no-response"]) == 0
     assert "a new direction" not in capsys.readouterr().out
 
@@ -56,7 +56,7 @@ def test_build_and_info(built, capsys):
 def test_findings_of_one_kind_are_told_together(folder, tmp_path, capsys):
     assert main(["graph", "build", str(folder), "-o", str(tmp_path / "g.npz"), "--threshold", "0.06"]) == 1
     out, err = capsys.readouterr()
-    assert "there is no way from sneak or walk to any other label; raise the threshold" in out
+    assert "no route from sneak or walk to any other label; raise the threshold" in out
     assert ", built in " in out
     assert err == ""  # neither bar nor estimate where nobody watches
 
@@ -83,12 +83,12 @@ def test_an_estimate_is_told_once(capsys):
     told = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graph_build.time, "monotonic", lambda: now[0])
-        progress = graph_build._estimating(told.append, 60_000)
+        progress = graph_build._with_estimate(told.append, 60_000)
         for k in range(1, 11):
             now[0] += 10.0
             progress(k / 10)
     assert told == [k / 10 for k in range(1, 11)]
-    assert capsys.readouterr().err == "comparing 60000 frames with one another takes about 1 min 40 s\n"
+    assert capsys.readouterr().err == "comparing 60000 frames with each other takes about 1 min 40 s\n"
     assert [graph_build.shown_time(s) for s in (40, 200, 7500)] == ["40 s", "3 min 20 s", "2 h 5 min"]
 
 
@@ -99,13 +99,13 @@ def test_a_clip_is_never_written_over_and_results_among_clips_are_named(command,
     clip = (tmp_path / "walk1.npz").read_bytes()
     build = [command, "build", str(tmp_path), "-o"]
     assert main([*build, str(tmp_path / "walk1.npz")]) == 2
-    assert "is an input; write to another name" in capsys.readouterr().err
+    assert "is an input; choose another name" in capsys.readouterr().err
     assert (tmp_path / "walk1.npz").read_bytes() == clip
     assert main([*build, str(tmp_path / "made.npz")]) == 0
-    assert "passed over" not in capsys.readouterr().err
+    assert "skipping" not in capsys.readouterr().err
     assert main([*build, str(tmp_path / "made.npz")]) == 0  # what it made it may make again
     assert main([*build, str(tmp_path / "other.npz")]) == 0
-    assert f"made.npz is a {'graph' if command == 'graph' else 'web'}, not a clip" in capsys.readouterr().err
+    assert f"made.npz, which is a {'graph' if command == 'graph' else 'web'}, not a clip" in capsys.readouterr().err
 
 
 def test_a_walk_lands_where_it_is_told(built, tmp_path, capsys):
@@ -122,7 +122,7 @@ def test_a_path_is_landed_on_and_a_circle_avoided(built, tmp_path, capsys):
     path.write_text("0,0\n0,6\n")
     arguments = ["graph", "path", str(built), "--path", str(path), "-o", str(out), "--style", "walk"]
     assert main([*arguments, "--land", "0.05,6"]) == 0
-    assert "to land exactly" in capsys.readouterr().out
+    assert "to end exactly at the target" in capsys.readouterr().out
     np.testing.assert_allclose(load_motion(out).travel[-1, [0, 2]], [0.05, 6.0], atol=1e-6)
     for heading in (40, -90):
         assert main([*arguments, "--land", f"0.1,6,{heading}"]) == 0
@@ -138,7 +138,7 @@ def test_places_and_clips_are_reached(built, tmp_path, capsys):
     assert main([*arguments, "--at", "2,5", "--label", "walk"]) == 0
     np.testing.assert_allclose(load_motion(out).travel[-1, [0, 2]], [2.0, 5.0], atol=1e-6)
     assert main([*arguments, "--from", "walk0", "--clip", "sneak1", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out.split("exactly\n")[1])
+    told = json.loads(capsys.readouterr().out.split("exactly at the target\n")[1])
     assert (told["parts"][0]["clip"], told["parts"][-1]["clip"]) == ("walk0", "sneak1")
     assert [part["into"] for part in (told["parts"][0], told["parts"][-1])] == [None, None]
     assert told["seconds"] > 2.5
@@ -183,7 +183,7 @@ def test_a_path_is_walked_and_drawn(built, tmp_path, capsys):
     path.write_text("0,0\n0,5\n1,8\n")
     arguments = ["graph", "path", str(built), "--path", str(path), "-o", str(out), "--plot", str(picture)]
     assert main([*arguments, "--style", "walk@4", "--style", "sneak"]) == 0
-    assert "cm from the path in the mean" in capsys.readouterr().out
+    assert "distance from the path: mean" in capsys.readouterr().out
     assert picture.read_bytes()[:4] == b"\x89PNG"
     assert np.hypot(*load_motion(out).travel[-1, [0, 2]] - [1, 8]) < 0.5
 
@@ -221,7 +221,7 @@ def test_a_crowd_is_written(built, tmp_path, capsys):
     for k in range(2):
         (tmp_path / "paths" / f"{k}.csv").write_text(f"{2 * k},0\n{2 * k},5\n")
     assert main([*arguments, "-o", str(tmp_path / "c.glb"), "--paths", str(tmp_path / "paths")]) == 0
-    assert "2 figures for 3 s, never nearer than" in capsys.readouterr().out
+    assert "2 characters for 3 s, minimum distance" in capsys.readouterr().out
 
 
 def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
@@ -235,48 +235,56 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
     [
         (["build", "EMPTY", "-o", "OUT"], 2, "no"),
         (["build", "MISSING", "-o", "OUT"], 2, "no"),
-        (["build", "CLIPS", "-o", "OUT", "--threshold", "0.0001"], 1, "the least that does is"),
-        (["build", "CLIPS", "-o", "OUT", "--threshold", "much"], 2, "expected metres such as 0.06"),
+        (["build", "CLIPS", "-o", "OUT", "--threshold", "0.0001"], 1, "the smallest that works is"),
+        (["build", "CLIPS", "-o", "OUT", "--threshold", "much"], 2, "expected meters such as 0.06"),
         (["build", "CLIPS", "-o", "OUT", "--pair", "walk"], 2, "expected FROM:TO=LIMIT"),
-        (["build", "CLIPS", "-o", "OUT", "--pair", "walk:fly=0.1"], 2, "name the label 'fly'"),
+        (["build", "CLIPS", "-o", "OUT", "--pair", "walk:fly=0.1"], 2, "contain the label 'fly'"),
         (["walk", "GRAPH", "-o", "OUT", "--label", "fly"], 2, "no label 'fly'"),
-        (["walk", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "a walk lasts at least a frame"),
+        (["walk", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "a walk must last at least one frame"),
         (["walk", "GRAPH", "-o", "GRAPH"], 2, "is an input"),
-        (["path", "GRAPH", "-o", "OUT"], 2, "either by --path FILE or by --word WORD"),
-        (["path", "GRAPH", "-o", "OUT", "--word", "4-2"], 2, "a word is written with the letters"),
-        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--style", "@3"], 2, "expected LABEL or LABEL@METRES"),
+        (["path", "GRAPH", "-o", "OUT"], 2, "either --path FILE or --word WORD"),
+        (["path", "GRAPH", "-o", "OUT", "--word", "4-2"], 2, "a word may contain the letters"),
+        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--style", "@3"], 2, "expected LABEL or LABEL@METERS"),
         (["info", "MISSING"], 2, "no such file"),
         (
             ["build", "CLIPS", "-o", "OUT", "--similarity", "0.7", "--threshold", "0.1"],
             2,
-            "does not go with --similarity",
+            "cannot be combined with --similarity",
         ),
-        (["build", "CLIPS", "-o", "OUT", "--similarity", "0.7", "--pair", "a:b=1"], 2, "does not go with --similarity"),
-        (["build", "CLIPS", "-o", "OUT", "--similarity", "0.7", "--registered"], 2, "does not go with --similarity"),
+        (
+            ["build", "CLIPS", "-o", "OUT", "--similarity", "0.7", "--pair", "a:b=1"],
+            2,
+            "cannot be combined with --similarity",
+        ),
+        (
+            ["build", "CLIPS", "-o", "OUT", "--similarity", "0.7", "--registered"],
+            2,
+            "cannot be combined with --similarity",
+        ),
         (["build", "CLIPS", "-o", "OUT", "--similarity", "7"], 2, "above 0 and at most 1"),
-        (["build", "CLIPS", "-o", "OUT", "--similarity", "1"], 1, "the most that does is 0."),
+        (["build", "CLIPS", "-o", "OUT", "--similarity", "1"], 1, "the largest that works is 0."),
         (["build", "CLIPS", "-o", "OUT", "--variations", "-2"], 2, "--variations"),
         (["build", "CLIPS", "-o", "BVH"], 2, "a graph is written as .npz, got .bvh"),
-        (["build", "CLIPS", "-o", "NOWHERE"], 2, "does not exist; make it first"),
+        (["build", "CLIPS", "-o", "NOWHERE"], 2, "does not exist; create it first"),
         (["walk", "GRAPH", "-o", "OUT", "--land", "3"], 2, "expected X,Z[,DEG] such as"),
-        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--land", "90,90"], 1, "from where it is to land"),
-        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--length", "3"], 2, "a word is made wide by --width"),
-        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--plot", "BVH"], 2, "a picture is written as .png or .svg"),
-        (["reach", "GRAPH", "-o", "OUT"], 2, "say what to reach"),
-        (["reach", "GRAPH", "-o", "OUT", "--clip", "walk1", "--at", "1,2"], 2, "needs its direction too"),
+        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--land", "90,90"], 1, "from the target"),
+        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--length", "3"], 2, "scale a word with --width"),
+        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--plot", "BVH"], 2, "a plot is written as .png or .svg"),
+        (["reach", "GRAPH", "-o", "OUT"], 2, "no target given"),
+        (["reach", "GRAPH", "-o", "OUT", "--clip", "walk1", "--at", "1,2"], 2, "also needs a direction"),
         (["reach", "GRAPH", "-o", "OUT", "--clip", "walk9"], 2, "no clip 'walk9' in this graph"),
         (["steer", "GRAPH", "-o", "OUT", "--wish", "3:up=1"], 2, "expected SECONDS:direction=DEGREES"),
         (["steer", "GRAPH", "-o", "OUT", "--wish", "1:label=fly"], 2, "no label 'fly'"),
-        (["steer", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "at least a frame"),
+        (["steer", "GRAPH", "-o", "OUT", "--seconds", "0"], 2, "at least one frame"),
         (["thin", "GRAPH", "-o", "OUT", "--loss", "100"], 2, "below 1"),
-        (["walk", "GRAPH", "-o", "OUT", "--seconds", "1e8"], 2, "at most 86400 s are written at once"),
-        (["steer", "GRAPH", "-o", "OUT", "--seconds", "nan"], 2, "at most 86400 s are written at once"),
-        (["build", "CLIPS", "-o", "OUT", "--window", "0"], 2, "--window is a time above 0 s, got 0"),
-        (["build", "CLIPS", "-o", "OUT", "--coarse", "0"], 2, "--coarse N looks at every N-th frame first"),
-        (["path", "GRAPH", "-o", "OUT", "--path", "TWICE"], 2, "twice.csv:2: the point 0,0 is that of the line before"),
-        (["label", "WALK", "(unlabelled)"], 2, "stands for frames without a label"),
+        (["walk", "GRAPH", "-o", "OUT", "--seconds", "1e8"], 2, "a walk may last at most 86400 s"),
+        (["steer", "GRAPH", "-o", "OUT", "--seconds", "nan"], 2, "a walk may last at most 86400 s"),
+        (["build", "CLIPS", "-o", "OUT", "--window", "0"], 2, "--window must be above 0 s, got 0"),
+        (["build", "CLIPS", "-o", "OUT", "--coarse", "0"], 2, "--coarse must be 1 or more"),
+        (["path", "GRAPH", "-o", "OUT", "--path", "TWICE"], 2, "twice.csv:2: the point 0,0 repeats"),
+        (["label", "WALK", "(unlabelled)"], 2, "is reserved for frames without a label"),
         (["crowd", "GRAPH", "-o", "OUT_FOLDER", "--paths", "MISSING"], 2, "no such folder"),
-        (["crowd", "GRAPH", "-o", "CLIPS"], 2, "holds .bvh files already"),
+        (["crowd", "GRAPH", "-o", "CLIPS"], 2, "already contains .bvh files"),
         (["crowd", "GRAPH", "-o", "BVH"], 2, "a crowd in one file is written as .glb"),
     ],
 )

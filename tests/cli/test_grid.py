@@ -42,7 +42,7 @@ def test_a_picture_and_figures_for_people(clips, capsys):
     out = capsys.readouterr().out
     grid = distance_grid(WALK, RUN)
     assert f"walk ({len(WALK)} frames) with run ({len(RUN)} frames) at 30 Hz" in out
-    assert f"least {np.sqrt(grid.values.min()):.3f}" in out
+    assert f"min {np.sqrt(grid.values.min()):.3f}" in out
     assert f"{len(grid.minima())} local minima" in out
     assert out.endswith("wrote grid.png\n")
     assert png_size(Path("grid.png"))[0] == 1800
@@ -119,7 +119,7 @@ def test_contacts_refused_or_penalised(clips, capsys):
 
     marey.save(replace(WALK, contacts=None, name="bare"), "bare.bvh")
     assert main(["grid", "bare.bvh", "run.npz", "--contacts", "refuse"]) == 0
-    assert "found the contacts of 'bare'" in capsys.readouterr().out
+    assert "detected the contacts of 'bare'" in capsys.readouterr().out
 
 
 def test_no_path_within_the_slope_limit_is_told_and_the_grid_still_written(clips, capsys):
@@ -142,14 +142,14 @@ def test_the_options_know_all_sets_of_markers():
         (["walk.npz", "-o", "grid.pdf"], "figures are written as .png or .svg"),
         (["walk.npz", "--npz", "walk.npz"], "walk.npz: is an input"),
         (["walk.npz", "--npz", "out", "--csv", "out"], "must be different files"),
-        (["walk.npz", "--window", "-1"], "a window lasts 0 s or longer"),
+        (["walk.npz", "--window", "-1"], "a window must last at least 0 s"),
         (["walk.npz", "--markers", "hips,left_hnd"], "similar: 'left_hand'"),
         (["walk.npz", "--markers", ","], "expected at least one marker"),
-        (["walk.npz", "--contacts", "forbid"], "expected 'refuse' or a penalty in metres"),
+        (["walk.npz", "--contacts", "forbid"], "expected 'refuse' or a penalty in meters"),
         (["walk.npz", "--contacts", "-1"], "a penalty of 0 m or more"),
         (["walk.npz", "--shape", "round"], "'round' is not one of"),
-        (["walk.npz", "--threshold", "-1"], "a threshold is a distance of 0 m or more"),
-        (["walk.npz", "--slope", "3"], "--end and --slope mean nothing without --path"),
+        (["walk.npz", "--threshold", "-1"], "a threshold must be at least 0 m"),
+        (["walk.npz", "--slope", "3"], "--end and --slope require --path"),
         (["walk.npz", "--path", "--slope", "0"], "slope"),
         ([], "Missing argument 'A'"),
     ],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from marey.cli.main import main
-from marey.cli.parametric import _grouped
+from marey.cli.parametric import _group_notes
 from marey.core.placement import find_placement
 from marey.io import load_motion, save
 from marey.parametric import ParametricMotion, position
@@ -100,7 +100,7 @@ def test_a_kick_is_made_and_drawn(space, tmp_path, capsys):
 def test_what_is_out_of_reach_is_said_and_made_all_the_same(space, tmp_path, capsys):
     out = tmp_path / "far.bvh"
     assert main(["parametric", "make", str(space), "-2.5", "1.0", "1.0", "-o", str(out)]) == 1
-    assert "out of reach; aimed at" in capsys.readouterr().out
+    assert "out of reach; used the nearest reachable target" in capsys.readouterr().out
     assert out.exists()
     picture = tmp_path / "far.svg"
     arguments = ["-2.5", "1.0", "1.0", "-o", str(out), "--plot", str(picture), "--json"]
@@ -144,7 +144,7 @@ def test_durations_are_whole_frames(tmp_path, capsys):
         arguments = [str(tmp_path / "s.npz"), target, "-o", str(tmp_path / "k.bvh"), "--refine", "4"]
         assert main(["parametric", "make", *arguments]) == 0
         out = capsys.readouterr().out
-        assert out.count("  ! a motion has whole frames, here of 0.033 s, to which its duration is rounded") == count
+        assert out.count("  ! the duration is rounded to whole frames of 0.033 s") == count
 
 
 def test_what_was_left_out_is_said_once(walks, tmp_path, capsys):
@@ -161,7 +161,7 @@ def test_what_was_left_out_is_said_once(walks, tmp_path, capsys):
 def test_notes_on_what_was_left_out_come_first_and_others_in_groups():
     notes = [f"motion {k} ('a{k}') was resampled from 60 to 120 Hz" for k in range(5)]
     notes += ["motion 7 ('b') is left out: too far", "motion 9 ('c') is left out: too far"]
-    assert _grouped(notes) == [*notes[5:], f"{notes[0]} (and 4 more like this)"]
+    assert _group_notes(notes) == [*notes[5:], f"{notes[0]} (and 4 more like this)"]
 
 
 def test_the_range_is_drawn(space, tmp_path, capsys):
@@ -179,12 +179,12 @@ _SEARCH = ["build", "WEB", "take0", "QUERY", "--threshold", "0.07"]
     ("arguments", "code", "message"),
     [
         ([*_SEARCH, "-o", "OUT"], 2, "Missing option '--feature'"),
-        ([*_SEARCH, "--feature", "height", "-o", "OUT"], 2, "no feature is called 'height'"),
+        ([*_SEARCH, "--feature", "height", "-o", "OUT"], 2, "no feature named 'height'"),
         ([*_SEARCH, "--feature", "position", "-o", "OUT"], 2, "position needs a joint or role"),
         ([*_SEARCH, "--feature", "position:wing", "-o", "OUT"], 2, "wing"),
-        ([*_SEARCH, "--feature", "position:right_ball@noon", "-o", "OUT"], 2, "no moment is called 'noon'"),
+        ([*_SEARCH, "--feature", "position:right_ball@noon", "-o", "OUT"], 2, "no moment named 'noon'"),
         ([*_SEARCH, "--feature", "turn", "-o", "PNG"], 2, "a space is written as .npz, got .png"),
-        ([*_SEARCH, "--feature", "turn", "-o", "NOWHERE"], 2, "does not exist; make it first"),
+        ([*_SEARCH, "--feature", "turn", "-o", "NOWHERE"], 2, "does not exist; create it first"),
         ([*_SEARCH, "--feature", "turn", "-o", "WEB"], 2, "is an input"),
         ([*_SEARCH, "--feature", "turn", "-o", "OUT", "--samples", "-1"], 2, "samples"),
         ([*_SEARCH, "--feature", "turn", "-o", "OUT", "--drop", "1,2,3,4,5"], 2, "two examples or more"),
@@ -196,9 +196,9 @@ _SEARCH = ["build", "WEB", "take0", "QUERY", "--threshold", "0.07"]
         (["build", "WALK", "--feature", "turn", "-o", "OUT"], 2, "two examples or more, got 1"),
         (["build", "WALK", "WEB", "--feature", "turn", "-o", "OUT"], 2, "w.npz"),
         (["make", "SPACE", "1", "2", "-o", "BVH"], 2, "a target needs 3 numbers"),
-        (["make", "SPACE", "1", "2", "up", "-o", "BVH"], 2, "a target is numbers, got 'up'"),
-        (["make", "SPACE", "1", "2", "nan", "-o", "BVH"], 2, "a target is numbers, got 'nan'"),
-        (["make", "SPACE", "--refines", "3", "-o", "BVH"], 2, "a target is numbers, got '--refines'"),
+        (["make", "SPACE", "1", "2", "up", "-o", "BVH"], 2, "a target must be numbers, got 'up'"),
+        (["make", "SPACE", "1", "2", "nan", "-o", "BVH"], 2, "a target must be numbers, got 'nan'"),
+        (["make", "SPACE", "--refines", "3", "-o", "BVH"], 2, "a target must be numbers, got '--refines'"),
         (["make", "SPACE", "TARGET", "-o", "SPACE"], 2, "is an input"),
         (["make", "SPACE", "TARGET", "-o", "TEXT"], 2, ".txt"),
         (["make", "SPACE", "TARGET", "-o", "BVH", "--plot", "TEXT"], 2, ".png or .svg"),

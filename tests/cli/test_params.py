@@ -30,8 +30,8 @@ def test_planes() -> None:
 def test_stays() -> None:
     assert StayParam().convert("left_ball=10f:1.5@0,1,2", None, None) == Stay("left_ball", 10, 1.5, [0, 1, 2])
     whole = "right_hand=1:2@0,1,2,1,0,0,0"
-    assert len(StayParam(turned=True).convert(whole, None, None).place) == 7
-    with pytest.raises(click.BadParameter, match="takes a position X,Y,Z alone"):
+    assert len(StayParam(oriented=True).convert(whole, None, None).place) == 7
+    with pytest.raises(click.BadParameter, match="expected only a position X,Y,Z"):
         StayParam().convert(whole, None, None)
     for text in ("left_ball", "=1:2@0,0,0", "a=1@0,0,0", "a=1:2@0,0", "a=1:2@0,0,x"):
         with pytest.raises(click.BadParameter, match="expected NAME=FROM:TO@X,Y,Z"):

@@ -75,7 +75,7 @@ def test_a_rest_pose_before_the_motion_is_told_of(clip: str, capsys: pytest.Capt
     assert main(["plot", "path", "posed.npz", "-o", "out.png"]) == 0
     captured = capsys.readouterr()
     assert "62 frames" in captured.out
-    assert "posed.npz: frame 0 is a rest pose put before the motion; --trim-rest leaves it out" in captured.err
+    assert "posed.npz: frame 0 is a rest pose; remove it with --trim-rest" in captured.err
     assert main(["plot", "path", "posed.npz", "-o", "out.png", "--trim-rest"]) == 0
     captured = capsys.readouterr()
     assert "61 frames" in captured.out
@@ -104,16 +104,22 @@ def test_the_examples_work(kind: str, tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["foot", "walk.bvh", "-o", "o.png"], "no kind of figure 'foot'; there are filmstrip, feet"),
+        (["foot", "walk.bvh", "-o", "o.png"], "unknown kind of plot 'foot'; available kinds: filmstrip, feet"),
         (["clouds", "walk.bvh", "-o", "o.png"], "similar: 'cloud'"),
-        (["feet", "walk.bvh"], "say where the figure goes: marey plot feet walk.bvh -o feet.png"),
+        (["feet", "walk.bvh"], "no output file given; for example: marey plot feet walk.bvh -o feet.png"),
         (["feet"], "Missing argument 'FILE...'"),
         (["feet", "walk.bvh", "-o", "o.gif"], "o.gif: figures are written as .png or .svg, got .gif"),
-        (["feet", "walk.bvh", "-o", "walk.bvh"], "walk.bvh: is an input; write to another name"),
+        (["feet", "walk.bvh", "-o", "walk.bvh"], "walk.bvh: is an input; choose another name"),
         (["feet", "nowhere.bvh", "-o", "o.png"], "nowhere.bvh: no such file"),
         (["feet", "walk.bvh", "other.npz", "-o", "o.png"], "feet shows one motion, got 2 files"),
-        (["feet", "walk.bvh", "-o", "o.png", "--poses", "3"], "--poses means nothing for feet; it is for filmstrip"),
-        (["filmstrip", "walk.bvh", "-o", "o.png", "--align"], "--align means nothing for filmstrip; it is for path"),
+        (
+            ["feet", "walk.bvh", "-o", "o.png", "--poses", "3"],
+            "--poses does not apply to feet; it applies to filmstrip",
+        ),
+        (
+            ["filmstrip", "walk.bvh", "-o", "o.png", "--align"],
+            "--align does not apply to filmstrip; it applies to path",
+        ),
         (["filmstrip", "walk.bvh", "-o", "o.png", "--poses", "0"], "a filmstrip has 1 to 60 poses, got 0"),
         (["joints", "walk.bvh", "-o", "o.png", "--joints", "LeftLag"], "similar: 'LeftLeg'"),
         (["joints", "walk.bvh", "-o", "o.png", "--joints", ","], "at least one role or joint"),
@@ -122,7 +128,7 @@ def test_the_examples_work(kind: str, tmp_path: Path, monkeypatch: pytest.Monkey
         (["path", "walk.bvh", "-o", "o.png", "--to", "nan"], "expected seconds such as 1.2"),
         (["path", "walk.bvh", "-o", "o.png", "--from", "2"], "--from is beyond the end of 'walk', which lasts 1.00 s"),
         (["path", "walk.bvh", "-o", "o.png", "--to", "62f"], "--to is beyond the end of 'walk'"),
-        (["path", "walk.bvh", "-o", "o.png", "--from", "0.9", "--to", "0.1"], "--from has to come before --to"),
+        (["path", "walk.bvh", "-o", "o.png", "--from", "0.9", "--to", "0.1"], "--from must be before --to"),
     ],
 )
 def test_wrong_use_is_one_sentence_and_exit_code_two(

@@ -82,7 +82,7 @@ def test_a_character_step_by_step(folder, walks, capsys):
     files = sorted(map(str, walks.glob("*.bvh")))
     add = ["pmg", "add", str(path), "walk", "--clips", *files, "--mirror", "--fps", "30", "--low=-40", "--high", "40"]
     assert main(add) == 0
-    assert "! walk leads nowhere" in capsys.readouterr().out
+    assert "! walk is a dead end" in capsys.readouterr().out
     assert main(["pmg", "info", str(path)]) == 1
     before = path.read_bytes()
     picture = folder / "costs.png"
@@ -116,7 +116,7 @@ def test_what_leads_nowhere_is_not_saved_away(folder, walks, capsys):
     main(["pmg", "add", str(path), "walk", "--clips", str(walks), "--fps", "30"])
     before = path.read_bytes()
     assert main(["pmg", "auto", str(path), "--good", "1e-9", "--bad", "1e-8", "--samples", "4,10"]) == 1
-    assert "walk led nowhere" in capsys.readouterr().out
+    assert "walk was a dead end" in capsys.readouterr().out
     assert path.read_bytes() == before
 
 
@@ -148,7 +148,7 @@ def test_playing_by_chance_and_to_a_point(char, folder, capsys):
     there = load_motion(folder / "go.npz").travel[-1, [0, 2]]
     assert np.linalg.norm(there - [2.0, 4.0]) < 0.3
     assert main(["pmg", "go", str(char), "--to=-90,90", "--seconds", "2", "-o", str(folder / "go.npz")]) == 1
-    assert "not there" in capsys.readouterr().out
+    assert "did not arrive" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("kind", ["graph", "boxes", "costs", "lengths"])
@@ -169,29 +169,29 @@ def test_reach(char, folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["new", "{char}"], "exists already; remove it first, or choose another name"),
-        (["new", "x.txt"], "a character is a .json file, got 'x.txt'"),
+        (["new", "{char}"], "already exists; remove it first, or choose another name"),
+        (["new", "x.txt"], "a character file must end in .json, got 'x.txt'"),
         (["info", "{folder}/nothing.json"], "nothing.json"),
         (["add", "{char}", "run"], "give either --clips or --space"),
         (["add", "{char}", "run", "--clips", "{folder}/gone.bvh"], "gone.bvh"),
-        (["add", "{char}", "walk", "--space", "{folder}/small.walk.npz"], "has a node 'walk' already"),
+        (["add", "{char}", "walk", "--space", "{folder}/small.walk.npz"], "already has a node 'walk'"),
         (["add", "{char}", "w", "--space", "{folder}/small.walk.npz", "--low", "1,2"], "--low needs a number for each"),
         (["connect", "{char}", "walk", "wlak"], "no node 'wlak' in 'small'; similar: 'walk'"),
         (["connect", "{char}", "walk", "walk", "--good", "0.2", "--bad", "0.1"], "--good must not be above --bad"),
         (["connect", "{char}", "walk", "walk", "--samples", "1"], "expected two numbers of at least 2"),
         (["build", "{folder}/gone.toml", "-o", "{folder}/x.json"], "gone.toml"),
         (["build", "walkin", "-o", "{folder}/x.json"], "similar: 'walking'"),
-        (["build", "walking", "-o", "{folder}/x.txt"], "a character is a .json file"),
-        (["build", "walking", "-o", "{folder}/no/x.json"], "does not exist; make it first"),
-        (["go", "{char}", "--to", "3", "-o", "{folder}/x.bvh"], "expected x,z in metres such as 3,5"),
+        (["build", "walking", "-o", "{folder}/x.txt"], "a character file must end in .json"),
+        (["build", "walking", "-o", "{folder}/no/x.json"], "does not exist; create it first"),
+        (["go", "{char}", "--to", "3", "-o", "{folder}/x.bvh"], "expected x,z in meters such as 3,5"),
         (["go", "{char}", "--to", "3,5", "--heading", "nan", "-o", "{folder}/x.bvh"], "expected a finite number"),
         (["walk", "{char}", "-o", "{char}"], "is an input"),
         (["walk", "{char}", "-o", "{folder}/x.bvh", "--seconds", "nan"], "expected a finite number, got 'nan'"),
         (["walk", "{char}", "-o", "{folder}/x.bvh", "--seconds", "inf"], "expected a finite number, got 'inf'"),
-        (["connect", "{char}", "walk", "walk", "--part", "some"], "--part needs --good"),
-        (["add", "{char}", "walk", "--clips", "{folder}/gone.bvh"], "has a node 'walk' already"),
-        (["plot", "{char}", "-o", "{folder}/x.png", "--edge", "a,b"], "--edge goes with --kind boxes"),
-        (["plot", "{char}", "-o", "{folder}/x.png", "--kind", "boxes", "--edge", "a,b"], "there is no edge 'a,b'"),
+        (["connect", "{char}", "walk", "walk", "--part", "some"], "--part requires --good"),
+        (["add", "{char}", "walk", "--clips", "{folder}/gone.bvh"], "already has a node 'walk'"),
+        (["plot", "{char}", "-o", "{folder}/x.png", "--edge", "a,b"], "--edge requires --kind boxes"),
+        (["plot", "{char}", "-o", "{folder}/x.png", "--kind", "boxes", "--edge", "a,b"], "unknown edge 'a,b'"),
     ],
 )
 def test_wrong_use_is_told_in_a_sentence_and_nothing_is_written(char, folder, arguments, message, capsys):
@@ -230,7 +230,7 @@ def test_a_recipe_that_connects_nothing_writes_nothing_and_one_that_does_tells_w
     path.write_text(text.format(0.0001))
     assert main(["pmg", "build", str(path), "-o", str(out)]) == 1
     err = capsys.readouterr().err
-    assert "[auto]: nothing is left that could play with good = 0.0001 m; no edge from 'walk' to 'walk'" in err
+    assert "[auto]: no playable node is left with good = 0.0001 m" in err
     assert not list(folder.glob("loose*.npz"))
     assert not out.exists()
     path.write_text(text.format(0.15))
@@ -246,7 +246,7 @@ def test_a_given_space_is_not_written_over(folder, char, capsys):
     before = space.read_bytes()
     assert main(["pmg", "new", str(folder / "mine.json")]) == 0
     assert main(["pmg", "add", str(folder / "mine.json"), "walk", "--space", str(space)]) == 2
-    assert "mine.walk.npz: was given, and the character's own copy would be written over it" in capsys.readouterr().err
+    assert "mine.walk.npz: is an input, and the character's own copy would overwrite it" in capsys.readouterr().err
     assert space.read_bytes() == before
     assert not [path for path in folder.iterdir() if ".part." in path.name]
     assert main(["pmg", "add", str(folder / "mine.json"), "stroll", "--space", str(space)]) == 0
@@ -266,4 +266,4 @@ def test_a_heading_is_met_on_the_first_visit(char, folder, capsys):
     assert report["missed"] <= 0.3
     assert report["heading_off_degrees"] <= 20.0
     assert main(["pmg", "go", str(char), "--to", "0,1", "--heading", "180", "--seconds", "2", "-o", str(out)]) == 1
-    assert "not there" in capsys.readouterr().out
+    assert "did not arrive" in capsys.readouterr().out

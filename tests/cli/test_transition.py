@@ -70,14 +70,14 @@ def test_force_takes_it_with_a_note_but_not_where_a_body_would_spin(clips, capsy
 )
 def test_a_given_point_needs_no_search(clips, capsys, search):
     assert main([*COMMAND, "--at", "2", "1", *search]) == 2
-    assert f"{search[0]} says where to look for the best point, but --at gives it" in told(capsys)
+    assert f"{search[0]} restricts the search for the best point, but --at gives the point" in told(capsys)
     assert not Path("both.bvh").exists()
 
 
 @pytest.mark.parametrize("command", ["blend", "transition"])
 def test_a_bad_folder_is_told_before_anything_is_written(clips, capsys, command):
     assert main([command, *COMMAND[1:], "--report", "walk.bvh"]) == 2
-    assert "walk.bvh: the folder cannot be made" in told(capsys)
+    assert "walk.bvh: cannot create the folder" in told(capsys)
     assert not Path("both.bvh").exists()
 
 
@@ -100,8 +100,8 @@ def test_each_window_has_its_own_figure(clips, capsys):
 def test_the_text_says_which_window(clips, capsys):
     assert main([*COMMAND, "--length", "0.5", "--search-window", "0.4", "--window", "0.2"]) == 0
     out = capsys.readouterr().out
-    assert "m apart in the middle over 0.4 s" in out
-    assert "m in step over 0.2 s" in out
+    assert "m (0.4 s window), along the transition" in out
+    assert "m (0.2 s window)" in out
 
 
 def test_the_grid_is_drawn_with_the_window_of_the_path(clips, capsys, monkeypatch):

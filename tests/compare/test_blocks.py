@@ -74,7 +74,7 @@ def test_bad_input_is_refused_before_the_first_block():
         grid_blocks(a, memory=KB)
     with pytest.raises(InvalidValue, match="memory must be an integer, got 1.5"):
         grid_blocks(a, memory=1.5)
-    with pytest.raises(InvalidValue, match="a window lasts"):
+    with pytest.raises(InvalidValue, match="a window must last"):
         grid_blocks(a, window=-1)
-    with pytest.raises(InvalidValue, match="a threshold is a distance"):
+    with pytest.raises(InvalidValue, match="a threshold must be at least"):
         grid_minima(a, threshold=-1)

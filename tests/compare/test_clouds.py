@@ -76,8 +76,8 @@ def test_weights_by_name_by_joint_and_by_marker():
         (lambda: point_clouds(WALK, "bodies"), UnknownName, "got 'bodies'; similar: 'body'"),
         (lambda: point_clouds(WALK, ["hips", "hips"]), InvalidValue, "'hips' occurs twice"),
         (lambda: point_clouds(WALK, ["left_hnd"]), JointNotFound, "similar: 'left_hand'"),
-        (lambda: point_clouds(WALK, per_joint=4), InvalidValue, "expected 1, 2 or 3 markers for each joint, got 4"),
-        (lambda: point_clouds(WALK, weights={"hip": 1}), UnknownName, "no marker here; similar: 'hips'"),
+        (lambda: point_clouds(WALK, per_joint=4), InvalidValue, "expected 1, 2 or 3 markers per joint, got 4"),
+        (lambda: point_clouds(WALK, weights={"hip": 1}), UnknownName, "not a marker here; similar: 'hips'"),
         (lambda: point_clouds(WALK, ["hips"], weights=[0.0]), InvalidValue, "not all 0"),
         (lambda: point_clouds(WALK, ["hips"], weights=[-1.0]), InvalidValue, "must not be negative"),
         (lambda: point_clouds(WALK, ["hips"], weights=[1, 2]), InvalidValue, "expected 1 weights"),
@@ -145,12 +145,12 @@ def test_gaps_are_bridged_by_straight_lines_and_ends_held():
 
 def test_markers_hardly_seen_are_left_out_by_name():
     _, markers = recorded(200, gaps=[(0, 0, 120), (2, 50, 85)])
-    with pytest.warns(MareyWarning, match="'take': left out 2 markers that were not seen well enough: 'a', 'c'"):
+    with pytest.warns(MareyWarning, match="'take': left out 2 markers that are not visible enough: 'a', 'c'"):
         clouds = point_clouds(markers)
     assert clouds.names == ("b", "d")
-    with pytest.raises(InvalidValue, match="marker 'a' was seen in 40 % of the frames, less than 75 %; leave it out"):
+    with pytest.raises(InvalidValue, match="marker 'a' is visible in 40 % of the frames, less than 75 %; remove it"):
         point_clouds(markers, ["a", "b"])
-    with pytest.raises(InvalidValue, match="marker 'c' was not seen for 0.58 s on end, more than 0.5 s; leave it out"):
+    with pytest.raises(InvalidValue, match="marker 'c' is missing for 0.58 s at a time, more than 0.5 s; remove it"):
         point_clouds(markers, ["c"])
 
 
@@ -165,7 +165,7 @@ def test_recorded_markers_by_name_and_wrong_use():
         point_clouds(markers, "large")
     with pytest.raises(InvalidValue, match="per_joint must be 1, got 2"):
         point_clouds(markers, per_joint=2)
-    with pytest.raises(InvalidValue, match="none of the 4 markers of 'take' was seen well enough"):
+    with pytest.raises(InvalidValue, match="none of the 4 markers of 'take' is visible enough"):
         point_clouds(recorded(gaps=[(k, 0, 59) for k in range(4)])[1])
     with pytest.raises(InvalidValue, match="expected at least one marker"):
         point_clouds(markers, [])

@@ -175,12 +175,12 @@ def test_a_grid_is_a_value():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda a, b: distance_grid(a, b, window=-0.1), "a window lasts 0 s or longer, got -0.1"),
-        (lambda a, b: distance_grid(a, b, window=np.nan), "a window lasts 0 s or longer, got nan"),
-        (lambda a, b: distance_grid(a, b, window=None), "a window lasts 0 s or longer, got None"),
+        (lambda a, b: distance_grid(a, b, window=-0.1), "a window must last at least 0 s, got -0.1"),
+        (lambda a, b: distance_grid(a, b, window=np.nan), "a window must last at least 0 s, got nan"),
+        (lambda a, b: distance_grid(a, b, window=None), "a window must last at least 0 s, got None"),
         (lambda a, b: distance_grid(a, b, shape="triangel"), "got 'triangel'; similar: 'triangle'"),
-        (lambda a, b: distance_grid(a, b, contacts="refuse"), "'clip1' has no contacts to compare; find them first"),
-        (lambda a, b: distance_grid(a, b, markers="upper"), "point clouds have their markers already"),
+        (lambda a, b: distance_grid(a, b, contacts="refuse"), "'clip1' has no contacts to compare; detect them first"),
+        (lambda a, b: distance_grid(a, b, markers="upper"), "point clouds already have their markers"),
         (lambda a, b: distance_grid(a, wandering(9, fps=25.0)), "bring them to one rate"),
         (lambda a, b: distance_grid(a, "walk.bvh"), "expected a Motion, Markers or Clouds, got str"),
         (

@@ -53,8 +53,8 @@ def test_the_threshold_is_a_distance():
     ("ask", "message"),
     [
         (lambda: local_minima(np.zeros(3)), "a grid has rows and columns, got shape (3,)"),
-        (lambda: local_minima(np.zeros((3, 3)), -0.1), "a threshold is a distance of 0 m or more, got -0.1"),
-        (lambda: local_minima(np.zeros((3, 3)), np.nan), "a threshold is a distance of 0 m or more, got nan"),
+        (lambda: local_minima(np.zeros((3, 3)), -0.1), "a threshold must be at least 0 m, got -0.1"),
+        (lambda: local_minima(np.zeros((3, 3)), np.nan), "a threshold must be at least 0 m, got nan"),
         (lambda: local_minima(np.zeros((3, 3)), min_lag=1.5), "min_lag must be an integer, got 1.5"),
     ],
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from marey.compare import distance_grid, frame_distances, judge_blend, point_clouds
+from marey.compare import distance_grid, frame_distances, point_clouds
 from marey.io import load_markers, load_motion
 
 
@@ -37,20 +37,6 @@ def test_two_walks_are_nearer_than_a_walk_and_a_run(clip):
     lags = np.abs(cells[:, 0] - cells[:, 1]) / walk.fps
     assert 1.0 < np.median(lags) < 2.5
     assert lags.min() > 0.9
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "blendable"),
-    [
-        ("016/16_15.bvh", "016/16_31.bvh", True),
-        ("016/16_15.bvh", "016/16_45.bvh", True),
-        ("016/16_15.bvh", "144/144_05.bvh", False),
-        ("016/16_15.bvh", "049/49_06.bvh", False),
-    ],
-)
-def test_walks_blend_with_runs_but_not_with_kicks_and_cartwheels(clip, first, second, blendable):
-    verdict = judge_blend(clip(first), clip(second))
-    assert verdict.blendable is blendable, verdict.reason
 
 
 def test_recorded_markers(data_folder):

@@ -226,6 +226,7 @@ def stream_clips() -> Results:
 def edge_cases() -> Results:
     """Operations on motions at the edge of what they take; a typed error is a result, too."""
     import marey
+    from marey.compare import grid_minima
     from marey.errors import MareyError
     from marey.samples import sample
 
@@ -242,6 +243,7 @@ def edge_cases() -> Results:
         "detect_contacts": lambda motion: motion_parts(marey.detect_contacts(motion)),
         "clean": lambda motion: motion_parts(marey.clean(motion)),
         "distance_grid": lambda motion: marey.distance_grid(motion, walk).values,
+        "minima": lambda motion: grid_minima(motion, window=0.5),
         "blend": lambda motion: motion_parts(marey.blend([motion, walk], [0.5, 0.5])),
         "splice": lambda motion: motion_parts(marey.splice(walk, motion)),
     }

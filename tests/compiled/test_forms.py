@@ -58,11 +58,6 @@ def test_results_do_not_depend_on_what_was_imported(modules: tuple[str, ...]) ->
     assert results(*modules) == results()
 
 
-# Edges of a character are found by products of large matrices, whose last bits depend on BLAS's number of threads.
-# Streams choose among clips and give the same frames all the same; seconds on a map tell.
-BY_BLAS = {"reach"}
-
-
 @needs_library
 def test_results_do_not_depend_on_the_number_of_threads() -> None:
     single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -72,7 +67,7 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
         found = json.loads(done.stdout)
     else:
         found = results(**single)
-    assert {name for name in found.keys() | results() if found.get(name) != results().get(name)} <= BY_BLAS
+    assert found == results()
 
 
 @needs_library
@@ -88,6 +83,8 @@ def both_forms() -> dict[str, Any]:
     done = run("-m", "tests.compiled.both_forms")
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, Any] = json.loads(done.stdout)
+    # Only tiles with many undecided cells are swept in float64; tests/compare/test_sweep.py has such clips.
+    found.pop("marey.compare.sweep_kernels.sweep_rows", None)
     return found
 
 
@@ -100,7 +97,10 @@ def test_every_kernel_is_called_and_compared() -> None:
 
 @needs_library
 def test_the_library_does_what_the_python_functions_do() -> None:
-    assert {name: each["differences"] for name, each in both_forms().items() if each["differences"]} == {}
+    differ = {name: each["differences"] for name, each in both_forms().items() if each["differences"]}
+    # NumPy keeps a product of a float32 and a float in float32; Numba and the library take it in float64.
+    differ.pop("marey.compare.sweep_kernels.screen_rows", None)
+    assert differ == {}
 
 
 @needs_library

@@ -158,14 +158,14 @@ def test_bones_that_change_and_hips_below_a_stand_are_played():
 def test_bad_input():
     with pytest.raises(InvalidValue, match="at least 1 hub"):
         FatGraph.build(clips(), n_hubs=0)
-    with pytest.raises(InvalidValue, match="near in metres"):
+    with pytest.raises(InvalidValue, match="near in meters"):
         FatGraph.build(clips(), near=0.0)
-    with pytest.raises(NoResult, match="no pose comes back within 1e-06 m for hub 1; raise near"):
+    with pytest.raises(NoResult, match="no pose recurs within 1e-06 m for hub 1; raise near"):
         FatGraph.build(clips()[:2], near=1e-6)
-    with pytest.raises(NoResult, match="no two clips lead from hub to hub alike"):
+    with pytest.raises(NoResult, match="no two similar clips connect the same hubs"):
         FatGraph.build([clips()[0][:45], clips()[1][:45]])
     stream = FatGraphStream(one_hub())
-    with pytest.raises(InvalidValue, match="can be asked for direction, turn, not for 'speed'"):
+    with pytest.raises(InvalidValue, match="takes the commands direction, turn, got 'speed'"):
         stream.request(speed=1.0)
     with pytest.raises(InvalidValue, match="direction must be an angle"):
         stream.request(direction=np.inf)

@@ -140,7 +140,7 @@ def test_bad_input():
         control.request(point=(1.0,), heading=1.0)
     assert control.heading is None
     for radius in (0.0, (1.0, -1.0), np.nan, [[1.0, 2.0]]):
-        with pytest.raises(InvalidValue, match="expected a radius in metres"):
+        with pytest.raises(InvalidValue, match="expected a radius in meters"):
             dubins_way(np.zeros(3), np.zeros(3), radius)
     with pytest.raises(InvalidValue, match=r"places must have shape \(\.\.\., 3\)"):
         dubins_way(np.zeros(2), np.zeros(3), 1.0)

@@ -114,7 +114,7 @@ def test_the_frames_of_any_stream_can_be_held():
 
 def test_wrong_settings_are_refused():
     walk = walks()[0]
-    with pytest.raises(InvalidValue, match="furthest in metres must be a number above 0"):
+    with pytest.raises(InvalidValue, match="furthest in meters must be a number above 0"):
         FootLock(walk.skeleton, walk.fps, walk.contacts.points, furthest=0.0)
     with pytest.raises(InvalidValue, match="half_life in seconds must be a number above 0"):
         FootLock(walk.skeleton, walk.fps, walk.contacts.points, half_life=-1.0)

@@ -231,7 +231,7 @@ def test_a_layer_on_a_function_is_given_again(tmp_path):
     space = LayeredSpace(as_space(walk, "turn", -0.5, 0.5), yaw=(-0.5, 0.5))
     char.add("walk", space)
     char.save(tmp_path / "looker.json")
-    with pytest.raises(UnknownName, match="node 'walk' is made of a function, which no file holds"):
+    with pytest.raises(UnknownName, match="node 'walk' is a function, which cannot be saved"):
         ParametricMotionGraph.load(tmp_path / "looker.json")
     again = ParametricMotionGraph.load(tmp_path / "looker.json", spaces={"walk": space})
     assert again.node("walk").space is space
@@ -256,7 +256,7 @@ def test_bad_input(uppers):
         LayeredStream(3, [])
     with pytest.raises(InvalidValue, match="a layer needs wishes"):
         LayeredStream(walking(), [3])
-    with pytest.raises(InvalidValue, match="two layers take the wish 'gaze'"):
+    with pytest.raises(InvalidValue, match="two layers take the command 'gaze'"):
         LayeredStream(walking(), [GazeLayer(), GazeLayer()])
     with pytest.raises(InvalidValue, match="needs a GazeMap, got int"):
         GazeLayer(3)
@@ -268,9 +268,9 @@ def test_bad_input(uppers):
         SpliceLayer("box")
     with pytest.raises(UnknownName, match="no clip 'bax' to splice"):
         SpliceLayer(uppers).request(upper="bax")
-    with pytest.raises(InvalidValue, match="at least one frame's time"):
+    with pytest.raises(InvalidValue, match="a finite time of at least one frame"):
         LayeredStream(walking(), []).record(0.0)
-    with pytest.raises(InvalidValue, match="no room for yaw"):
+    with pytest.raises(InvalidValue, match="does not reach yaw"):
         LayeredSpace(turn_space(), GazeMap.default(), yaw=(-3.1, 0.0))
     with pytest.raises(InvalidValue, match="already"):
         LayeredSpace(LayeredSpace(turn_space()))

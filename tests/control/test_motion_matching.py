@@ -145,7 +145,7 @@ def test_jumps_that_do_not_pay_are_not_made():
 @pytest.mark.parametrize(
     ("wish", "message"),
     [
-        ({"colour": 1}, "can be asked for direction, speed, not for 'colour'"),
+        ({"colour": 1}, "takes the commands direction, speed, got 'colour'"),
         ({"direction": np.nan}, "direction must be an angle"),
         ({"speed": -1.0}, "speed in m/s must be a number of at least 0"),
     ],
@@ -156,13 +156,13 @@ def test_wishes_that_make_no_sense_are_refused(wish, message):
 
 
 def test_wrong_settings_are_refused():
-    with pytest.raises(UnknownName, match="not of 'foot'.*feet"):
+    with pytest.raises(UnknownName, match="no feature group 'foot'.*feet"):
         MatchingData.build(walks(), weights={"foot": 1.0})
     with pytest.raises(InvalidValue, match="ahead must be increasing seconds"):
         MatchingData.build(walks(), ahead=(0.4, 0.2))
-    with pytest.raises(InvalidValue, match="pays must be a share"):
+    with pytest.raises(InvalidValue, match="pays must be a fraction"):
         MotionMatching(matching(), pays=1.5)
-    with pytest.raises(NoResult, match="no clip lasts longer than the 0.8 s"):
+    with pytest.raises(NoResult, match="no clip is longer than the 0.8 s"):
         MatchingData.build([walk[:30] for walk in walks()])
 
 

@@ -120,9 +120,9 @@ def test_contacts_are_carried_and_planted_feet_held():
 @pytest.mark.parametrize(
     ("successions", "options", "error", "message"),
     [
-        ({"left": ["ahead"], "right": ["left"]}, {}, InvalidValue, "nothing may follow 'ahead'"),
-        ({"lift": ["ahead"]}, {}, UnknownName, "no move is called 'lift'.*left"),
-        ({name: ["up"] for name in NAMES}, {}, UnknownName, "no move is called 'up'"),
+        ({"left": ["ahead"], "right": ["left"]}, {}, InvalidValue, "no clip may follow 'ahead'"),
+        ({"lift": ["ahead"]}, {}, UnknownName, "no move named 'lift'.*left"),
+        ({name: ["up"] for name in NAMES}, {}, UnknownName, "no move named 'up'"),
         (dict.fromkeys(NAMES, NAMES), {"length": 0.0}, InvalidValue, "length of a transition in seconds"),
         (dict.fromkeys(NAMES, NAMES), {"length": 3.0}, InvalidValue, "does not fit into 'right', which lasts 1.4"),
         (dict.fromkeys(NAMES, NAMES), {"length": 0.9}, InvalidValue, "make the transitions shorter"),
@@ -138,10 +138,10 @@ def test_wrong_trees_are_refused(successions, options, error, message):
 @pytest.mark.parametrize(
     ("wish", "error", "message"),
     [
-        ({"move": "up"}, UnknownName, "no move is called 'up'; there are right, ahead, left"),
+        ({"move": "up"}, UnknownName, "no move named 'up'; moves: right, ahead, left"),
         ({"direction": np.nan}, InvalidValue, "direction must be an angle"),
         ({"speed": -1.0}, InvalidValue, "speed in m/s must be"),
-        ({"colour": 1}, InvalidValue, "can be asked for direction, speed, move, not for 'colour'"),
+        ({"colour": 1}, InvalidValue, "takes the commands direction, speed, move, got 'colour'"),
     ],
 )
 def test_wishes_that_make_no_sense_are_refused(wish, error, message):

@@ -150,7 +150,7 @@ def test_bad_input(found):
         reach(char, cell=-1)
     with pytest.raises(InvalidValue, match="at least 4 headings, got 2"):
         reach(char, headings=2)
-    with pytest.raises(InvalidValue, match="take wider cells, or fewer seconds"):
+    with pytest.raises(InvalidValue, match="use larger cells, or fewer seconds"):
         reach(char, seconds=100.0, cell=0.05)
     with pytest.raises(UnknownName, match="no node 'fly'"):
         reach(char, start="fly")

@@ -86,7 +86,7 @@ def test_parameters_and_wishes_are_used(chain):
 def test_a_sequence_begins_with_its_first_action(chain):
     stream = chain.stream(ActionSequence(["left"]), clean=False)
     assert stream.playing[0] == "left"
-    with pytest.raises(UnknownName, match="no node of the character knows the wish 'tun'; similar: 'turn'"):
+    with pytest.raises(UnknownName, match="no node of the character knows the command 'tun'; similar: 'turn'"):
         chain.stream(ActionSequence([Action("left", wishes={"tun": 0.1})]), clean=False)
 
 
@@ -119,14 +119,14 @@ def test_bad_input(chain):
         stream(ActionSequence(["lift"]))
     with pytest.raises(InvalidValue, match="'left' has 1 parameters, got 2 for an action"):
         stream(ActionSequence([Action("left", [1.0, 2.0])]))
-    with pytest.raises(NoResult, match="no way leads from 'left' to 'walk'"):
+    with pytest.raises(NoResult, match="no route leads from 'left' to 'walk'"):
         stream(ActionSequence(["left", "walk"]))
-    with pytest.raises(NoResult, match="no way leads from 'walk' to 'walk'"):
+    with pytest.raises(NoResult, match="no route leads from 'walk' to 'walk'"):
         stream(ActionSequence([Action("walk", times=2), "left"]))
 
 
 def test_a_moment_without_a_way_says_so(chain):
     from marey.pmg import Moment
 
-    with pytest.raises(UnknownName, match="no way leads from 'left' to 'walk'"):
+    with pytest.raises(UnknownName, match="no route leads from 'left' to 'walk'"):
         next_option(Moment("left", chain.node("left").middle, (), 0.0, chain), "walk")

@@ -55,9 +55,11 @@ def test_each_goes_where_it_is_asked_to(kind):
 
 
 def test_what_is_not_there_is_refused():
-    with pytest.raises(UnknownName, match="no 'fat grap' among parametric motion graph, fat graph.*fat graph"):
+    with pytest.raises(
+        UnknownName, match="no baseline 'fat grap'; similar: 'fat graph'.*parametric motion graph, fat graph"
+    ):
         siblings(clips(), kinds=["fat grap"])
-    with pytest.raises(UnknownName, match="no 'thin graph'"):
+    with pytest.raises(UnknownName, match="no baseline 'thin graph'"):
         siblings(clips(), kinds=["fat graph"], settings={"thin graph": {}})
     with pytest.raises(NoResult, match="none of 1 clips has a whole gait cycle"):
         strides([clips()[0][:45]], margin=0.2)

@@ -323,7 +323,7 @@ def test_bad_input():
     with pytest.raises(InvalidValue, match="point must have shape"):
         GoTo((0.0, 1.0, 2.0))
     with pytest.raises(
-        InvalidValue, match="direction must be one angle in radians from [+]Z, or None for no wish, got nan"
+        InvalidValue, match="direction must be one angle in radians from [+]Z, or None for no preference, got nan"
     ):
         FollowDirection(np.nan)
     for odd in ("left", [1.0, 2.0]):
@@ -342,10 +342,10 @@ def test_bad_input():
 
 def test_wishes_that_no_node_knows_are_refused():
     char = two_speed_walker()
-    with pytest.raises(UnknownName, match="no node of the character knows the wish 'sped'; similar: 'speed'"):
+    with pytest.raises(UnknownName, match="no node of the character knows the command 'sped'; similar: 'speed'"):
         char.stream(FollowDirection(0.0, sped=1.0), clean=False)
     stream = char.stream(FollowDirection(0.0), clean=False)
-    with pytest.raises(UnknownName, match="knows the wish 'directon'; similar: 'direction'"):
+    with pytest.raises(UnknownName, match="knows the command 'directon'; similar: 'direction'"):
         stream.request(speed=1.0, directon=1.0)
     with pytest.raises(InvalidValue, match="speed must be one number"):
         stream.request(speed=[1.0, 2.0])
@@ -362,5 +362,5 @@ def test_wishes_that_no_node_knows_are_refused():
 def test_a_recording_needs_some_time_and_an_end(seconds):
     stream = small_walker().stream(RandomWalk(0), clean=False)
     for each in (stream, LayeredStream(stream, [GazeLayer()])):
-        with pytest.raises(InvalidValue, match="at least one frame's time, and an end"):
+        with pytest.raises(InvalidValue, match="a finite time of at least one frame"):
             each.record(seconds)

@@ -1,4 +1,4 @@
-"""Hand-written joint tables of well-known rigs: names, parents, rest offsets in metres, and the roles one expects.
+"""Hand-written joint tables of well-known rigs: names, parents, rest offsets in meters, and the roles one expects.
 
 Two blanks of indentation are one step down the tree; ``End`` is an End Site. A line with a side mark starts a branch
 that is there twice, the second time with x negated: ``*`` stands for Left and Right, ``+`` for L and R, ``^`` for l and

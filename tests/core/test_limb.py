@@ -82,7 +82,7 @@ def unit(vectors):
 
 
 def random_limbs(shape=(200,), seed=0, low=0.02, high=np.pi - 0.02):
-    """Limbs in any position; bones of 0.2 to 0.6 m that stand at any angle to the hinge; knees bent forwards."""
+    """Limbs in any position; bones of 0.2 to 0.6 m that stand at any angle to the hinge; knees bent forward."""
     rng = np.random.default_rng(seed)
     upper, lower = (unit(rng.normal(size=(*shape, 3))) * rng.uniform(0.2, 0.6, (*shape, 1)) for _ in range(2))
     limb = Limb(
@@ -107,7 +107,7 @@ def reachable(limb, seed=1):
 
 
 def leg(thigh=0.45, shin=0.45):
-    """A leg that hangs straight down; its knee bends backwards from the figure's view, about X."""
+    """A leg that hangs straight down; its knee bends backward from the figure's view, about X."""
     one = quat.identity()
     return Limb(np.zeros(3), one, one, one, one, -thigh * Y, -shin * Y, -X)
 
@@ -145,7 +145,7 @@ def test_the_knee_turns_about_its_hinge_only_and_never_bends_backwards(damping):
     angle = hinge_angle(limb.upper_offset, limb.lower_offset, solved.knee, limb.hinge)
     # Straight is pi, up to rounding on either side; fully folded is 0, or just below a full turn.
     assert np.all((angle <= np.pi + 1e-7) | (angle >= 2 * np.pi - 1e-7))
-    assert (limb.angle > np.pi + 0.1).any(), "some knees were bent backwards before"
+    assert (limb.angle > np.pi + 0.1).any(), "some knees were bent backward before"
 
 
 @pytest.mark.parametrize("factor", [0.3, 0.9, 1.0, 1.3])
@@ -513,7 +513,7 @@ def test_the_larger_bend_is_forwards():
 
 def test_a_limb_that_never_bends_needs_a_fallback():
     for angles in (np.zeros(10), np.full(10, np.deg2rad(2.5)), np.full(10, np.pi)):
-        with pytest.raises(InvalidValue, match="never bends, so its hinge cannot be seen; give a fallback axis"):
+        with pytest.raises(InvalidValue, match="never bends, so its hinge axis is unknown; give a fallback axis"):
             find_hinge(-Y, -Y, bends(angles))
         np.testing.assert_allclose(find_hinge(-Y, -Y, bends(angles), fallback=2.0 * Z), Z, rtol=0, atol=1e-12)
     seen = find_hinge(-Y, -Y, bends(np.full(10, np.deg2rad(3.5))), fallback=Z)
@@ -562,7 +562,7 @@ def test_limbs_of_a_captured_run(data_folder, side, parts):
         hinge=find_hinge(skeleton.offsets[b], skeleton.offsets[c], motion.rotations[:, b]),
     )
     angle = np.rad2deg(limb.angle)
-    assert angle.max() < 185, "no limb of a living runner bends backwards"
+    assert angle.max() < 185, "no limb of a living runner bends backward"
     assert angle.min() < 120, "and all four bend"
 
     still = limb.solve(world.positions[:, c], world.rotations[:, c], damping_from=np.deg2rad(160))

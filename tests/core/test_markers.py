@@ -126,8 +126,8 @@ def test_runs_of_frames():
     np.testing.assert_array_equal(markers[-1].positions[0], markers.positions[-1])
     assert [len(frame) for frame in markers] == [1] * F
     for run, message in (
-        (slice(3, 1), r"\[3:1\] leaves nothing of 4 frames"),
-        (slice(0, 4, 2), "frames can only be cut out in a run, got step 2"),
+        (slice(3, 1), r"\[3:1\] selects none of 4 frames"),
+        (slice(0, 4, 2), "expected consecutive frames, got step 2"),
         (4, "expected a frame from 0 to 3, or from the end as -1, got 4"),
     ):
         with pytest.raises(InvalidValue, match=message):

@@ -227,13 +227,13 @@ def test_a_run_of_frames_keeps_everything_that_belongs_to_it(run, start, stop):
         (1.0, "a frame must be an integer, got 1.0"),
         ("walk", "a frame must be an integer, got 'walk'"),
         ((1, 2), r"a frame must be an integer, got \(1, 2\)"),
-        (slice(0, 8, 2), "frames can only be cut out in a run, got step 2; resample to change the rate"),
-        (slice(None, None, -1), "frames can only be cut out in a run, got step -1"),
-        (slice(None, None, 0), "frames can only be cut out in a run, got step 0"),
+        (slice(0, 8, 2), "expected consecutive frames, got step 2; resample to change the rate"),
+        (slice(None, None, -1), "expected consecutive frames, got step -1"),
+        (slice(None, None, 0), "expected consecutive frames, got step 0"),
         (slice(0.5, 1.0), r"frames must be integers, got 0.5 to 1.0; a time is round\(s \* fps\)"),
-        (slice(7, 3), r"\[7:3\] leaves nothing of 12 frames"),
-        (slice(4, 4), r"\[4:4\] leaves nothing of 12 frames"),
-        (slice(99, None), r"\[99:\] leaves nothing of 12 frames"),
+        (slice(7, 3), r"\[7:3\] selects none of 12 frames"),
+        (slice(4, 4), r"\[4:4\] selects none of 12 frames"),
+        (slice(99, None), r"\[99:\] selects none of 12 frames"),
     ],
 )
 def test_what_is_no_run_of_frames_is_refused(run, message):
@@ -445,8 +445,8 @@ def test_travel_without_hips_says_how_to_name_them():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"unit": 0.0}, "a file's unit must be a positive number of metres, got 0.0"),
-        ({"unit": np.nan}, "a file's unit must be a positive number of metres, got nan"),
+        ({"unit": 0.0}, "a file's unit must be a positive number of meters, got 0.0"),
+        ({"unit": np.nan}, "a file's unit must be a positive number of meters, got nan"),
         ({"up": "north"}, "a file's upward axis must be one of x, y, z, -x, -y, -z, got 'north'"),
         ({"floor": np.inf}, "the floor's height must be finite, got inf"),
         ({"file_offsets": np.zeros(3)}, r"file_offsets must have shape \(any, 3\), got \(3,\)"),

@@ -273,10 +273,10 @@ def test_a_map_with_unknown_role_or_joint():
     with pytest.raises(JointNotFound, match="there is no role 'lefthand'; similar: 'left_hand'"):
         cmu_roles(role_map={"lefthand": "LeftHand"})
     with pytest.raises(
-        JointNotFound, match="gives 'left_hand' as 'LeftHnd', which is no joint here; similar: 'LeftHand'"
+        JointNotFound, match="gives 'left_hand' as 'LeftHnd', which is not a joint; similar: 'LeftHand'"
     ):
         cmu_roles(role_map={"left_hand": "LeftHnd"})
-    with pytest.raises(JointNotFound, match="gives 'left_hand' as 5, which is no joint"):
+    with pytest.raises(JointNotFound, match="gives 'left_hand' as 5, which is not a joint"):
         cmu_roles(role_map={"left_hand": 5})
 
 

@@ -70,7 +70,7 @@ def last_step(motion: Motion) -> dict:
 
 
 def slide(motion: Motion) -> float:
-    """Metres: how far planted points move within their plants, at the most."""
+    """Meters: how far planted points move within their plants, at the most."""
     from marey.clean import point_paths
 
     assert motion.contacts is not None

@@ -121,25 +121,28 @@ def test_bvh_and_glb_come_out():
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["resample", "walk.npz", "walk.npz", "--rate", "30"], "is an input; write to another name"),
+        (["resample", "walk.npz", "walk.npz", "--rate", "30"], "is an input; choose another name"),
         (["resample", "walk.npz", "out.npz", "--rate", "-3"], "fps must be a positive number"),
         (["resample", "none.npz", "out.npz", "--rate", "30"], "none.npz"),
         (["crop", "walk.npz", "out.npz", "--from", "9"], "--from is beyond the end"),
         (["crop", "walk.npz", "out.npz", "--from", "x"], "expected seconds such as 1.2, or a frame such as 36f"),
-        (["cycle", "walk.npz", "out.npz", "--to", "181f"], "so it has to be there: 180f at most"),
+        (["cycle", "walk.npz", "out.npz", "--to", "181f"], "so it must exist: at most 180f"),
         (["timewarp", "walk.npz", "out.npz", "--key", "1.0"], "expected NOW=THEN such as 1.0=1.4"),
-        (["timewarp", "walk.npz", "out.npz", "--key", "1=2", "--key", "2=1"], "time must run forwards"),
+        (["timewarp", "walk.npz", "out.npz", "--key", "1=2", "--key", "2=1"], "time must run forward"),
         (["warp", "walk.npz", "out.npz"], "nothing to do; give --move, --reach or --turn"),
         (["warp", "walk.npz", "out.npz", "--move", "left_hand=0,0,0"], "expected NAME@TIME=X,Y,Z"),
         (["warp", "walk.npz", "out.npz", "--move", "left_hand@1=0,0"], "expected NAME@TIME=X,Y,Z"),
         (["warp", "walk.npz", "out.npz", "--move", "left_hand@1=0,0,0", "--axes", "joint"], "choose figure or world"),
         (["warp", "walk.npz", "out.npz", "--turn", "nose@1=0,0,0"], "no joint or role 'nose'"),
         (["path", "walk.npz", "out.npz", "--along", "none.csv"], "none.csv"),
-        (["retarget", "walk.npz", "out.npz"], "say on what: --onto FILE or --map JSON"),
-        (["retarget", "walk.npz", "out.npz", "--onto", "figure", "--onto-pose", "0f"], "leave --onto-pose out"),
+        (["retarget", "walk.npz", "out.npz"], "either --onto FILE or --map JSON"),
+        (["retarget", "walk.npz", "out.npz", "--onto", "figure", "--onto-pose", "0f"], "omit --onto-pose"),
         (["retarget", "walk.npz", "out.npz", "--map", "path.csv"], "not valid JSON"),
-        (["deseam", "walk.npz", "out.npz", "--at", "0f"], "a seam lies before a frame from 1"),
-        (["deseam", "walk.npz", "out.npz", "--at", "1", "--frames", "3", "--half-life", "1"], "got both; give one"),
+        (["deseam", "walk.npz", "out.npz", "--at", "0f"], "at must be a frame from 1"),
+        (
+            ["deseam", "walk.npz", "out.npz", "--at", "1", "--frames", "3", "--half-life", "1"],
+            "give either frames or half_life",
+        ),
     ],
 )
 def test_wrong_use(arguments, told, capsys):
@@ -150,7 +153,7 @@ def test_wrong_use(arguments, told, capsys):
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("0,0\n", "at least 2 lines of x,z, got 1"), ("0,0\n1;2\na,b\n", "bad.csv:3: expected x,z in metres, got 'a,b'")],
+    [("0,0\n", "at least 2 lines of x,z, got 1"), ("0,0\n1;2\na,b\n", "bad.csv:3: expected x,z in meters, got 'a,b'")],
 )
 def test_path_files_that_are_none(text, told, capsys):
     Path("bad.csv").write_text(text)

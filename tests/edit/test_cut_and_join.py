@@ -19,7 +19,7 @@ from tests.edit.helpers import keeps_bones, last_step, same, same_notes, skeleto
 
 
 def jerkiness(motion, frame, around=2):
-    """The largest second difference of any joint's position near a frame, metres."""
+    """The largest second difference of any joint's position near a frame, meters."""
     positions = motion.world().positions
     return np.abs(np.diff(positions, 2, axis=0))[frame - around - 1 : frame + around].max()
 
@@ -93,7 +93,7 @@ def test_what_turns_goes_on_turning():
 @pytest.mark.parametrize(
     ("start", "stop", "repeats", "told"),
     [
-        (0, 181, 1, "frame stop is the other face of the seam and must exist: at most 180, got 181"),
+        (0, 181, 1, "frame stop closes the loop and must exist: expected at most 180, got 181"),
         (10, 12, 1, "at least 4 frames from start to stop, got 2"),
         (10, 60, 0, "at least 1 cycle, got 0"),
     ],
@@ -104,7 +104,7 @@ def test_cycles_that_cannot_be(start, stop, repeats, told):
 
 
 def test_a_single_frame_has_no_cycle():
-    with pytest.raises(InvalidValue, match=r"a loop of at least 0.4 s is looked for, but there are only 0.00 s for it"):
+    with pytest.raises(InvalidValue, match=r"a loop needs at least 0.4 s, but there are only 0.00 s for it"):
         cycle(walk()[3])
     with pytest.raises(InvalidValue, match="start must be a frame from 0 to 180, got 500"):
         cycle(walk(), 500)
@@ -258,7 +258,7 @@ def test_a_motion_without_feet_is_connected_all_the_same():
     body = Skeleton([motion.skeleton.names[j] for j in keep], parents, motion.skeleton.offsets[keep])
     assert "left_foot" not in body.roles
     torso = replace(motion, skeleton=body, rotations=motion.rotations[:, keep], contacts=None)
-    with pytest.warns(MareyWarning, match="feet are not planted again"):
+    with pytest.warns(MareyWarning, match="feet were not replanted"):
         made = connect(torso[:60], torso[70:], gap=0.2)
     assert np.isfinite(made.world().positions).all()
     assert not last_step(made)["replanted"]
@@ -266,7 +266,7 @@ def test_a_motion_without_feet_is_connected_all_the_same():
 
 def test_connect_refuses_what_does_not_fit():
     motion = walk()
-    with pytest.raises(InvalidValue, match="connect needs one rate, got 60 and 30 Hz; resample one first"):
+    with pytest.raises(InvalidValue, match="connect needs clips of the same rate, got 60 and 30 Hz; resample one"):
         connect(motion, resample(motion, 30))
     other = retarget(motion, skeleton_of(MIXAMO), replant=False)
     with pytest.raises(InvalidValue, match="connect needs motions of one skeleton.*retarget one of them first"):
@@ -367,13 +367,13 @@ def test_contacts_that_the_offset_drags_are_not_kept():
 
 def test_seams_that_are_none():
     motion = walk()
-    with pytest.raises(InvalidValue, match="has one frame, and so no seam"):
+    with pytest.raises(InvalidValue, match="has only one frame, so it has no seam"):
         deseam(motion[:1], 1)
-    with pytest.raises(InvalidValue, match="a seam lies before a frame from 1 to 180, got 0"):
+    with pytest.raises(InvalidValue, match="at must be a frame from 1 to 180, got 0"):
         deseam(motion, 0)
-    with pytest.raises(InvalidValue, match="got both; give one"):
+    with pytest.raises(InvalidValue, match="give either frames or half_life"):
         deseam(motion, 5, frames=3, half_life=0.1)
-    with pytest.raises(InvalidValue, match="at least 1 frame to fade over, got 0"):
+    with pytest.raises(InvalidValue, match="frames must be at least 1, got 0"):
         deseam(motion, 5, frames=0)
     with pytest.raises(InvalidValue, match="half_life in seconds must be a number above 0, got 0"):
         deseam(motion, 5, half_life=0)

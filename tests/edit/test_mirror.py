@@ -11,7 +11,7 @@ import marey
 from marey.core import ContactPoint, Contacts, Label, Labels, Motion, Skeleton
 from marey.core.annotations import swap_sides
 from marey.edit import mirror
-from marey.edit.mirror import axis_changes, partners
+from marey.edit.mirror import find_axis_changes, find_partners
 from marey.errors import JointNotFound
 from marey.maths import quat
 from tests.core.skeletons import MIXAMO, RIGS, UE
@@ -36,7 +36,7 @@ def test_twice_is_the_original():
 
 def test_it_is_the_reflection_on_a_symmetric_figure():
     motion = walk()
-    made, partner = mirror(motion), partners(motion.skeleton)
+    made, partner = mirror(motion), find_partners(motion.skeleton)
     assert np.allclose(made.world().positions[:, partner] * FLIP, motion.world().positions, atol=1e-12)
     assert keeps_bones(made)
     assert last_step(made) == {"op": "mirror"}
@@ -51,7 +51,7 @@ def test_every_rig_comes_back(rig):
 @pytest.mark.parametrize("rig", [MIXAMO, UE], ids=lambda rig: rig.label)
 def test_fingers_and_twist_joints_have_partners(rig):
     skeleton = skeleton_of(rig)
-    partner = partners(skeleton)
+    partner = find_partners(skeleton)
     assert np.array_equal(partner[partner], np.arange(len(skeleton)))
     for joint, other in enumerate(partner):
         name = skeleton.names[joint]
@@ -92,7 +92,7 @@ def test_bones_that_move_change_sides_too():
     offsets = np.broadcast_to(motion.skeleton.offsets, (len(motion), len(motion.skeleton), 3)).copy()
     offsets[:, motion.skeleton.roles["left_foot"], 1] *= 1.05
     stretched = replace(motion, bone_offsets=offsets)
-    made, partner = mirror(stretched), partners(motion.skeleton)
+    made, partner = mirror(stretched), find_partners(motion.skeleton)
     assert np.allclose(made.world().positions[:, partner] * FLIP, stretched.world().positions, atol=1e-12)
     assert same(mirror(made), stretched, 1e-9)
 
@@ -119,18 +119,18 @@ def test_rigs_whose_bones_lie_along_one_axis(data_folder):
     assert clips
     for clip in clips:  # walks, runs, turns, and a punch in which left and right never look alike
         motion = marey.load(clip)
-        made, partner = mirror(motion), partners(motion.skeleton)
+        made, partner = mirror(motion), find_partners(motion.skeleton)
         assert np.abs(made.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.001
         assert same(mirror(made), motion, 1e-9)
         # Axes of joints are told the same way in every clip: those of the left are those of the right, turned round.
-        changes = axis_changes(motion, partner)
+        changes = find_axis_changes(motion, partner)
         for role in ("upper_arm", "forearm", "hand", "lower_leg", "foot"):
             assert np.abs(changes[motion.skeleton.roles[f"left_{role}"]]).argmax() == 1
 
 
 def test_recorded_figures_are_not_quite_symmetric(data_folder):
     motion = marey.load(data_folder / "cmu" / "016" / "16_15.bvh", trim_rest=True)
-    made, partner = mirror(motion), partners(motion.skeleton)
+    made, partner = mirror(motion), find_partners(motion.skeleton)
     assert np.abs(made.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.05
     assert same(mirror(made), motion, 1e-9)
     assert keeps_bones(made)

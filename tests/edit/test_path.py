@@ -1,4 +1,4 @@
-"""The travelled path bent to another curve."""
+"""The traveled path bent to another curve."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def arc(radius: float, length: float, n: int = 40) -> np.ndarray:
 
 
 def distance_to(path, curve):
-    """(F,) metres from each place to the nearest of a dense curve."""
+    """(F,) meters from each place to the nearest of a dense curve."""
     return np.linalg.norm(path[:, None] - curve[None], axis=-1).min(axis=1)
 
 
@@ -91,12 +91,12 @@ def test_a_recorded_walk(data_folder):
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ([[0, 0]], "a path needs two points or more that differ, got 1"),
-        ([[0, 0], [0, 0]], "a path needs two points or more that differ"),
-        ([[0, 0], [0, 1]], r"the motion travels 3.. m, but the path is 1 m long; lengthen it or stretch"),
+        ([[0, 0]], "a path needs at least two different points, got 1"),
+        ([[0, 0], [0, 0]], "a path needs at least two different points"),
+        ([[0, 0], [0, 1]], r"the motion travels 3.. m, but the path is 1 m long; lengthen the path or stretch"),
         ([[0, 0, 0], [0, 1, 0]], r"path must have shape \(any, 2\)"),
         ([[0, 0], [0, np.nan]], "path must be finite"),
-        ([[0, 0], [0, 1e9]], "expected metres"),
+        ([[0, 0], [0, 1e9]], "expected meters"),
     ],
 )
 def test_wrong_paths(path, told):
@@ -108,6 +108,6 @@ def test_who_does_not_travel_has_no_path():
     from marey.samples import sample
 
     still = walk()[:2]
-    with pytest.raises(InvalidValue, match="travels 0.* m, which is no path that could be bent"):
+    with pytest.raises(InvalidValue, match="travels 0.* m, too little to bend its path"):
         edit_path(still, [[0, 0], [0, 5]])
     assert len(sample("walk", seconds=1.0).motion) > 2

@@ -1,4 +1,4 @@
-"""The motion of one figure on another."""
+"""Retargeting a motion to another skeleton."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_a_map_for_another_skeleton_is_refused():
     known = RetargetMap.build(skeleton_of(MIXAMO), FIGURE)
     with pytest.raises(InvalidValue, match=r"the map is for a source of \d+ joints from 'mixamorig:Hips' on"):
         retarget(walk(), known)
-    with pytest.raises(InvalidValue, match="a map holds its reference poses already"):
+    with pytest.raises(InvalidValue, match="a map already includes its reference poses"):
         retarget(walk(), RetargetMap.build(FIGURE, FIGURE), pose=3)
 
 
@@ -170,7 +170,7 @@ def test_a_map_for_another_skeleton_is_refused():
     [
         ("{", ParseError, "not valid JSON"),
         ("[]", ParseError, 'expected an object with "format": "marey.retarget"'),
-        ('{"format": "marey.retarget", "version": 9}', UnknownVersion, "version 9 of marey.retarget is not known"),
+        ('{"format": "marey.retarget", "version": 9}', UnknownVersion, "version 9 of marey.retarget is not supported"),
         ('{"format": "marey.retarget", "version": 1}', ParseError, "malformed retarget map"),
     ],
 )

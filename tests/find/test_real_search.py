@@ -6,9 +6,9 @@ import pytest
 
 from marey import load
 from marey.find import MatchWeb
-from marey.find.reference import reference_search
 from marey.find.search import search
 from marey.find.suggest import suggest
+from tests.twins.search import reference_search
 
 FPS = 30.0
 

@@ -7,12 +7,12 @@ from marey.core.labels import Label, Labels
 from marey.edit import resample
 from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.find import MatchWeb
-from marey.find.reference import reference_search
 from marey.find.search import Query, search
 from marey.find.tiers import grow
 from marey.register.dtw import dtw
 from marey.samples import sample
 from tests.find.searched import FPS, THRESHOLD, clips, hits, samples, truth, web
+from tests.twins.search import reference_search
 
 
 def spans(found):
@@ -111,7 +111,7 @@ def test_a_cap_is_announced():
     clip, start, stop = truth("kick")[0]
     found = search(web(), clip, start, stop, THRESHOLD, most=2)
     assert len(found) == 3
-    assert found.notes == ("the search ended at 2 matches, there are more; lower the threshold or raise most",)
+    assert found.notes == ("the search stopped at 2 matches, there are more; lower the threshold or raise most",)
     assert search(web(), clip, start, stop, THRESHOLD).notes == ()
 
 
@@ -169,7 +169,7 @@ def test_labels_restrict_where_matches_lie():
         UnknownName, match="no clip of this web has the label 'god'; there are .*'good'.*similar: 'good'"
     ):
         search(marked, clip, start, stop, THRESHOLD, labels="god")
-    with pytest.raises(InvalidValue, match="labels must name at least one"):
+    with pytest.raises(InvalidValue, match="labels must contain at least one"):
         search(marked, clip, start, stop, THRESHOLD, labels=[])
 
 
@@ -204,7 +204,7 @@ def test_bad_queries(given, message):
     ("options", "message"),
     [
         ({"overlap": (0.2, 0.8)}, "0 <= new <= same < 1"),
-        ({"overlap": 0.8}, r"two shares such as \(0\.8, 0\.2\)"),
+        ({"overlap": 0.8}, r"two fractions such as \(0\.8, 0\.2\)"),
         ({"most": 0}, "at least 1, got 0 and None"),
         ({"tiers": 0}, "at least 1, got 500 and 0"),
     ],

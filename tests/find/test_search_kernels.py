@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from marey.find.cells import COARSE, STEP, Cells
-from marey.find.reference import best_ends
 from marey.find.search import best_paths
 from marey.find.search_kernels import PathEnds, PathQuery, find_most_overlap, keep_distinct
+from tests.twins.search import best_ends
 from tests.twins.timewarp import paths_from
 
 

@@ -71,9 +71,9 @@ def test_nothing_to_suggest():
 
     empty = [Cells.of(np.zeros(c.shape, np.uint16), np.zeros(c.shape, bool)) for c in web().pairs]
     bare = replace(web(), pairs=tuple(empty))
-    with pytest.raises(NoResult, match="than a figure that stands still, at .* m; there is nothing at all"):
+    with pytest.raises(NoResult, match="than standing still, at .* m; there is no match at all"):
         suggest(bare, 0, 10, 40)
-    with pytest.raises(NoResult, match="nor at any distance that this web was built for"):
+    with pytest.raises(NoResult, match="nor within .* m, the limit of this web"):
         search(bare, 0, 10, 40, 0.1)
 
 

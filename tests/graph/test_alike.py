@@ -133,7 +133,7 @@ def test_a_coarse_search_does_not_take_what_a_full_one_has_kept(clouds, tmp_path
 
 
 def test_bad_input(clouds):
-    with pytest.raises(InvalidValue, match="a threshold is a distance of 0 m or more"):
+    with pytest.raises(InvalidValue, match="a threshold must be at least 0 m"):
         find_alike(clouds, WEIGHTS, -0.1, max_memory=2**20)
     with pytest.raises(InvalidValue, match="frames per second"):
         find_alike([clouds[0], wandering(60, clouds[0].n_markers, fps=60.0)], WEIGHTS, None, max_memory=2**20)

@@ -99,7 +99,7 @@ def test_what_makes_no_sense_is_refused(walk):
     with pytest.raises(UnknownName, match="no clip 'walk7' in this graph; there are walk0, walk1, walk2"):
         walk.led_into("walk7", (1.0, 1.0), 0.0)
     with pytest.raises(
-        NoResult, match=r"no walk leads into the clip 'walk1' at that place: the nearest walk .* 0\.\d\d m"
+        NoResult, match=r"no walk leads into the clip 'walk1' at that position: the best walk .* 0\.\d\d m"
     ):
         walk.led_into("walk1", (1.0, 7.0), 0.0, within=1e-9)
 
@@ -136,7 +136,7 @@ def test_circles_and_labels_are_kept_on_the_way():
     assert walk.landed((0.0, 5.0))[1].shift < 0.3
     made = walk.motion(clean=False)
     assert made.labels.mask("walk", len(made)).all()
-    with pytest.raises(NoResult, match="no walk leads to that place and out of the circles"):
+    with pytest.raises(NoResult, match="no walk leads to that position and avoids the circles"):
         graph.reached((0.0, 5.0), None, avoid=[[0.0, 0.0, 2.0]])
 
 
@@ -178,5 +178,5 @@ def test_the_quickest_walk_between_clips_is_the_quickest(graph):
 
 def test_there_may_be_no_way_between_clips():
     apart = MotionGraph.build(two_styles().clips, 0.06)
-    with pytest.raises(NoResult, match="there is no walk from clip 'walk0' to clip 'sneak1'"):
+    with pytest.raises(NoResult, match="no walk leads from clip 'walk0' to clip 'sneak1'"):
         apart.shortest_walk("walk0", "sneak1")

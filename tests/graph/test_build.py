@@ -190,7 +190,7 @@ def test_pairs_of_labels_have_their_own_thresholds():
     assert open_graph.edges.labels.all(axis=1).any()
     assert not both.any()
     assert no_way.edges.labels[:, march].any()
-    assert any("no way from 'walk' to 'march'" in finding for finding in no_way.findings)
+    assert any("no route leads from 'walk' to 'march'" in finding for finding in no_way.findings)
     one_way = MotionGraph.build(clips, 0.08, thresholds={("march", "walk"): 0.0})
     reaches = {component.label: component.reaches for component in one_way.components}
     assert reaches == {"walk": ("march",), "march": ()}
@@ -226,7 +226,7 @@ def test_files_that_are_not_graphs_are_refused_by_name(tmp_path, graph):
 
 def test_no_graph_says_which_threshold_would_give_one():
     with pytest.raises(
-        NoResult, match=r"a threshold of 0.001 leaves no motion that can go on; the least that does is"
+        NoResult, match=r"a threshold of 0.001 leaves only dead ends; the smallest that works is"
     ) as said:
         MotionGraph.build(walks(), 0.001)
     least = float(str(said.value).rsplit("is ", 1)[1].removesuffix(" m"))
@@ -238,10 +238,10 @@ def test_no_graph_says_which_threshold_would_give_one():
     [
         ((), {}, "a graph needs at least one clip, got none"),
         ("short", {}, r"the longest clip lasts 0.63 s, too short for transitions of 0.5 s"),
-        ("walks", {"threshold": "lots"}, "a distance of 0 m or more, or a share such as '10%', got 'lots'"),
-        ("walks", {"threshold": -1.0}, "a threshold is a distance of 0 m or more"),
-        ("walks", {"threshold": "120%"}, "a threshold is a distance of 0 m or more"),
-        ("walks", {"thresholds": {("walk", "dance"): 0.1}}, "thresholds name the label 'dance', but clips have walk"),
+        ("walks", {"threshold": "lots"}, "at least 0 m, or a percentage such as '10%', got 'lots'"),
+        ("walks", {"threshold": -1.0}, "a threshold must be at least 0 m"),
+        ("walks", {"threshold": "120%"}, "a threshold must be at least 0 m"),
+        ("walks", {"thresholds": {("walk", "dance"): 0.1}}, "contain the label 'dance', but the clips have walk"),
         ("bodies", {}, "a graph .* needs motions of one skeleton"),
     ],
 )  # fmt: skip
@@ -277,9 +277,9 @@ def test_what_is_no_clips_is_refused(clips, told):
 
 
 def test_windows_labels_edges_and_names_that_cannot_be_are_refused(graph, tmp_path):
-    with pytest.raises(InvalidValue, match="the window of a transition is a time above 0 s, got 0"):
+    with pytest.raises(InvalidValue, match="the window of a transition must last more than 0 s, got 0"):
         MotionGraph.build(walks(), window=0.0)
-    with pytest.raises(InvalidValue, match="label '\\(unlabelled\\)', which stands for none"):
+    with pytest.raises(InvalidValue, match="label '\\(unlabelled\\)', which is reserved"):
         MotionGraph.build([one_label(walks()[0], "(unlabelled)")])
     with pytest.raises(InvalidValue, match="edges must be numbers from 0 to"):
         graph.walk([10**7])

@@ -93,9 +93,9 @@ def test_no_graph_names_the_same_threshold_as_a_full_search():
             MotionGraph.build(walks()[:1], 0.001, coarse=coarse)
         told.append(str(caught.value))
     assert told[0] == told[1]
-    assert "the least that does is" in told[0]
+    assert "the smallest that works is" in told[0]
 
 
 def test_a_wrong_threshold_is_refused_before_the_search():
-    with pytest.raises(InvalidValue, match="a threshold is a distance"):
+    with pytest.raises(InvalidValue, match="a threshold must be at least"):
         MotionGraph.build(walks(), "near", coarse=2)

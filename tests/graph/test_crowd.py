@@ -56,7 +56,7 @@ def test_who_has_gone_is_in_nobodys_way(graph):
     [
         ([], {}, "a crowd needs at least one path, got none"),
         ([[[0.0, 0.0], [0.0, 3.0]]], {"apart": 0.0}, "apart must be a distance above 0 m"),
-        ([[[0.0, 0.0], [0.0, 3.0]]], {"seconds": 0.0}, "a walk lasts at least a frame"),
+        ([[[0.0, 0.0], [0.0, 3.0]]], {"seconds": 0.0}, "a walk must last at least one frame"),
     ],
 )
 def test_bad_input(graph, paths, options, message):
@@ -65,5 +65,5 @@ def test_bad_input(graph, paths, options, message):
 
 
 def test_bad_circles():
-    with pytest.raises(InvalidValue, match="expected at least 1 figure and a radius above 0 m"):
+    with pytest.raises(InvalidValue, match="expected at least 1 character and a radius above 0 m"):
         crossing_paths(0, 5.0)

@@ -143,10 +143,10 @@ def test_a_given_start_is_kept(graph):
     ("path", "options", "message"),
     [
         ([[0.0, 0.0]], {}, "a path needs at least 2 points x, z, got 1"),
-        ([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]], {}, "points 1 and 2 of the path are the same; leave one out"),
+        ([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]], {}, "points 1 and 2 of the path are identical; remove one"),
         ([[0.0, 0.0], [np.nan, 1.0]], {}, "a path must be finite"),
-        ([[0.0, 0.0], [0.0, 4.0]], {"styles": []}, "styles must name at least one label"),
-        ([[0.0, 0.0], [0.0, 4.0]], {"styles": [(3.0, "walk"), (2.0, "walk"), (4.0, "walk")]}, "further and further"),
+        ([[0.0, 0.0], [0.0, 4.0]], {"styles": []}, "styles must contain at least one label"),
+        ([[0.0, 0.0], [0.0, 4.0]], {"styles": [(3.0, "walk"), (2.0, "walk"), (4.0, "walk")]}, "must increase"),
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": "dance"}, "no label 'dance' in this graph"),
         ([[0.0, 0.0], [0.0, 4.0]], {"width": 24}, "width must be at least 25, got 24"),
     ],
@@ -163,14 +163,14 @@ def test_a_path_through_a_wall_has_no_walk(graph):
 
 def test_what_stands_in_the_way_is_named():
     graph = two_styles()
-    with pytest.raises(NoResult, match=r"begins inside the circle at 0,0 of radius 2 m; move one of them"):
+    with pytest.raises(NoResult, match=r"begins inside the circle at 0,0 with radius 2 m; move one of them"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], avoid=[[0.0, 0.0, 2.0]])
     with pytest.raises(InvalidValue, match="avoid"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], avoid=[[0.0, 0.0]])
     with pytest.raises(InvalidValue, match="start must begin with a node from 0 to"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], start=(99999, (0.0, 0.0, 0.0)))
-    with pytest.raises(InvalidValue, match="start is a node and the rigid2d"):
+    with pytest.raises(InvalidValue, match="start must be a node and the rigid2d"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], start=99999)
     apart = MotionGraph.build(graph.clips, 0.06)
-    with pytest.raises(NoResult, match="there is no way from 'walk' to 'sneak'; raise the threshold"):
+    with pytest.raises(NoResult, match="no transition leads from 'walk' to 'sneak'; raise the threshold"):
         apart.follow([[0.0, 0.0], [0.0, 5.0]], styles=[(2.0, "walk"), (5.0, "sneak")])

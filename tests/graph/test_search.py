@@ -210,7 +210,7 @@ def test_what_cannot_be_is_said(graph):
         search(graph, KeepOut(KeepSpeed(1.0, 2.0), [[0.0, 0.0, 1e4]]), start=0)
     with pytest.raises(InvalidValue, match="keep must lie between 1 and frames=10, got 20"):
         search(graph, KeepSpeed(1.0, 2.0), frames=10, keep=20)
-    with pytest.raises(InvalidValue, match="an objective's costs must be 0 or more, got -1.0"):
+    with pytest.raises(InvalidValue, match="the costs of an objective must be at least 0, got -1.0"):
         search(graph, Function(lambda walk, edge: -1.0, lambda walk: False), start=0)
     with pytest.raises(InvalidValue, match="start must be a node from 0 to"):
         search(graph, KeepSpeed(1.0, 2.0), start=10**6)

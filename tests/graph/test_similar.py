@@ -115,7 +115,7 @@ def test_what_makes_no_sense_is_refused(options, told):
 
 
 def test_a_threshold_that_leaves_nothing_says_how_alike_places_are():
-    with pytest.raises(NoResult, match=r"the most that does is 0\.\d+") as told:
+    with pytest.raises(NoResult, match=r"the largest that works is 0\.\d+") as told:
         build_by_similarity(walks()[:1], 0.999)
     most = float(re.search(r"is (0\.\d+)", str(told.value))[1])
     assert build_by_similarity(walks()[:1], most).n_transitions > 0

@@ -135,13 +135,13 @@ def test_response_is_measured(graph, table):
 
 def test_bad_wishes(graph):
     stream = GraphStream(graph, clean=False)
-    with pytest.raises(InvalidValue, match="a graph can be asked for direction, speed, label, not for 'jump'"):
+    with pytest.raises(InvalidValue, match="expected a command with direction, speed, label, got 'jump'"):
         stream.request(jump=True)
     with pytest.raises(UnknownName, match="no label 'dance'"):
         stream.request(label="dance")
     with pytest.raises(InvalidValue, match="direction must be an angle"):
         stream.request(direction=float("nan"))
-    with pytest.raises(InvalidValue, match="speed must be a number"):
+    with pytest.raises(InvalidValue, match="speed must be at least 0 m/s"):
         stream.request(speed=-1.0)
     with pytest.raises(InvalidValue, match="start must be a node"):
         GraphStream(graph, start=10**6)

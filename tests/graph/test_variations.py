@@ -86,7 +86,11 @@ def test_a_graph_takes_them_as_clips(takes, made):
 
 @pytest.mark.parametrize(
     ("n", "options", "told"),
-    [(0, {}, "at least 1 variation"), (2, {"spread": 2.0}, "spread is at most 1.5"), (2, {"spread": -1.0}, "spread")],
+    [
+        (0, {}, "at least 1 variation"),
+        (2, {"spread": 2.0}, "spread must be at most 1.5"),
+        (2, {"spread": -1.0}, "spread"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(registered, n, options, told):
     with pytest.raises(InvalidValue, match=told):

@@ -149,5 +149,5 @@ def test_bad_walks(graph, edges, n_frames, message):
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])
 def test_walks_of_no_length_are_refused(graph, seconds):
-    with pytest.raises(InvalidValue, match="a walk lasts at least a frame"):
+    with pytest.raises(InvalidValue, match="a walk must last at least one frame"):
         graph.random_walk(seconds)

@@ -19,7 +19,7 @@ FPS = 120.0
 ORDERS = [a + b + c for a in "XYZ" for b in "XYZ" for c in "XYZ" if a != b != c]
 POSITIONS = ("Xposition", "Yposition", "Zposition")
 
-# Name, parent, OFFSET in metres, and the axes about which it turns.
+# Name, parent, OFFSET in meters, and the axes about which it turns.
 _FIGURE = [
     ("Hips", None, (0.0, 0.0, 0.0), "YXZ"),
     ("Spine", "Hips", (0.0, 0.12, -0.01), "ZX"),
@@ -57,7 +57,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Truth:
-    """Nodes depth first; root (F, 3) in metres."""
+    """Nodes depth first; root (F, 3) in meters."""
 
     nodes: tuple[Node, ...]
     root: np.ndarray
@@ -653,7 +653,7 @@ def last_number_cut(truth: Truth) -> Dialect:
 @dialect
 def junk_at_the_end(truth: Truth) -> Dialect:
     text = render(truth) + "\n-- end of file -- 1 2 3\nInfo: none\n5\n"
-    return Dialect(text.encode(), truth, warns=("what follows the last row was ignored: '--' on line",))
+    return Dialect(text.encode(), truth, warns=("text after the last row was ignored: '--' on line",))
 
 
 @dialect

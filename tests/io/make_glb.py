@@ -111,7 +111,7 @@ TURNS = np.array([quat_xyzw("x", 10), quat_xyzw("y", 95), quat_xyzw("z", -120), 
 
 
 def armature(**above: Any) -> Glb:
-    """Joints in centimetres and Z up, under an armature that puts that right."""
+    """Joints in centimeters and Z up, under an armature that puts that right."""
     nodes = [
         {"name": "scene", "children": [1], "translation": [0.5, 0, 0]},
         {"name": "Armature", "children": [2], "rotation": quat_xyzw("x", -90), "scale": [0.01] * 3, **above},

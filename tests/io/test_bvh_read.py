@@ -87,10 +87,10 @@ MALFORMED_HIERARCHIES = {
         14,
     ),
     "missing opening brace": (with_line("Chest\n\t{\n", "Chest\n"), "expected '{' after 'Chest', got 'OFFSET'", 7),
-    "extra brace": (bvh(HIERARCHY + "}\n"), "expected ROOT or MOTION, got a '}' too many", 16),
+    "extra brace": (bvh(HIERARCHY + "}\n"), "expected ROOT or MOTION, got an extra '}'", 16),
     "extra brace within": (
         with_line("8 0\n\t\t}\n", "8 0\n\t\t}\n\t\t}\n"),
-        "expected ROOT or MOTION, got a '}' too many",
+        "expected ROOT or MOTION, got an extra '}'",
         16,
     ),
     "extra opening brace": (

@@ -149,7 +149,7 @@ FILES = [
     (struct.pack("<4sIII4s", b"glTF", 2, 20, 0, b"BIN\0"), "expected a JSON chunk right after the header"),
     (container("{"), "the JSON chunk cannot be parsed"),
     (container("[]"), "the JSON chunk must hold an object"),
-    (container('{"a": NaN}'), "NaN is no JSON number"),
+    (container('{"a": NaN}'), "NaN is not a JSON number"),
     (container("[" * 100_000), "the JSON chunk is nested too deep|cannot be parsed"),
     (struct.pack("<4sIII4s", b"glTF", 2, 24, 4, b"JSON") + b"\xff\xfe\0\0", "JSON chunk cannot be parsed"),
 ]  # fmt: skip

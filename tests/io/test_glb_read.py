@@ -151,7 +151,7 @@ def test_a_mirrored_matrix(flip: list[int]) -> None:
 def test_uneven_scale_is_exact_at_rest_and_said() -> None:
     glb = armature(scale=[0.01, 0.02, 0.01])
     raw = read_glb(glb.pack(), "x.glb")
-    assert raw.warnings == ["uneven scale, which bends what it passes on to, is exact at rest only: 'Armature'"]
+    assert raw.warnings == ["non-uniform scale, which shears the nodes below, is exact only at rest: 'Armature'"]
     glb.document.pop("animations")
     check_meaning(glb.pack())
 
@@ -170,7 +170,7 @@ def test_sheared_matrices_are_exact_at_rest() -> None:
     nodes[0].pop("translation")
     nodes[0]["matrix"] = [1, 0, 0, 0, 0.5, 1, 0, 0, 0, 0.2, 2, 0, 1, 2, 3, 1]
     raw = check_meaning(Glb(nodes, [0, 1, 2]).pack())
-    assert raw.warnings == ["uneven scale, which bends what it passes on to, is exact at rest only: 'a'"]
+    assert raw.warnings == ["non-uniform scale, which shears the nodes below, is exact only at rest: 'a'"]
 
 
 def test_animated_scale_is_ignored_and_said() -> None:
@@ -178,7 +178,7 @@ def test_animated_scale_is_ignored_and_said() -> None:
     glb.key(3, "scale", [0, 0.4], [[2, 2, 2], [3, 3, 3]])
     glb.key(4, "scale", [0, 0.4], [[1, 1, 1], [3, 3, 3]])  # nothing hangs from the foot, so nothing is lost
     raw = read_glb(glb.pack(), "x.glb")
-    assert raw.warnings == ["animated scale is ignored, the size at rest kept: 'leg'"]
+    assert raw.warnings == ["animated scale is ignored; the rest size is kept: 'leg'"]
     np.testing.assert_allclose(raw.rotations, read_glb(armature().pack(), "x.glb").rotations)
 
 
@@ -362,7 +362,7 @@ def test_what_does_not_move_joints_is_passed_over() -> None:
     glb.key(0, "rotation", TIMES, TURNS[::-1])
     raw = check_meaning(_without_last_channel(glb))
     raw = read_glb(glb.pack(), "x.glb")
-    assert raw.warnings == ["two channels move the same property, and the first is read: 'a'"]
+    assert raw.warnings == ["two channels animate the same property; the first is read: 'a'"]
 
 
 def _without_last_channel(glb: Glb) -> bytes:

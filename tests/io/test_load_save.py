@@ -223,5 +223,5 @@ def test_a_rate_that_can_hardly_be_meant_is_told(tmp_path: Path, text: str) -> N
     path = tmp_path / "walk.bvh"
     marey.save(replace(WALK, contacts=None), path)
     path.write_text(path.read_text().replace("Frame Time: 0.0166667", f"Frame Time: {text}"))
-    with pytest.warns(marey.errors.MareyWarning, match="Hz is hardly meant; fps= or --fps sets another"):
+    with pytest.warns(marey.errors.MareyWarning, match="Hz is implausible; fps= or --fps sets another"):
         marey.load(path)

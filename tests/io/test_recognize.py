@@ -1,4 +1,4 @@
-"""Unit, upward axis and rest pose, recognised from the figure itself."""
+"""Unit, upward axis and rest pose, recognized from the figure itself."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from marey.io import axes, recognize, starts_with_rest_pose
 from marey.maths import quat
 from marey.samples import figure_skeleton, straight_walk
 
-# Stature in metres of the figures in the data folder, to be told from the file alone.
+# Stature in meters of the figures in the data folder, to be told from the file alone.
 CMU = 0.0254 / 0.45
 
 

@@ -13,7 +13,7 @@ from marey.io import load_motion
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_capture import gaze_example
 from marey.layer.gaze_map import GazeMap
-from marey.layer.gaze_model import GazeShift, direction
+from marey.layer.gaze_model import GazeShift, angles_to_direction
 from marey.maths import quat
 from marey.samples import sample
 from marey.samples.gaze import gaze_take
@@ -66,7 +66,7 @@ def test_a_goal_is_met_at_the_end_of_the_look(gaze, goal):
     ahead = quat.inv_rotate(world[0], np.array([0.0, 0.0, 1.0]))
     seen = quat.rotate(quat.mul(world, track.eyes), ahead)
     assert angle(seen, track.directions).max() < 1e-4
-    assert angle(seen[end:], direction(goal)).max() < 0.05
+    assert angle(seen[end:], angles_to_direction(goal)).max() < 0.05
 
 
 def test_a_look_is_the_models(gaze):
@@ -77,7 +77,7 @@ def test_a_look_is_the_models(gaze):
     twin = turned_joints(motion, shift, 0.5, list(roles.spine), [roles["neck"], roles["head"]])
     assert np.degrees(quat.angle_between(track.motion.rotations, twin)).max() < 0.01
     for frame in (45, 60, 70, 80, 100):
-        assert angle(looking(shift, frame / 60.0 - 0.5), direction(track.model[frame])) < 0.01
+        assert angle(looking(shift, frame / 60.0 - 0.5), angles_to_direction(track.model[frame])) < 0.01
 
 
 def test_parts_start_in_order_and_overshoot_as_the_model_does(gaze):
@@ -93,8 +93,8 @@ def test_parts_start_in_order_and_overshoot_as_the_model_does(gaze):
         assert (np.diff(starts) < 0.0).all()  # pelvis last, eyes first
         np.testing.assert_allclose(starts, [*(shift.starts * shift.length), 0.0], atol=2.5 / 240.0)
         np.testing.assert_allclose(turned.max(axis=0) / turned[-1] - 1.0, shift.overshoot, rtol=0.02)
-        past = angle(direction(track.gaze), direction((0.0, 0.0))).max()
-        assert past > angle(direction(goal), direction((0.0, 0.0))) * (1.0 + 0.5 * shift.overshoot)
+        past = angle(angles_to_direction(track.gaze), angles_to_direction((0.0, 0.0))).max()
+        assert past > angle(angles_to_direction(goal), angles_to_direction((0.0, 0.0))) * (1.0 + 0.5 * shift.overshoot)
 
 
 def test_left_and_right_stay_different(gaze):
@@ -302,7 +302,7 @@ def test_straight_ahead_is_the_clips_the_rest_poses_or_given(gaze):
         ([(1.0, np.nan, 0.0)], "must be two angles in radians"),
         ([(1.0,)], r"a goal is \(time, yaw, pitch\)"),
         ([(1.0, 0.1, 0.2, 0.3)], r"a goal is \(time, yaw, pitch\)"),
-        ([(1.0, (1.0, 2.0))], "the point to look at from 1 s must be x, y and z in metres"),
+        ([(1.0, (1.0, 2.0))], "the point to look at from 1 s must be x, y and z in meters"),
         ([(-1.0, 0.1, 0.2)], "the time of a goal must be a number of at least 0"),
         ([(7.0, 0.1, 0.2)], "comes after the end of walk, 6.00 s"),
         ([(1.0, 0.1, 0.2), (1.0, 0.3, 0.2)], "one after another, got 1 s and then 1 s"),
@@ -387,7 +387,7 @@ def test_a_map_of_ones_own_looks_like_its_person(gaze):
 
 
 def _eyes(take):
-    return quat.between([0.0, 0.0, 1.0], quat.inv_rotate(take.pose[3], direction(take.goal)))[None]
+    return quat.between([0.0, 0.0, 1.0], quat.inv_rotate(take.pose[3], angles_to_direction(take.goal)))[None]
 
 
 # Real capture ---------------------------------------------------------------------------------------------------------

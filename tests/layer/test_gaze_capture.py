@@ -11,7 +11,7 @@ from marey.errors import InvalidValue, MareyWarning, NoResult, ParseError, Unkno
 from marey.io import load_markers
 from marey.layer.gaze_capture import gaze_example
 from marey.layer.gaze_markers import load_triads
-from marey.layer.gaze_model import direction, reached
+from marey.layer.gaze_model import angles_to_direction, reached
 from marey.maths import quat
 from marey.samples.gaze import GAZE_TRIADS, gaze_take, gaze_takes
 from tests.io.make_c3d import c3d_bytes, floats, texts
@@ -42,7 +42,7 @@ def test_a_clean_recording_gives_back_what_made_it(takes):
 
 
 def test_all_33_looks_are_found_at_a_tenth_of_a_degree_of_noise(takes):
-    """A tenth of a millimetre turns triads by 0.1 degrees: starts to 2 frames at 60 Hz, overshoot to 10 %.
+    """A tenth of a millimeter turns triads by 0.1 degrees: starts to 2 frames at 60 Hz, overshoot to 10 %.
 
     Parts that turn by less than a degree, a few times the noise, are told by the usual order more than by themselves.
     """
@@ -127,7 +127,7 @@ def test_the_eyes_do_what_the_head_leaves_of_the_goal():
     take = gaze_take(0.9, -0.3)
     found = gaze_example(take.motion, (0.7, -0.1))
     np.testing.assert_allclose(reached(found.row()[None])[0], [0.7, -0.1], atol=1e-9)
-    assert direction((0.7, -0.1)) @ direction(take.goal) < 0.99
+    assert angles_to_direction((0.7, -0.1)) @ angles_to_direction(take.goal) < 0.99
 
 
 def test_a_look_straight_ahead_needs_no_movement():
@@ -152,7 +152,7 @@ def test_without_rest_the_look_has_to_be_told():
 def test_a_c3d_file_and_a_map_file_that_names_the_triads(tmp_path):
     take = gaze_take(0.9, 0.2)
     markers = take.markers(noise=0.0)
-    # The file is in millimetres with Z up, as C3D files mostly are.
+    # The file is in millimeters with Z up, as C3D files mostly are.
     x, y, z = np.moveaxis(1000.0 * markers.positions, -1, 0)
     points = np.stack([z, x, y], axis=-1)
     (tmp_path / "look.c3d").write_bytes(c3d_bytes(points, LABELS=texts(*markers.names), RATE=floats(FPS)))

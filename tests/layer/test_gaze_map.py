@@ -12,7 +12,7 @@ from marey.errors import InvalidValue, ParseError, UnknownVersion, UnreadableFil
 from marey.layer import gaze_map
 from marey.layer.gaze_capture import gaze_example
 from marey.layer.gaze_map import GazeMap
-from marey.layer.gaze_model import GazeShift, direction
+from marey.layer.gaze_model import GazeShift, angles_to_direction
 from marey.maths import quat
 from marey.samples.gaze import GAZE_TRIADS, gaze_take, gaze_takes
 
@@ -27,7 +27,9 @@ def shift_of(take):
 
 
 def missed(gaze, goal, method="grid"):
-    return math.degrees(math.acos(min(1.0, direction(gaze.shift(goal, method=method).goal) @ direction(goal))))
+    return math.degrees(
+        math.acos(min(1.0, angles_to_direction(gaze.shift(goal, method=method).goal) @ angles_to_direction(goal)))
+    )
 
 
 def inside(n=150, seed=0):
@@ -137,7 +139,7 @@ def test_what_makes_no_map_is_refused(gaze, tmp_path):
         GazeMap.build([take])
     with pytest.raises(InvalidValue, match="examples 0 and 1 have the same goal, yaw 57.3 and pitch 0.0 degrees"):
         GazeMap.build([take, take])
-    with pytest.raises(InvalidValue, match="made of shifts of gaze, as gaze_example makes them, got tuple"):
+    with pytest.raises(InvalidValue, match="built from gaze shifts, as gaze_example returns them, got tuple"):
         GazeMap.build([(1.0, 0.0)])
     with pytest.raises(InvalidValue, match="k must be 4 or more"):
         GazeMap.build(gaze.examples, k=2)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from marey.errors import InvalidValue
-from marey.layer.gaze_model import GazeShift, angles_of, checked_goal, direction, reached, shares_at
+from marey.layer.gaze_model import GazeShift, angles_of, angles_to_direction, checked_goal, find_progress, reached
 from marey.layer.gaze_region import convex_hull, project
 from marey.maths import quat
 from marey.samples.gaze import gaze_take
@@ -21,7 +21,7 @@ def shift_of(yaw=1.2, pitch=0.3):
 def test_parts_start_one_after_another_overshoot_and_settle():
     starts, peak, overshoot = np.array([0.3, 0.2, 0.1, 0.05]), 0.6, 0.1
     t = np.linspace(-0.2, 1.3, 3001)
-    shares = shares_at(t, starts, peak, overshoot)
+    shares = find_progress(t, starts, peak, overshoot)
     for part, start in enumerate([*starts, 0.0]):
         assert (shares[t <= start, part] == 0.0).all()
         assert (shares[(t > start + 0.001) & (t < 1.0), part] > 0.0).all()
@@ -34,7 +34,7 @@ def test_parts_start_one_after_another_overshoot_and_settle():
 @pytest.mark.parametrize("n", [2000, 4000])
 def test_the_curve_has_no_jump_in_its_slope(n):
     t = np.linspace(-0.2, 1.3, n)
-    slopes = np.diff(shares_at(t, np.array([0.3, 0.2, 0.1, 0.05]), 0.6, 0.1), axis=0) / (t[1] - t[0])
+    slopes = np.diff(find_progress(t, np.array([0.3, 0.2, 0.1, 0.05]), 0.6, 0.1), axis=0) / (t[1] - t[0])
     # Twice the frames, half the change from frame to frame.
     assert np.abs(np.diff(slopes, axis=0)).max() < 80.0 * (t[1] - t[0])
 
@@ -60,10 +60,10 @@ def test_turns_are_powers_of_the_pose():
 
 
 def test_left_is_positive_yaw_and_up_positive_pitch():
-    np.testing.assert_allclose(direction([math.pi / 2, 0.0]), [1.0, 0.0, 0.0], atol=1e-12)
-    np.testing.assert_allclose(direction([0.0, math.pi / 2]), [0.0, 1.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(angles_to_direction([math.pi / 2, 0.0]), [1.0, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(angles_to_direction([0.0, math.pi / 2]), [0.0, 1.0, 0.0], atol=1e-12)
     angles = np.random.default_rng(0).uniform([-3.1, -1.5], [3.1, 1.5], (50, 2))
-    np.testing.assert_allclose(angles_of(direction(angles)), angles, atol=1e-9)
+    np.testing.assert_allclose(angles_of(angles_to_direction(angles)), angles, atol=1e-9)
     rows = np.array([shift_of(-1.7, 0.2).row()])
     np.testing.assert_allclose(reached(rows, np.array([[4.6, 0.2]])), [[2.0 * math.pi - 1.7, 0.2]], atol=1e-6)
 
@@ -73,7 +73,7 @@ def test_left_is_positive_yaw_and_up_positive_pitch():
     [
         ((60.0, 10.0), "yaw from -3.142 to 3.142, got 60; degrees are turned into radians by math.radians"),
         ((0.5, 10.0), "pitch from -1.571 to 1.571, got 10"),
-        ((0.5,), "two angles in radians, yaw to the left and pitch upwards, got"),
+        ((0.5,), "two angles in radians, yaw to the left and pitch upward, got"),
         (("left", "up"), "two angles in radians"),
         ((np.nan, 0.0), "two angles in radians"),
         (None, "two angles in radians"),

@@ -8,8 +8,8 @@ from marey.errors import InvalidValue, NotBlendable
 from marey.layer import Timeline, TimeMap, align_motions, cells, phase_errors
 from marey.layer.gait import gait_of
 from marey.layer.halves import halves_of
-from marey.layer.smoothing import smoothed
-from marey.layer.timeline import looped
+from marey.layer.smoothing import smooth_series
+from marey.layer.timeline import make_loop
 from marey.samples import sample
 
 
@@ -113,8 +113,8 @@ def test_the_loop_is_whole_cycles_long_and_its_passes_go_over_smoothly():
     motion = sample("carry_box", rng=3).motion
     halves = halves_of(motion.skeleton)
     gait = gait_of(motion, "it")
-    line = looped(motion, halves, gait)
-    one = looped(motion, halves, gait, most=1)
+    line = make_loop(motion, halves, gait)
+    one = make_loop(motion, halves, gait, max_cycles=1)
     assert abs((one.stop - one.start) / gait.cycle - 1.0) < 0.1 < line.stop - line.start
     times = np.linspace(0.0, 3.0 * line.stop, 4000)
     first, second, share = line.frames(times)
@@ -161,9 +161,9 @@ def test_wrong_options_are_refused():
 
 def test_the_smoothing_leaves_lines_and_takes_stairs():
     line = 0.5 * np.arange(50.0)
-    np.testing.assert_allclose(smoothed(line, 4.0), line, atol=1e-12)
+    np.testing.assert_allclose(smooth_series(line, 4.0), line, atol=1e-12)
     stairs = np.repeat(np.arange(25.0), 2)
-    slopes = np.diff(smoothed(stairs, 4.0))
+    slopes = np.diff(smooth_series(stairs, 4.0))
     assert slopes.min() > 0.3
     assert slopes.max() < 0.7
-    np.testing.assert_array_equal(smoothed(np.ones(1), 4.0), [1.0])
+    np.testing.assert_array_equal(smooth_series(np.ones(1), 4.0), [1.0])

@@ -10,8 +10,8 @@ from marey.errors import InvalidValue, NotBlendable, ParseError, UnknownName, Un
 from marey.io.archive import pack
 from marey.layer import SpliceSet, align_motions, phase_errors, splice
 from marey.layer.halves import halves_of
-from marey.layer.posture import shoulders_of
-from marey.layer.splicing import aligned_trunk, taken_frames
+from marey.layer.posture import measure_shoulders
+from marey.layer.splicing import align_trunk_frames, take_frames
 from marey.maths import quat
 from marey.samples import sample
 
@@ -36,10 +36,10 @@ def splices(clips):
 def test_with_the_same_alignment_and_posture_it_is_the_splice_of_whole_clips(splices, lower, posture):
     legs, arms = (splices.clips[splices.names.index(name)] for name in (lower, "carry_box"))
     times = align_motions(legs, arms)
-    halves, taken = halves_of(legs.skeleton), taken_frames(arms, times)
+    halves, taken = halves_of(legs.skeleton), take_frames(arms, times)
     postures = (
-        aligned_trunk(halves, legs, taken).shoulders.mean(axis=0),
-        shoulders_of(halves, taken.offsets, taken.rotations).mean(axis=0),
+        align_trunk_frames(halves, legs, taken).shoulders.mean(axis=0),
+        measure_shoulders(halves, taken.offsets, taken.rotations).mean(axis=0),
     )
     ours = splices.splice(lower, "carry_box", posture=posture, times=times, postures=postures)
     whole = splice(legs, arms, posture=posture, times=times)

@@ -10,7 +10,7 @@ from marey.core.labels import Label, Labels
 from marey.edit import resample
 from marey.errors import InvalidValue, JointNotFound
 from marey.layer import LIMBS, transplant
-from marey.layer.transplanting import joint_weights
+from marey.layer.transplanting import find_joint_weights
 from marey.maths import quat
 from marey.samples import sample
 
@@ -49,18 +49,18 @@ def test_an_arm_moves_as_the_donor_and_the_legs_as_the_base(walk, reach):
 
 def test_weights_fall_along_the_chain_to_the_hips(walk):
     roles = walk.skeleton.roles
-    weights = joint_weights(walk.skeleton, "arms")
+    weights = find_joint_weights(walk.skeleton, "arms")
     assert weights[roles["left_hand"]] == weights[roles["right_shoulder"]] == 1.0
     spine = weights[list(roles.spine)]
     np.testing.assert_allclose(spine, (1.0 + np.arange(len(spine))) / (len(spine) + 1))
     assert weights[roles["hips"]] == weights[roles["left_foot"]] == weights[roles["head"]] == 0.0
-    assert not joint_weights(walk.skeleton, "arms", 0)[list(roles.spine)].any()
-    one = joint_weights(walk.skeleton, ["left_arm"], 1)[list(roles.spine)]
+    assert not find_joint_weights(walk.skeleton, "arms", 0)[list(roles.spine)].any()
+    one = find_joint_weights(walk.skeleton, ["left_arm"], 1)[list(roles.spine)]
     np.testing.assert_allclose(one, [*[0.0] * (len(one) - 1), 0.5])
 
 
 def test_legs_and_upper_body_are_one_another_s_rest(walk):
-    legs, upper = (joint_weights(walk.skeleton, limb) for limb in ("legs", "upper_body"))
+    legs, upper = (find_joint_weights(walk.skeleton, limb) for limb in ("legs", "upper_body"))
     hips = list(walk.skeleton.chain(walk.skeleton.roles["hips"]))
     both = legs + upper
     assert (np.delete(both, hips) == 1.0).all()
@@ -115,15 +115,15 @@ def test_labels_of_both_are_kept(walk, reach):
 
 
 def test_wrong_requests_are_refused(walk, reach):
-    with pytest.raises(JointNotFound, match=r"'lft_arm' is no limb \(left_arm.*similar: 'left_arm'"):
+    with pytest.raises(JointNotFound, match=r"'lft_arm' is not a limb \(left_arm.*similar: 'left_arm'"):
         transplant(walk, reach, joints="lft_arm")
-    with pytest.raises(InvalidValue, match="'Hips' carries the whole figure, which a layer never turns"):
+    with pytest.raises(InvalidValue, match="'Hips' carries the whole body, which a layer never moves"):
         transplant(walk, reach, joints="hips")
     with pytest.raises(InvalidValue, match="at least one limb"):
         transplant(walk, reach, joints=[])
     with pytest.raises(InvalidValue, match="weight of 'head' must lie between 0 and 1, got 2"):
         transplant(walk, reach, joints={"head": 2.0})
-    with pytest.raises(InvalidValue, match="have no falloff"):
+    with pytest.raises(InvalidValue, match="cannot have a falloff"):
         transplant(walk, reach, joints={"head": 1.0}, falloff=1)
     with pytest.raises(InvalidValue, match="falloff must be 0 joints or more, got -1"):
         transplant(walk, reach, joints="head", falloff=-1)

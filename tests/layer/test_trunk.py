@@ -6,9 +6,9 @@ from scipy.spatial.transform import Rotation
 
 from marey.errors import InvalidValue, JointNotFound
 from marey.layer import phase_kernels, trunk_kernels
-from marey.layer.halves import halves_of, offsets_of
-from marey.layer.posture import checked_transfer, posture_of, posture_turn, steady_hips
-from marey.layer.splicing import Taken, aligned_trunk
+from marey.layer.halves import get_bone_offsets, halves_of
+from marey.layer.posture import check_transfer, find_posture_rotation, measure_posture, steady_hips
+from marey.layer.splicing import UpperFrames, align_trunk_frames
 from marey.maths import quat
 from marey.samples import sample
 from tests.twins import splicing as twin
@@ -42,7 +42,7 @@ def test_a_turned_cloud_is_turned_back_exactly(angle):
 def test_alignment_is_that_of_the_slow_twin(pair):
     lower, upper = pair
     halves = halves_of(lower.skeleton)
-    got = aligned_trunk(halves, lower, Taken(upper.rotations, offsets_of(upper)))
+    got = align_trunk_frames(halves, lower, UpperFrames(upper.rotations, get_bone_offsets(upper)))
     stands, shoulders = twin.trunk(lower, upper)
     assert quat.angle_between(quat.mul(got.carrier, got.local), stands).max() < 1e-7
     np.testing.assert_allclose(got.shoulders, shoulders, atol=1e-8)
@@ -55,33 +55,33 @@ def test_alignment_is_that_of_the_slow_twin(pair):
 def test_a_clip_aligned_with_itself_stays(pair):
     lower, _ = pair
     halves = halves_of(lower.skeleton)
-    got = aligned_trunk(halves, lower, Taken(lower.rotations, offsets_of(lower)))
+    got = align_trunk_frames(halves, lower, UpperFrames(lower.rotations, get_bone_offsets(lower)))
     assert quat.angle_between(got.local, lower.rotations[:, halves.attachment]).max() < 1e-7
-    np.testing.assert_allclose(got.shoulders.mean(axis=0), posture_of(lower, halves), atol=1e-12)
+    np.testing.assert_allclose(got.shoulders.mean(axis=0), measure_posture(lower, halves), atol=1e-12)
 
 
 def test_where_the_figure_goes_makes_no_difference_to_posture(pair):
     lower, _ = pair
     halves = halves_of(lower.skeleton)
     moved = lower.moved((2.0, 3.0, -4.0))
-    np.testing.assert_allclose(posture_of(moved, halves), posture_of(lower, halves), atol=1e-12)
+    np.testing.assert_allclose(measure_posture(moved, halves), measure_posture(lower, halves), atol=1e-12)
 
 
 def test_pitch_turns_about_the_hip_line_alone_and_full_turns_all():
     mean = np.array([[0.2, 0.5, 0.05], [-0.2, 0.5, 0.05]])
     turn = Rotation.from_rotvec([0.3, 0.0, 0.0])
     wanted = turn.apply(mean)
-    np.testing.assert_allclose(quat.log(posture_turn(mean, wanted, "pitch")), [0.3, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(quat.log(find_posture_rotation(mean, wanted, "pitch")), [0.3, 0.0, 0.0], atol=1e-12)
     leant = Rotation.from_rotvec([0.2, 0.1, 0.25]).apply(mean)
-    assert np.abs(quat.log(posture_turn(mean, leant, "pitch"))[1:]).max() == 0.0
-    np.testing.assert_allclose(quat.rotate(posture_turn(mean, leant, "full"), mean), leant, atol=1e-9)
-    np.testing.assert_array_equal(posture_turn(mean, leant, None), [1.0, 0.0, 0.0, 0.0])
+    assert np.abs(quat.log(find_posture_rotation(mean, leant, "pitch"))[1:]).max() == 0.0
+    np.testing.assert_allclose(quat.rotate(find_posture_rotation(mean, leant, "full"), mean), leant, atol=1e-9)
+    np.testing.assert_array_equal(find_posture_rotation(mean, leant, None), [1.0, 0.0, 0.0, 0.0])
 
 
 def test_a_posture_turn_is_made_in_the_hip_frame(pair):
     lower, upper = pair
     halves = halves_of(lower.skeleton)
-    trunk = aligned_trunk(halves, lower, Taken(upper.rotations, offsets_of(upper)))
+    trunk = align_trunk_frames(halves, lower, UpperFrames(upper.rotations, get_bone_offsets(upper)))
     turn = quat.from_axis_angle([1.0, 0.0, 0.0], 0.2)
     local = trunk.with_turn(turn)
     before, after = (quat.mul(trunk.carrier, each) for each in (trunk.local, local))
@@ -120,7 +120,7 @@ def test_the_cut_is_at_the_first_spine_joint():
 
 def test_an_unknown_transfer_is_refused():
     with pytest.raises(InvalidValue, match='"pitch", "full" or None, got \'all\''):
-        checked_transfer("all")
+        check_transfer("all")
 
 
 @pytest.mark.parametrize("seed", range(8))

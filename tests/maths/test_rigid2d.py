@@ -141,7 +141,7 @@ def test_wrong_shapes_are_refused():
         rigid2d.invert([0, 1])
     with pytest.raises(InvalidValue, match=r"rigid2d\.apply: expected x, y, z \(\.\.\., 3\) or x, z \(\.\.\., 2\)"):
         rigid2d.apply(np.zeros(3), np.zeros(4))
-    with pytest.raises(InvalidValue, match=r"rigid2d\.apply: the leading axes \(6,\) and \(6, 4\) do not line up"):
+    with pytest.raises(InvalidValue, match=r"rigid2d\.apply: the leading axes \(6,\) and \(6, 4\) do not broadcast"):
         rigid2d.apply(np.zeros((6, 3)), np.zeros((6, 4, 3)))
     with pytest.raises(InvalidValue, match=r"rigid2d\.average: expected 2 weights"):
         rigid2d.average(np.zeros((2, 3)), [1, 1, 1])

@@ -31,7 +31,7 @@ def test_the_report_is_an_ordered_mapping() -> None:
     assert len(report) == len(MEASURES)
     assert "skate_ratio" in report
     assert report["skate_ratio"].unit == "fraction"
-    with pytest.raises(UnknownName, match="no figure 'skate_ration'.*similar: 'skate_ratio'"):
+    with pytest.raises(UnknownName, match="unknown metric 'skate_ration'.*similar: 'skate_ratio'"):
         report["skate_ration"]
 
 
@@ -85,7 +85,7 @@ def test_figures_go_to_json_and_back() -> None:
 
 
 def test_one_frame_is_no_motion() -> None:
-    with pytest.raises(InvalidValue, match="'statue' has one frame; there is nothing to measure in less than two"):
+    with pytest.raises(InvalidValue, match="'statue' has one frame; measuring needs at least two"):
         measure(statue(np.array([[0.0, -0.01, 0.0]])))
 
 

@@ -84,11 +84,11 @@ def test_a_given_moment_snaps_to_each_kick_s_own_apex():
 def test_what_cannot_be_snapped_is_refused():
     motions = takes("kick", 3)
     given = position("right_ball", 0.8)
-    with pytest.raises(UnknownName, match=r"no extreme is called 'furthest'; similar: 'farthest'"):
+    with pytest.raises(UnknownName, match=r"no extreme named 'furthest'; similar: 'farthest'"):
         ParametricMotion.build(motions, given, snap="furthest")
     with pytest.raises(InvalidValue, match=r"snap= needs features of poses at one moment given in seconds"):
         ParametricMotion.build(motions, position("right_ball"), snap="highest")
     with pytest.raises(InvalidValue, match=r"leave out apexes= and registrations"):
         ParametricMotion.build(motions, given, snap="highest", apexes=[50, 50, 50])
-    with pytest.raises(InvalidValue, match=r"is about 99 s, but the reference ends before that"):
+    with pytest.raises(InvalidValue, match=r"refers to 99 s, but the reference ends before that"):
         ParametricMotion.build(motions, position("right_ball", 99.0), snap="highest")

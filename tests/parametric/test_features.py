@@ -65,10 +65,10 @@ def test_moments_are_extremes(at):
 
 def test_what_comes_after_the_action_is_not_its_apex():
     # Out and back, and then further out to the very end of the clip.
-    from marey.parametric.features import _extreme
+    from marey.parametric.features import _find_extreme
 
     height = np.concatenate([np.sin(np.linspace(0.0, np.pi, 40)), np.linspace(0.0, 1.05, 12)])
-    assert _extreme(np.stack([height * 0, height, height * 0], axis=1), "highest") in (19, 20)
+    assert _find_extreme(np.stack([height * 0, height, height * 0], axis=1), "highest") in (19, 20)
 
 
 def test_a_walk_goes_as_it_was_made():
@@ -120,22 +120,22 @@ def test_functions_and_several_together():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: position("right_hand", "apex"), UnknownName, "no moment is called 'apex'.*there are farthest"),
+        (lambda: position("right_hand", "apex"), UnknownName, "no moment named 'apex'.*moments: farthest"),
         (lambda: position("right_hand", -1.0), InvalidValue, "seconds of 0 or more, got -1"),
         (lambda: position("right_hand", axes="xx"), InvalidValue, "axes must be some of"),
         (lambda: speed(which="median"), InvalidValue, "'mean', 'min' or 'max', got 'median'"),
         (lambda: travelled("far"), InvalidValue, "'path' or 'net'"),
-        (lambda: parse_features("positon:head"), UnknownName, "no feature is called 'positon'; similar: 'position'"),
+        (lambda: parse_features("positon:head"), UnknownName, "no feature named 'positon'; similar: 'position'"),
         (lambda: parse_features("position"), InvalidValue, "position needs a joint or role"),
         (lambda: parse_features("turn@highest"), InvalidValue, "@MOMENT for a pose"),
         (lambda: parse_features(""), InvalidValue, "expected a feature such as"),
         (lambda: features_of(3), InvalidValue, "expected a feature, a function"),
         (lambda: function(lambda m: 1.0, ["a"], ["m", "s"]), InvalidValue, "a unit for each of 1 names, got 2"),
         (lambda: position("right_wing")(straight_walk(1.0, 1.0)), JointNotFound, "right_wing"),
-        (lambda: position("head", 0.5)(straight_walk(1.0, 1.0)), InvalidValue, "only a registration carries over"),
+        (lambda: position("head", 0.5)(straight_walk(1.0, 1.0)), InvalidValue, "only a registration maps"),
         (lambda: angular_speed("centre_of_mass")(straight_walk(1.0, 1.0)), InvalidValue, "does not turn"),
         (lambda: function(lambda m: 1 / 0)(straight_walk(1.0, 1.0)), InvalidValue, "failed on 'straight_walk': Zero"),
-        (lambda: function(lambda m: [1.0, 2.0])(straight_walk(1.0, 1.0)), InvalidValue, "must give 1 numbers"),
+        (lambda: function(lambda m: [1.0, 2.0])(straight_walk(1.0, 1.0)), InvalidValue, "must return 1 numbers"),
     ],
 )
 def test_what_does_not_fit_is_said(make, error, message):

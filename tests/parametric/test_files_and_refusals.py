@@ -42,11 +42,13 @@ def test_functions_are_given_again(tmp_path):
 
     made = ParametricMotion.build(takes("reach", 4), function(height, units=["m"]), samples=20)
     made.save(tmp_path / "space.npz")
-    with pytest.raises(InvalidValue, match="'height' comes from a Python function, which no file holds; pass it again"):
+    with pytest.raises(
+        InvalidValue, match="'height' comes from a Python function, which cannot be saved; pass it again"
+    ):
         ParametricMotion.load(tmp_path / "space.npz")
     back = ParametricMotion.load(tmp_path / "space.npz", feature=function(height, units=["m"]))
     assert back.error(made.samples[-1]).distances()["m"] < 0.05
-    with pytest.raises(InvalidValue, match="built with 1 other features"):
+    with pytest.raises(InvalidValue, match="feature= does not match the 1 features of the space"):
         ParametricMotion.load(tmp_path / "space.npz", feature=position("head"))
 
 
@@ -164,7 +166,9 @@ def test_a_feature_that_fails_is_told_with_the_motion():
     def halves(motion):
         return 1.0 / (motion.name == "no such name")
 
-    with pytest.raises(InvalidValue, match=r"the feature of 'punch 0' cannot be had: halves failed: ZeroDivisionError"):
+    with pytest.raises(
+        InvalidValue, match=r"the feature of 'punch 0' cannot be computed: halves failed: ZeroDivisionError"
+    ):
         ParametricMotion.build(takes("punch", 3), halves)
     with pytest.raises(InvalidValue, match="halves failed on 'punch 1': ZeroDivisionError"):
         function(halves)(takes("punch", 3)[1])
@@ -174,7 +178,7 @@ def test_a_feature_that_fails_is_told_with_the_motion():
         seen.append(1)
         return 1.0 / (len(seen) <= 3)
 
-    with pytest.raises(InvalidValue, match="the feature of a blend of examples cannot be had: later failed: Zero"):
+    with pytest.raises(InvalidValue, match="the feature of a blend of examples cannot be computed: later failed: Zero"):
         ParametricMotion.build(takes("punch", 3), later, samples=5)
 
 
@@ -184,7 +188,7 @@ def test_a_feature_that_fails_is_told_with_the_motion():
         (lambda m: ParametricMotion.build(m[:1], "turn"), InvalidValue, "two examples or more, got 1"),
         (lambda m: ParametricMotion.build(m[0], "turn"), InvalidValue, "two examples or more, got one motion"),
         (lambda m: ParametricMotion.build(m), InvalidValue, "either feature= to measure or values="),
-        (lambda m: ParametricMotion.build(["a", "b"], "turn"), InvalidValue, "a space is built of motions, got str"),
+        (lambda m: ParametricMotion.build(["a", "b"], "turn"), InvalidValue, "a space is built from motions, got str"),
         (lambda m: ParametricMotion.build(m, turn(), values=[1, 2]), InvalidValue, "and not both"),
         (
             lambda m: ParametricMotion.build(m, lambda motion: np.nan if motion.name.endswith("2") or True else 0.0),
@@ -194,7 +198,7 @@ def test_a_feature_that_fails_is_told_with_the_motion():
         (
             lambda m: ParametricMotion.build(m, lambda motion: [][1]),
             InvalidValue,
-            "the feature of 'punch 0' cannot be had: .* IndexError",
+            "the feature of 'punch 0' cannot be computed: .* IndexError",
         ),
         (
             lambda m: ParametricMotion.build(m, "position:wing"),
@@ -211,7 +215,7 @@ def test_a_feature_that_fails_is_told_with_the_motion():
         (
             lambda m: ParametricMotion.build(m, "position:head@9.5"),
             InvalidValue,
-            "is about 9.5 s, but 'punch 0' ends at",
+            "refers to 9.5 s, but 'punch 0' ends at",
         ),
         (
             lambda m: ParametricMotion.build(m, FEATURES["punch"], apexes=[1, 1]),

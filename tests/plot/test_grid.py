@@ -114,7 +114,7 @@ def test_a_clip_with_itself_and_other_windows():
         ({"cells": [[0, 1000]]}, "cells of a path must lie in the grid"),
         ({"cells": [[-1, 0]]}, "cells of a path must lie in the grid"),
         ({"region": np.ones((2, 2), bool)}, "region must have the grid's shape"),
-        ({"threshold": -1.0}, "a threshold is a distance"),
+        ({"threshold": -1.0}, "a threshold must be at least 0 m"),
     ],
 )
 def test_wrong_use(between, options, message):

@@ -185,9 +185,9 @@ def test_a_part_is_made_smaller_until_it_works_or_refused_by_the_name_of_the_who
     with pytest.raises(NoResult, match="no part of 'walk' was found whose motions all .* to 'left'.*raise good"):
         char.connect("walk", "left", good=1e-6, part="none", n_source=5, n_target=10)
     assert "none" not in char.nodes
-    with pytest.raises(InvalidValue, match="a part is told by good"):
+    with pytest.raises(InvalidValue, match="part needs good"):
         char.connect("walk", "left", part="none")
-    with pytest.raises(InvalidValue, match="has a node 'left' already"):
+    with pytest.raises(InvalidValue, match="already has a node 'left'"):
         char.connect("walk", "left", good=0.05, part="left")
 
 

@@ -87,7 +87,9 @@ bad = 0.2
     assert ("walk", "walk") in char.edges
     (tmp_path / "walks" / "w0.bvh").unlink()
     missing = text.replace("walks/*.bvh", "walks/w0.bvh")
-    with pytest.raises(UnreadableFile, match=r"me.toml: node 'walk', clips 1, files: no file 'walks/w0.bvh' beside it"):
+    with pytest.raises(
+        UnreadableFile, match=r"me.toml: node 'walk', clips 1, files: no file 'walks/w0.bvh' next to it"
+    ):
         build_recipe(read_recipe(written(tmp_path, missing)))
 
 
@@ -99,7 +101,7 @@ def test_a_node_from_a_saved_space(tmp_path):
     char = build_recipe(read_recipe(written(tmp_path, text)))
     assert isinstance(char.node("duck").space, ActionSpace)
     assert char.node("duck").names == ("height",)
-    with pytest.raises(UnreadableFile, match=r"me.toml: node 'duck', space: no file 'duk.npz' beside it"):
+    with pytest.raises(UnreadableFile, match=r"me.toml: node 'duck', space: no file 'duk.npz' next to it"):
         build_recipe(read_recipe(written(tmp_path, text.replace("duck.npz", "duk.npz"))))
 
 
@@ -188,7 +190,7 @@ def test_each_mistake_is_told_with_file_and_key(tmp_path, old, new, told):
 def test_mistakes_that_only_building_finds(tmp_path):
     cases = {
         ("variation = 0", 'from = "sit:start"'): "no label 'sit'; labels: 'duck'",
-        ("variation = 0", "from = 0.5\nto = 0.2"): "from and to must lie in the clip, one after the other",
+        ("variation = 0", "from = 0.5\nto = 0.2"): "from and to must lie in the clip, in this order",
         ('["height"]', '["heigth"]'): "sample 'duck' has no number 'heigth'; it has height",
         (
             '["height"]',

@@ -119,7 +119,7 @@ def test_bad_input(tmp_path):
         GaitSpace.build(walks(), steps=3)
     with pytest.raises(InvalidValue, match="side must be left or right, got 'up'"):
         GaitSpace.build(walks(), steps=1, side="up")
-    with pytest.raises(InvalidValue, match="a walker has clips of 1 or 2 steps, got 4"):
+    with pytest.raises(InvalidValue, match="a walker needs clips of 1 or 2 steps, got 4"):
         walker(steps=4)
     with pytest.raises(NoResult, match="at least 2 steps with margins"):
         GaitSpace.build([sample("walk", seconds=1.0, fps=30.0, variation=0.0).motion], steps=1)

@@ -10,7 +10,7 @@ from marey.compare import point_clouds
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, NotBlendable
-from marey.register.along import chosen, nearest_tree, register_along
+from marey.register.along import chosen, find_nearest_tree, register_along
 from marey.samples import sample
 from tests.parametric.takes import FEATURES, takes, walks
 
@@ -83,9 +83,9 @@ def test_some_motions_blend_as_among_all():
 def test_the_tree_has_short_edges_and_one_root():
     motions = walks(8)
     clouds = [point_clouds(motion) for motion in motions]
-    tree = nearest_tree(clouds)
+    tree = find_nearest_tree(clouds)
     assert (tree < 0).sum() == 1
-    assert nearest_tree(clouds, root=3)[3] == -1
+    assert find_nearest_tree(clouds, root=3)[3] == -1
     # Each way leads to the root.
     for k in range(8):
         seen = {k}
@@ -128,7 +128,7 @@ def test_force_takes_what_is_too_far():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"parents": [-1, 2, 1]}, "go round in a circle"),
+        ({"parents": [-1, 2, 1]}, "form a cycle"),
         ({"parents": [-1, -1, 0]}, "one -1, that of the reference"),
         ({"parents": [-1, 0]}, r"parents must have shape \(3,\)"),
         ({"parents": [-1, 0, 0], "reference": 1}, "either parents or reference"),

@@ -10,9 +10,9 @@ from marey.core import Motion
 from marey.edit import mirror
 from marey.errors import NotBlendable
 from marey.maths import rigid2d
-from marey.register.crop import auto_crops, gait_crops
-from marey.register.cyclic import loop_travel, n_half_cycles, turned
-from marey.register.ends import settled_crops
+from marey.register.crop import find_crops, find_gait_crops
+from marey.register.cyclic import count_half_cycles, find_loop_travel, shift_loop
+from marey.register.ends import refine_crops
 from marey.register.steps import find_steps
 from marey.samples import sample
 from tests.register.takes import loop
@@ -20,7 +20,7 @@ from tests.register.takes import loop
 
 def crops_of(*motions: Motion) -> tuple[np.ndarray, str]:
     clouds = [point_clouds(motion) for motion in motions]
-    return auto_crops(motions, clouds, slope_limit=2, max_distance=0.22, pivot=None)
+    return find_crops(motions, clouds, slope_limit=2, max_distance=0.22, pivot=None)
 
 
 @pytest.mark.parametrize("name", ["walk", "run", "sneak"])
@@ -112,42 +112,43 @@ def test_other_motions_are_cut_by_the_grid(name: str) -> None:
 
 
 def test_nothing_in_common_is_refused_with_the_remedy() -> None:
-    with pytest.raises(
-        NotBlendable, match="no stretch of .* s or more in common with 'kick'.*crop=None or --crop none"
-    ):
+    with pytest.raises(NotBlendable, match="share no range of .* s or more with 'kick'.*crop=None or --crop none"):
         crops_of(sample("kick").motion, sample("walk").motion)
 
 
 def test_without_gait_in_all_there_is_no_gait_crop() -> None:
     motions = [sample("kick").motion, sample("walk").motion]
-    assert gait_crops([find_steps(motion) for motion in motions], [point_clouds(motion) for motion in motions]) is None
+    assert (
+        find_gait_crops([find_steps(motion) for motion in motions], [point_clouds(motion) for motion in motions])
+        is None
+    )
 
 
 def test_ends_are_moved_to_frames_that_fit() -> None:
     walk = sample("walk", variation=0.0, fps=120.0).motion
     slow = walk.at(np.arange(0.0, walk.duration, 0.9 / 120.0))  # frame k is frame 0.9 k of the other
     clouds = [point_clouds(walk), point_clouds(slow)]
-    crops = settled_crops(np.array([[92, 401], [102, 446]]), clouds, 0)
+    crops = refine_crops(np.array([[92, 401], [102, 446]]), clouds, 0)
     first, last = crops[:, 0], crops[:, 1] - 1
     assert abs(first[0] - 0.9 * first[1]) <= 0.11
     assert abs(last[0] - 0.9 * last[1]) <= 0.11
     whole = np.array([[0, len(walk)], [0, len(slow)]])
-    assert (settled_crops(whole, clouds, 0) == whole).all()
+    assert (refine_crops(whole, clouds, 0) == whole).all()
 
 
 def test_loops_know_their_travel_and_can_begin_anywhere() -> None:
     made = loop("walk", 0.5)
     clouds = point_clouds(made)
     noted = np.array(made.source.provenance[-1]["travel"])
-    assert loop_travel(made, clouds) == pytest.approx(noted, abs=1e-12)
+    assert find_loop_travel(made, clouds) == pytest.approx(noted, abs=1e-12)
     forgotten = replace(made, source=replace(made.source, provenance=()))
-    assert loop_travel(forgotten, clouds) == pytest.approx(noted, abs=3e-3)
-    assert n_half_cycles(made, noted) == 2
-    later = turned(made, 20, noted)
+    assert find_loop_travel(forgotten, clouds) == pytest.approx(noted, abs=3e-3)
+    assert count_half_cycles(made, noted) == 2
+    later = shift_loop(made, 20, noted)
     assert (later.root_positions[:-20] == made.root_positions[20:]).all()
     carried = rigid2d.apply(noted, made.world().positions[:20])
     assert np.abs(later.world().positions[-20:] - carried).max() < 1e-12
-    assert loop_travel(later, point_clouds(later)) == pytest.approx(noted, abs=3e-3)
+    assert find_loop_travel(later, point_clouds(later)) == pytest.approx(noted, abs=3e-3)
     assert made.contacts is not None
     assert later.contacts is not None
     assert (np.roll(made.contacts.mask, -20, axis=0) == later.contacts.mask).all()

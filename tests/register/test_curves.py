@@ -18,7 +18,7 @@ from marey.compare import Clouds, distance_grid, frame_weights, point_clouds
 from marey.edit import resample
 from marey.errors import InvalidValue, NotBlendable
 from marey.maths import rigid2d
-from marey.register._loops import looped_clouds, share_of
+from marey.register._loops import extend_loop, interpolate_moves
 from marey.register.curves import (
     AlignmentCurve,
     TimewarpCurve,
@@ -210,7 +210,7 @@ def test_merging_takes_what_all_pairs_cover():
     curve = merged_timewarp(0, [None, whole, part], fps=30.0)
     np.testing.assert_allclose(curve([0.0, 1.0])[:, 0], [1.0, 2.5], atol=1e-12)
     np.testing.assert_allclose(curve([0.0, 1.0])[:, 2], [0.5, 2.0], atol=1e-9)
-    with pytest.raises(NotBlendable, match="no stretch of the reference motion in common"):
+    with pytest.raises(NotBlendable, match="no common part of the reference motion"):
         merged_timewarp(0, [None, part, TimewarpCurve.fit(np.linspace([2.6, 0.0], [3.0, 1.0], 9))], fps=30.0)
 
 
@@ -261,10 +261,10 @@ def test_a_jump_near_half_a_turn_is_refused():
 @given(rigid2ds((4,)), hnp.arrays(np.float64, 5, elements=st.floats(-3.0, 3.0)))
 @LAWS
 def test_shares_of_a_move_add_up(moves, share):
-    assert apart(share_of(moves, np.ones(())), moves) < 1e-9
-    assert np.abs(share_of(moves, np.zeros(()))).max() == 0.0
+    assert apart(interpolate_moves(moves, np.ones(())), moves) < 1e-9
+    assert np.abs(interpolate_moves(moves, np.zeros(()))).max() == 0.0
     # Half a turn is ambiguous, and a step of rounding away from it goes round the other way; both are right.
-    assert apart(share_of(moves, share + 1.0), rigid2d.compose(moves, share_of(moves, share))) < 1e-8
+    assert apart(interpolate_moves(moves, share + 1.0), rigid2d.compose(moves, interpolate_moves(moves, share))) < 1e-8
 
 
 @given(
@@ -291,14 +291,14 @@ def loop_of_markers(n_frames, loop, phase=0.0, seed=0):
     v = np.arange(n_frames) / n_frames
     angle = 2 * np.pi * (v + phase)[:, None, None]
     body = base + np.sin(angle) * swing[0] + np.cos(2 * angle) * swing[1]
-    moved = rigid2d.apply(share_of(np.asarray(loop)[None], v)[:, 0][:, None], body)
+    moved = rigid2d.apply(interpolate_moves(np.asarray(loop)[None], v)[:, 0][:, None], body)
     return Clouds(moved, np.full(12, 1 / 12), 60.0)
 
 
 def test_looped_clouds_go_on():
     loop = np.array([0.5, 1.0, 0.3])
     clouds = loop_of_markers(40, loop)
-    longer = looped_clouds(clouds, loop, 45, 90)
+    longer = extend_loop(clouds, loop, 45, 90)
     assert len(longer) == 40 + 45 + 90
     np.testing.assert_array_equal(longer.points[45:85], clouds.points)
     np.testing.assert_allclose(longer.points[40:], rigid2d.apply(loop, longer.points[:-40]), atol=1e-12)
@@ -312,7 +312,7 @@ def test_cyclic_registration_wraps():
     pairs = []
     for n, cloud, loop in zip(sizes[1:], rounds[1:], loops[1:], strict=True):
         # Margins keep the windows whole; the grid of one round is what lies between them.
-        grid = distance_grid(looped_clouds(rounds[0], loops[0], 3, 3), looped_clouds(cloud, loop, 3, 3))
+        grid = distance_grid(extend_loop(rounds[0], loops[0], 3, 3), extend_loop(cloud, loop, 3, 3))
         one = type(grid)(rounds[0], cloud, grid.values[3:63, 3 : 3 + n], weights)
         pairs.append(pair_timewarp(one, dtw_cyclic(one.values), cyclic=True))
     warp = merged_timewarp(0, [None, *pairs], fps=60.0)
@@ -328,7 +328,7 @@ def test_cyclic_registration_wraps():
     assert apart(moves(u + 1), rigid2d.compose(rigid2d.compose(loops[0], moves(u)), rigid2d.invert(loops))) < 1e-9
     # Aligned figures lie upon each other, in the next round too.
     at = warp(1.3)
-    frames = [looped_clouds(c, loop, 0, 3 * len(c)).points for c, loop in zip(rounds, loops, strict=True)]
+    frames = [extend_loop(c, loop, 0, 3 * len(c)).points for c, loop in zip(rounds, loops, strict=True)]
     placed = [
         rigid2d.apply(move, points[round(seconds * 60.0)])
         for points, seconds, move in zip(frames, at, moves(1.3), strict=True)
@@ -401,5 +401,5 @@ def test_bad_input_is_refused(call, message):
 
 def test_a_path_of_one_cell_is_no_timewarp():
     grid = distance_grid(clouds_of(20), clouds_of(20))
-    with pytest.raises(NotBlendable, match="covers no time"):
+    with pytest.raises(NotBlendable, match="has no duration"):
         pair_timewarp(grid, dtw(grid.values, start=(3, 19), end="border"))

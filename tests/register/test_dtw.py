@@ -223,7 +223,7 @@ def closed_column(j):
     [
         ({"values": np.ones((30, 13))}, NoTimewarp, "29 steps in the first motion against 12 in the second, 2.42"),
         ({"values": np.ones((30, 1))}, NoTimewarp, "29 steps in the first motion against 0 in the second; crop"),
-        ({"values": np.ones((9, 9)), "start": (3, 3), "end": (2, 5)}, NoTimewarp, "backwards from (3, 3) to (2, 5)"),
+        ({"values": np.ones((9, 9)), "start": (3, 3), "end": (2, 5)}, NoTimewarp, "backward from (3, 3) to (2, 5)"),
         ({"values": np.ones((9, 9)), "mask": np.zeros((9, 9))}, NoTimewarp, "the mask excludes the start (0, 0)"),
         ({"values": np.ones((9, 9)), "mask": np.eye(9)[::-1] + np.eye(9, k=0) * (np.arange(9) != 5) > 0},
          NoTimewarp, "the mask cuts off every path from (0, 0) to (8, 8) within the slope limit 2"),
@@ -252,11 +252,11 @@ def test_bad_arguments_of_the_others():
     values = np.ones((9, 9))
     with pytest.raises(InvalidValue, match="centre"):
         dtw_around(values, (9, 9))
-    with pytest.raises(InvalidValue, match="must not lie beyond the centre"):
+    with pytest.raises(InvalidValue, match="must not lie beyond the center"):
         dtw_around(values, (4, 4), ends=((5, 5), (8, 8)))
-    with pytest.raises(NoTimewarp, match=re.escape("backwards from the centre (1, 8), counting frames from it")):
+    with pytest.raises(NoTimewarp, match=re.escape("backward from the center (1, 8), counting frames from it")):
         dtw_around(values, (1, 8), ends=((0, 0), (1, 8)))
-    with pytest.raises(NoTimewarp, match="backwards from the centre .* the mask cuts off every path"):
+    with pytest.raises(NoTimewarp, match="backward from the center .* the mask cuts off every path"):
         dtw_around(values, (4, 4), mask=np.arange(9) != 2 * np.ones((9, 1)))
     with pytest.raises(InvalidValue, match="keep from 1 to less than size"):
         dtw_incremental(values, size=5, keep=5)

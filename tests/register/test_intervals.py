@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marey.register.intervals import Interval, Matching, match_intervals, overlap
+from marey.register.intervals import Interval, Matching, is_overlapping, match_intervals
 
 
 def rows_of(*rows: list[tuple[float, float]]) -> list[list[Interval]]:
@@ -97,7 +97,7 @@ def test_a_long_one_is_not_dropped_for_starting_early() -> None:
 
 
 def test_a_sliver_is_no_overlap() -> None:
-    assert not overlap(Interval(0, 1.01), Interval(1, 2))
+    assert not is_overlapping(Interval(0, 1.01), Interval(1, 2))
     found = match([(0, 1.01), (1.2, 2.1)], [(1, 2)])
     assert found.groups == ((Interval(1.2, 2.1), Interval(1, 2)),)
     assert not found.gaps

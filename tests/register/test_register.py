@@ -27,7 +27,7 @@ from marey.maths import rigid2d
 from marey.register import RegistrationCurve, register
 from marey.register.files import content_key
 from marey.register.steps import find_steps
-from marey.register.support import foot_support, opposite_share
+from marey.register.support import find_foot_support, measure_opposite_feet
 from marey.samples import sample
 from tests.register.takes import loop, nine_loops, warped_copy
 
@@ -55,7 +55,7 @@ def nine() -> RegistrationCurve:
 
 
 def hips_apart(reg: RegistrationCurve, u: np.ndarray) -> np.ndarray:
-    """(N, n) metres on the floor between the aligned hips of each motion and the reference's."""
+    """(N, n) meters on the floor between the aligned hips of each motion and the reference's."""
     seconds, moves = reg.timewarp(u), reg.alignment(u)
     at = [motion.at(seconds[:, j]).travel for j, motion in enumerate(reg.motions)]
     carried = [rigid2d.apply(moves[:, j], at[j]) for j in range(reg.n_motions)]
@@ -65,10 +65,8 @@ def hips_apart(reg: RegistrationCurve, u: np.ndarray) -> np.ndarray:
 # The result ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_room_can_be_called(walk: Motion, run: Motion) -> None:
-    import marey.register as room
-
-    assert isinstance(room([walk, run]), RegistrationCurve)  # type: ignore[operator]
+def test_register_is_public(walk: Motion, run: Motion) -> None:
+    assert isinstance(marey.register([walk, run]), RegistrationCurve)
 
 
 def test_curves_cover_the_motions_from_first_frame_to_last(both: RegistrationCurve) -> None:
@@ -97,7 +95,7 @@ def test_every_stance_is_matched_and_in_order(both: RegistrationCurve) -> None:
         for before, after in itertools.pairwise(found):
             assert (before.stops < after.starts).all()
     walk, run = both.motions
-    assert opposite_share(walk, run, *both.timewarp(U).T) < 0.05
+    assert measure_opposite_feet(walk, run, *both.timewarp(U).T) < 0.05
 
 
 def test_inputs_are_left_alone_and_the_value_is_frozen(walk: Motion, run: Motion) -> None:
@@ -209,7 +207,7 @@ def test_nine_loops_stand_on_the_same_feet(nine: RegistrationCurve) -> None:
     seconds = nine.timewarp(U)
     for j, motion in enumerate(nine.motions):
         args = motion, seconds[:, nine.reference], seconds[:, j]
-        assert opposite_share(nine.motions[nine.reference], *args) < 0.05
+        assert measure_opposite_feet(nine.motions[nine.reference], *args) < 0.05
 
 
 def test_a_loop_and_the_same_loop_begun_elsewhere() -> None:
@@ -224,7 +222,7 @@ def test_what_is_no_loop_is_refused_with_the_remedy(walk: Motion, run: Motion) -
     with pytest.raises(InvalidValue, match=r"'walk' is not a loop: .* 0\.\d+ m from its first.*marey edit cycle"):
         register([walk, run], cyclic=True)
     two = cycle(sample("walk", variation=0.0).motion, 10, 76, repeats=2)
-    with pytest.raises(NotBlendable, match="equally many half cycles of gait .* 'walk' 4"):
+    with pytest.raises(NotBlendable, match="the same number of half cycles of gait.* 'walk' 4"):
         register([two, loop("run", seconds=3.0)], cyclic=True)
 
 
@@ -279,7 +277,7 @@ def test_too_short_and_too_few(walk: Motion, run: Motion) -> None:
         ({"reference": 2}, "must be one of 2 motions, 0 to 1, got 2"),
         ({"start": (5, 9000)}, "start must lie within 'run'"),
         ({"start": 5}, "start must be a frame of each"),
-        ({"start": (5, 5), "cyclic": True}, "start needs two motions that are no loops"),
+        ({"start": (5, 5), "cyclic": True}, "start needs two motions that are not loops"),
     ],
 )
 def test_bad_options(walk: Motion, run: Motion, options: dict[str, object], message: str) -> None:
@@ -293,7 +291,7 @@ def test_no_path_within_the_slope_limit(walk: Motion) -> None:
     slow = sample("walk", speed=0.6, seconds=6.0).motion
     slower = slow.at(np.linspace(0.0, slow.duration, 4 * len(slow)))
     fast = sample("run", speed=5.0, seconds=3.0).motion
-    with pytest.raises(NoTimewarp, match=r"times as long as 'run' for the same, and 4 times is the most"):
+    with pytest.raises(NoTimewarp, match=r"times as long as 'run', but 4 times is the largest"):
         register([slower, fast])
 
 
@@ -327,13 +325,13 @@ def test_opposite_feet_can_be_forced() -> None:
 
 def test_opposite_share_by_hand() -> None:
     plain = sample("walk", variation=0.0, seconds=4.0).motion
-    feet = foot_support(plain)
+    feet = find_foot_support(plain)
     assert feet is not None
     seconds = np.arange(len(plain)) / plain.fps
     single = float((feet[:, 0] != feet[:, 1]).mean())
-    assert opposite_share(plain, plain, seconds, seconds) == 0.0
-    assert opposite_share(plain, mirror(plain), seconds, seconds) == pytest.approx(single)
-    assert opposite_share(plain, replace(plain, contacts=None), seconds, seconds) == 0.0
+    assert measure_opposite_feet(plain, plain, seconds, seconds) == 0.0
+    assert measure_opposite_feet(plain, mirror(plain), seconds, seconds) == pytest.approx(single)
+    assert measure_opposite_feet(plain, replace(plain, contacts=None), seconds, seconds) == 0.0
 
 
 # Files ---------------------------------------------------------------------------------------------------------------

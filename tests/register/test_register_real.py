@@ -10,7 +10,7 @@ import marey
 from marey.core import Motion
 from marey.errors import NoResult, NotBlendable
 from marey.register import RegistrationCurve, register
-from marey.register.support import opposite_share
+from marey.register.support import measure_opposite_feet
 from tests.register.takes import warped_copy
 
 WALKS = ("16_15", "16_21", "16_11", "16_13", "16_17", "16_19", "16_23", "16_25", "16_27", "16_29")
@@ -33,7 +33,7 @@ def clips(data_folder: Path) -> dict[str, Motion]:
 
 def opposite(reg: RegistrationCurve) -> float:
     seconds = reg.timewarp(U)
-    return opposite_share(reg.motions[0], reg.motions[1], seconds[:, 0], seconds[:, 1])
+    return measure_opposite_feet(reg.motions[0], reg.motions[1], seconds[:, 0], seconds[:, 1])
 
 
 def check(reg: RegistrationCurve) -> None:
@@ -69,7 +69,7 @@ def test_all_pairs_at_a_lower_rate(clips: dict[str, Motion]) -> None:
 
 
 def test_a_jump_and_a_walk_are_refused_with_the_reason(clips: dict[str, Motion]) -> None:
-    with pytest.raises(NotBlendable, match="no stretch of"):
+    with pytest.raises(NotBlendable, match="share no range of"):
         register([clips["16_05"], clips["16_15"]])
 
 

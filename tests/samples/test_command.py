@@ -76,7 +76,7 @@ def test_all_of_them_are_written(tmp_path: Path) -> None:
         (("-n", "walk", "--param", "turn_rate=90"), "turn_rate must lie between -70 and 70 degrees/s, got 90"),
         (("-n", "walk", "--param", "sped=1"), "has no parameter 'sped'"),
         (("-n", "walk", "--param", "speed"), "--param expects NAME=VALUE, got 'speed'"),
-        (("--param", "speed=1"), "--param goes with --name"),
+        (("--param", "speed=1"), "--param requires --name"),
         (("-n", "walk", "--fps", "0"), "fps must be a positive number"),
     ],
 )
@@ -93,7 +93,7 @@ def test_wrong_use_is_told_in_one_sentence(
 def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert run(tmp_path / "file", "-n", "walk") == 2
-    assert "cannot be made a folder" in capsys.readouterr().err
+    assert "cannot create the folder" in capsys.readouterr().err
 
 
 def test_json_tells_angles_in_degrees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

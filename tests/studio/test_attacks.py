@@ -22,7 +22,7 @@ import pytest
 import marey
 from marey.studio.motions import Motions, Opened
 from marey.studio.places import Places
-from marey.studio.sockets import MOST_PIECES
+from marey.studio.sockets import MAX_FRAGMENTS
 from tests.studio.client import WAIT, Failed, FakePage, Server
 
 
@@ -126,7 +126,7 @@ def test_saving_does_not_write_through_a_link(page: FakePage, clips: Path, tmp_p
         motion = page.do("open", path="mine.bvh")["motion"]
         page.do("set_labels", motion=motion, labels=[{"name": "a", "start": 0, "stop": 5}])
         side.symlink_to(target)
-        with pytest.raises(Failed, match="mine.marey.json, which belongs to it, is not in the opened folder"):
+        with pytest.raises(Failed, match="its companion file mine.marey.json is outside the open folder"):
             page.do("save_sidecar", motion=motion)
         assert target.read_text() == "precious"
     finally:
@@ -152,11 +152,11 @@ def test_uploads_that_come_at_once_count_together(server: Server, monkeypatch: p
             one.sendall("\r\n".join(lines).format(i).encode() + b"7530\r\n" + b"x" * 30_000 + b"\r\n")
             open_ones.append(one)
             if i < 3:
-                until(lambda i=i: sum(places._coming.values()) == 30_000 * (i + 1), "the bytes to be counted")
+                until(lambda i=i: sum(places._arriving.values()) == 30_000 * (i + 1), "the bytes to be counted")
         assert open_ones[3].recv(4096).startswith(b"HTTP/1.1 413")
         for one in open_ones:
             one.close()
-        until(lambda: not places._coming, "an end to the uploads")
+        until(lambda: not places._arriving, "an end to the uploads")
         assert not [path for path in places.own.iterdir() if path.is_file()]
         assert upload(server, page, "a.bvh", b"x" * 90_000)[0] == 200
 
@@ -164,8 +164,8 @@ def test_uploads_that_come_at_once_count_together(server: Server, monkeypatch: p
 def test_uploads_leave_room_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     places = Places("s", None)
     monkeypatch.setattr("marey.studio.places.FREE_BYTES", 2**62)
-    with pytest.raises(marey.errors.LimitExceeded, match="does not fit on the disk"):
-        places.room_for("walk.bvh", 1)
+    with pytest.raises(marey.errors.LimitExceeded, match="does not fit on this computer's disk"):
+        places.check_upload("walk.bvh", 1)
     places.close()
 
 
@@ -232,7 +232,7 @@ def test_what_comes_without_end_ends_the_connection(server: Server, hostile: byt
     """Each ping is answered, and somebody who does not read would pile the answers up; empty pieces pile up too."""
     made = raw_socket(server)
     made.sendall(piece(0x01, b"{"))
-    some = hostile * (2 * MOST_PIECES)
+    some = hostile * (2 * MAX_FRAGMENTS)
     with pytest.raises(OSError, match=r"reset|[Bb]roken pipe|aborted"):
         made.sendall(some * 200)
     made.close()
@@ -271,7 +271,7 @@ def test_frames_are_not_made_for_a_page_that_does_not_read(server: Server, monke
 
 
 def test_large_messages_do_not_pile_up(server: Server, page: FakePage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marey.studio.session.MOST_LETTERS", 1_000_000)
+    monkeypatch.setattr("marey.studio.session.MAX_MESSAGE_CHARS", 1_000_000)
     motion = page.do("open", path="walk.bvh")["motion"]
     session = server.studio.sessions.find(page.welcome["session"])
     assert session is not None
@@ -286,18 +286,18 @@ def test_large_messages_do_not_pile_up(server: Server, page: FakePage, monkeypat
             page.answer(number)
         told.append(failed.value.type)
     assert told == ["Busy"] * 4
-    assert session._letters <= 1_000_000
+    assert session._message_chars <= 1_000_000
     held.set()
     monkeypatch.undo()
-    until(lambda: not session._letters, "room")
+    until(lambda: not session._message_chars, "room")
     assert len(page.do("motion", motion=motion)["labels"]) == 3000
 
 
 def test_labels_are_bounded(page: FakePage) -> None:
     motion = page.do("open", path="walk.bvh")["motion"]
-    with pytest.raises(Failed, match="expected up to 5000 labels on a motion, got 5001"):
+    with pytest.raises(Failed, match="expected at most 5000 labels on a motion, got 5001"):
         page.do("set_labels", motion=motion, labels=[{"name": "x", "start": 0, "stop": 1}] * 5001)
-    with pytest.raises(Failed, match="a label's name of up to 200 letters, got 201"):
+    with pytest.raises(Failed, match="a label name of at most 200 characters, got 201"):
         page.do("set_labels", motion=motion, labels=[{"name": "x" * 201, "start": 0, "stop": 1}])
 
 
@@ -308,12 +308,12 @@ def test_open_motions_are_bounded_with_their_history(walk: marey.Motion, monkeyp
     assert size == sum(each.nbytes for each in (walk.root_positions, walk.rotations, walk.contacts.mask))
     motions.change(name, walk, marey.Motion(walk.skeleton, walk.root_positions, walk.rotations, walk.fps), "plain")
     assert motions._bytes() == size  # shared
-    monkeypatch.setattr("marey.studio.motions.MOST_BYTES", 3 * size)
+    monkeypatch.setattr("marey.studio.motions.MAX_BYTES", 3 * size)
     for _ in range(5):
         before = motions.motion(name)
         after = marey.Motion(walk.skeleton, walk.root_positions + 1.0, np.array(walk.rotations), walk.fps)
         motions.change(name, before, after, "moved")
     assert motions._bytes() <= 3 * size
     assert 1 <= motions.opened(name).at <= 3
-    with pytest.raises(marey.errors.InvalidValue, match="GB of motion would be open; close some"):
+    with pytest.raises(marey.errors.InvalidValue, match="GB of motion data would be open; close some"):
         motions.add(Opened(marey.Motion(walk.skeleton, walk.root_positions + 2.0, np.array(walk.rotations), walk.fps)))

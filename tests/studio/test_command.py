@@ -66,7 +66,7 @@ def test_a_server_for_others_warns() -> None:
     assert here.partition("127.0.0.1")[2] == elsewhere[elsewhere.index(":", 5) :]
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=30)
-    assert "warning: 0.0.0.0 can be reached from other machines" in errors
+    assert "warning: 0.0.0.0 is reachable from other machines" in errors
 
 
 @needs_page

@@ -35,7 +35,7 @@ def test_saving_keeps_contacts_and_labels(places: Places, tmp_path: Path, walk: 
     assert back.contacts is not None
     assert walk.contacts is not None
     np.testing.assert_array_equal(back.contacts.mask, walk.contacts.mask)
-    assert [(each.path, each.sidecar) for each in places.listed().files] == [(f"my walk.{suffix}", True)]
+    assert [(each.path, each.sidecar) for each in places.list_files().files] == [(f"my walk.{suffix}", True)]
 
 
 def test_nothing_is_ever_replaced(places: Places, tmp_path: Path, walk: marey.Motion) -> None:
@@ -94,14 +94,14 @@ def test_file_systems_without_links(
 
 def test_what_cannot_be_saved_is_said(places: Places, tmp_path: Path, walk: marey.Motion) -> None:
     for name in ("", "..", "../walk", "a/b", ".hidden", "a\0b", "x" * 300, "end."):
-        with pytest.raises(InvalidValue, match="expected a name such as 'walk 2'"):
+        with pytest.raises(InvalidValue, match="expected a file name such as 'walk 2'"):
             save_in_folder(places, walk, "bvh", name)
     nowhere = Places("s", None)
-    with pytest.raises(InvalidValue, match="no folder is open to save in; download"):
+    with pytest.raises(InvalidValue, match="no folder is open; download"):
         save_in_folder(nowhere, walk, "bvh", "walk")
     nowhere.close()
     tmp_path.rename(tmp_path.with_name("elsewhere"))
-    with pytest.raises(UnreadableFile, match="the folder cannot be read any more"):
+    with pytest.raises(UnreadableFile, match="the folder can no longer be read"):
         save_in_folder(places, walk, "bvh", "walk")
 
 
@@ -115,9 +115,7 @@ def test_a_disk_that_is_full_leaves_nothing_behind(
 
     really = exporting.place_new
     monkeypatch.setattr(exporting, "place_new", place)
-    with pytest.raises(
-        UnwritableFile, match=r"walk\.bvh: cannot be written into the folder \(no space left on device\)"
-    ):
+    with pytest.raises(UnwritableFile, match=r"walk\.bvh: cannot be written to the folder \(no space left on device\)"):
         save_in_folder(places, walk, "bvh", "walk")
     assert os.listdir(tmp_path) == []
 

@@ -14,7 +14,7 @@ from marey.errors import InvalidValue, LimitExceeded, UnknownFormat, UnreadableF
 from marey.io.archive import pack
 from marey.samples import sample
 from marey.studio.folder import Folder
-from marey.studio.places import MOST_OFFERS, UPLOAD_BYTES, Places, fit_name
+from marey.studio.places import MAX_OFFERS, UPLOAD_BYTES, Places, fit_name
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def opened(tmp_path: Path) -> Folder:
 
 
 def test_files_are_listed_with_what_is_cheap_to_know(opened: Folder) -> None:
-    found = opened.listed()
+    found = opened.list_files()
     assert found.folder == "opened"
     assert [(each.path, each.format, each.sidecar, each.labels) for each in found.files] == [
         ("a.BVH", "bvh", True, ()),
@@ -52,16 +52,16 @@ def test_files_are_listed_with_what_is_cheap_to_know(opened: Folder) -> None:
 
 
 def test_a_list_has_an_end(opened: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marey.studio.folder.MOST_LISTED", 3)
-    found = opened.listed()
-    assert (len(found.files), found.left_out) == (3, 1)
+    monkeypatch.setattr("marey.studio.folder.MAX_LISTED", 3)
+    found = opened.list_files()
+    assert (len(found.files), found.skipped) == (3, 1)
 
 
 def test_five_hundred_clips_are_listed_without_opening_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for i in range(500):
         (tmp_path / f"{i:03}.bvh").touch()
     monkeypatch.setattr("builtins.open", lambda *a, **k: pytest.fail(f"opened {a[0]}"))
-    assert len(Folder(tmp_path).listed().files) == 500
+    assert len(Folder(tmp_path).list_files().files) == 500
 
 
 def test_what_was_made_of_motions_is_not_listed_among_them(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_what_was_made_of_motions_is_not_listed_among_them(tmp_path: Path) -> No
     np.savez(tmp_path / "theirs.npz", poses=np.zeros(3))  # opening it says what is wrong with it
     np.savez(tmp_path / "odd.npz", format=np.array(["marey.web"] * 10_000))
     (tmp_path / "broken.npz").write_bytes((tmp_path / "web.npz").read_bytes()[:-30])
-    found = [each.path for each in Folder(tmp_path).listed().files]
+    found = [each.path for each in Folder(tmp_path).list_files().files]
     assert found == ["broken.npz", "mine.take.npz", "odd.npz", "theirs.npz"]
 
 
@@ -92,33 +92,33 @@ def test_links_that_lead_elsewhere_are_refused_and_not_listed(opened: Folder, ou
     (opened.root / "door").symlink_to(outside)
     (opened.root / "loop.bvh").symlink_to(opened.root / "loop.bvh")
     for path in ("link.bvh", "door/secret.bvh"):
-        with pytest.raises(UnreadableFile, match="is not in the opened folder"):
+        with pytest.raises(UnreadableFile, match="is outside the open folder"):
             opened.find(path)
     with pytest.raises(UnreadableFile):
         opened.find("loop.bvh")
-    assert {each.path for each in opened.listed().files} == {"a.BVH", "b.bvh", "deep/c.glb", "deep/d.c3d"}
+    assert {each.path for each in opened.list_files().files} == {"a.BVH", "b.bvh", "deep/c.glb", "deep/d.c3d"}
 
 
 def test_links_within_the_folder_are_followed(opened: Folder) -> None:
     (opened.root / "link.glb").symlink_to("deep/c.glb")
     assert opened.find("link.glb") == opened.root / "deep/c.glb"
-    assert "link.glb" in {each.path for each in opened.listed().files}
+    assert "link.glb" in {each.path for each in opened.list_files().files}
 
 
 def test_a_sidecar_or_skeleton_that_is_a_link_elsewhere_is_refused(opened: Folder, outside: Path) -> None:
     (opened.root / "deep/c.marey.json").symlink_to(outside / "secret.marey.json")
     (opened.root / "deep/take.amc").write_text("1")
     (opened.root / "deep/take.asf").symlink_to(outside / "secret.asf")
-    with pytest.raises(UnreadableFile, match=r"c.marey.json, which belongs to it, is not in the opened folder"):
+    with pytest.raises(UnreadableFile, match=r"its companion file c.marey.json is outside the open folder"):
         opened.find("deep/c.glb")
-    with pytest.raises(UnreadableFile, match=r"take.asf, which belongs to it"):
+    with pytest.raises(UnreadableFile, match=r"its companion file take.asf"):
         opened.find("deep/take.amc")
 
 
 def test_only_motion_files_are_opened(opened: Folder) -> None:
-    with pytest.raises(UnknownFormat, match="no motion file"):
+    with pytest.raises(UnknownFormat, match="is not a motion file"):
         opened.find("skip.txt")
-    with pytest.raises(UnreadableFile, match="no such file in the opened folder"):
+    with pytest.raises(UnreadableFile, match="no such file in the open folder"):
         opened.find("gone.bvh")
     os.mkfifo(opened.root / "pipe.bvh")
     with pytest.raises(UnreadableFile, match="no such file"):
@@ -138,27 +138,27 @@ def test_only_motion_files_are_opened(opened: Folder) -> None:
 def test_uploads_have_plain_names(name: str) -> None:
     places = Places("s", None)
     with pytest.raises(InvalidValue, match="expected a file name"):
-        places.room_for(name, 1)
+        places.check_upload(name, 1)
     places.close()
 
 
 def test_uploads_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     places = Places("s", None)
-    places.room_for("walk.bvh", 10)
-    places.room_for("walk.marey.json", 10)
-    with pytest.raises(UnknownFormat, match="no motion file"):
-        places.room_for("walk.exe", 10)
-    with pytest.raises(LimitExceeded, match="larger than 256 MB"):
-        places.room_for("walk.bvh", UPLOAD_BYTES + 1)
+    places.check_upload("walk.bvh", 10)
+    places.check_upload("walk.marey.json", 10)
+    with pytest.raises(UnknownFormat, match="is not a motion file"):
+        places.check_upload("walk.exe", 10)
+    with pytest.raises(LimitExceeded, match="larger than the upload limit of 256 MB"):
+        places.check_upload("walk.bvh", UPLOAD_BYTES + 1)
     monkeypatch.setattr("marey.studio.places.SESSION_BYTES", 25)
     for name in ("a.bvh", "b.bvh"):
         part = tmp_path / "part"
         part.write_bytes(b"x" * 10)
-        places.room_for(name, 10)
-        places.take(name, part)
-    with pytest.raises(LimitExceeded, match="so much was uploaded already"):
-        places.room_for("c.bvh", 10)
-    places.room_for("b.bvh", 12)  # in place of the one before
+        places.check_upload(name, 10)
+        places.accept_upload(name, part)
+    with pytest.raises(LimitExceeded, match="exceeds the upload limit of this session"):
+        places.check_upload("c.bvh", 10)
+    places.check_upload("b.bvh", 12)  # in place of the one before
     assert places.find("a.bvh", "uploads").read_bytes() == b"x" * 10
     with pytest.raises(InvalidValue, match="no folder is open"):
         places.find("a.bvh", "folder")
@@ -168,13 +168,13 @@ def test_uploads_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 def test_files_for_download_are_bounded() -> None:
     places = Places("s", None)
-    for i in range(MOST_OFFERS + 3):
+    for i in range(MAX_OFFERS + 3):
         path = places.exports / f"{i}.bvh"
         path.write_text("x")
         assert places.offer(path) == f"/download/s/{i}.bvh"
-    assert places.offered("0.bvh") is None
-    assert places.offered(f"{MOST_OFFERS}.bvh") is not None
-    assert len(list(places.exports.iterdir())) == MOST_OFFERS
+    assert places.find_offer("0.bvh") is None
+    assert places.find_offer(f"{MAX_OFFERS}.bvh") is not None
+    assert len(list(places.exports.iterdir())) == MAX_OFFERS
     places.close()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import marey
 from marey.samples import sample
-from marey.studio.curves import aligned, curves_of
+from marey.studio.curves import align_frames, curves_of
 from marey.studio.live import MotionPlayer
 from tests.studio.client import Failed, FakePage, Server, unpack
 
@@ -56,7 +56,7 @@ def test_one_clip_of_several_is_opened_and_its_file_fetched(page: FakePage, serv
     status, headers, body = server.request("GET", info["skin"])
     assert (status, headers["content-type"]) == (200, "model/gltf-binary")
     assert body == (clips / "both.glb").read_bytes()
-    with pytest.raises(Failed, match=r"both.glb holds 2 clips, and a sidecar speaks of one"):
+    with pytest.raises(Failed, match=r"both.glb contains 2 clips, but a sidecar describes only one"):
         page.do("save_sidecar", motion=info["motion"])
 
 
@@ -80,8 +80,8 @@ def test_a_motion_without_its_skeleton_asks_for_what_the_page_can_give(page: Fak
     finally:
         (clips / "deep/05_01.amc").unlink()
     assert failed.value.text == (
-        "deep/05_01.amc: an AMC file needs its skeleton; looked for 05_01.asf, 05.asf or a single .asf file beside it, "
-        "found none; drop the .asf along with it, or put it into the folder"
+        "deep/05_01.amc: an AMC file needs its skeleton; looked for 05_01.asf, 05.asf or a single .asf file next to "
+        "it, found none; drop the .asf file together with it, or put it in the folder"
     )
 
 
@@ -114,7 +114,7 @@ def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
     assert (info["labels"], info["undo"], info["redo"]) == ([], 1, 1)
     info = page.do("redo", motion=name)
     assert info["labels"] == [{"name": "<i>turn</i>", "start": 0, "stop": 30}]
-    with pytest.raises(Failed, match="there is nothing to redo"):
+    with pytest.raises(Failed, match="nothing to redo"):
         page.do("redo", motion=name)
     try:
         saved = page.do("save_sidecar", motion=name)
@@ -136,7 +136,7 @@ def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
         ("curves", {"curve": "position", "joint": 99}, "expected a joint from 0 to"),
         ("cloud", {"frame": 121}, "expected a frame from 0 to 120, got 121"),
         ("cloud", {"frame": 1, "window": 99}, "expected a window of up to 10 s"),
-        ("undo", {}, "there is nothing to undo"),
+        ("undo", {}, "nothing to undo"),
         ("live_start", {"rate": 2**52}, "expected 1 to 240 frames per second"),
         ("live_start", {"rate": 0.5}, "expected 1 to 240 frames per second"),
         ("align", {"frame": 0, "to": "m1", "to_frame": 999}, "expected a frame of 'walk' from 0 to 120, got 999"),
@@ -157,7 +157,7 @@ def test_contacts_are_found_in_the_worker(page: FakePage, clips: Path) -> None:
         point: [list(span) for span in truth.contacts.intervals(point)] for point in truth.contacts.names
     }
     assert info["floor"] == pytest.approx(truth.source.floor)
-    assert page.progress[0]["text"] == "looking for contacts"
+    assert page.progress[0]["text"] == "detecting contacts"
 
 
 def test_cleanup_shows_its_figures_and_is_undone(page: FakePage, clips: Path) -> None:
@@ -169,7 +169,7 @@ def test_cleanup_shows_its_figures_and_is_undone(page: FakePage, clips: Path) ->
     np.testing.assert_allclose(page.frames(name, 0, 121)[1], truth.world().positions, atol=1e-5)
     measures = {each["name"]: each for each in done["measures"]}
     assert measures["slide_contact"]["value"] <= measures["slide_contact"]["against"]
-    assert done["motion"]["made_by"] == ["cleaned"]
+    assert done["motion"]["history"] == ["cleaned"]
     undone = page.do("undo", motion=name)
     assert undone["revision"] == before["revision"]
     beside = page.do("clean", motion=name, as_new=True)["motion"]
@@ -177,7 +177,7 @@ def test_cleanup_shows_its_figures_and_is_undone(page: FakePage, clips: Path) ->
     assert page.do("motion", motion=name)["undo"] == 0
     same = page.do("measure", motion=beside["motion"], against=name)["measures"]
     assert {each["name"] for each in same} == set(measures)
-    with pytest.raises(Failed, match="only a motion that was opened from a file has a sidecar"):
+    with pytest.raises(Failed, match="was not opened from a file, so it has no sidecar"):
         page.do("save_sidecar", motion=beside["motion"])
 
 
@@ -185,7 +185,7 @@ def test_a_motion_that_changed_meanwhile_is_not_overwritten(page: FakePage) -> N
     name = page.do("open", path="walk.bvh")["motion"]
     cleaning = page.send("clean", motion=name)
     page.do("set_labels", motion=name, labels=[])
-    with pytest.raises(Failed, match="the motion was changed while this was under way"):
+    with pytest.raises(Failed, match="the motion changed while this was running"):
         page.answer(cleaning)
 
 
@@ -201,7 +201,7 @@ def test_motions_are_exported_and_fetched(page: FakePage, server: Server, tmp_pa
     made = page.do("export", motions=names[:1], format="bvh", name="é")
     (tmp_path / "one.bvh").write_bytes(server.request("GET", made["url"])[2])
     assert len(marey.load(tmp_path / "one.bvh")) == 121
-    with pytest.raises(Failed, match="there is no motion to export"):
+    with pytest.raises(Failed, match="no motion to export"):
         page.do("export", motions=[], format="bvh", name="none")
     with pytest.raises(Failed, match="only .glb holds several"):
         page.do("export", motions=names, format="bvh", name="both")
@@ -231,14 +231,14 @@ def test_markers_are_shown_without_a_skeleton(page: FakePage, data_folder: Path,
     assert (info["kind"], tuple(info["joints"]), set(info["parents"])) == ("markers", truth.names, {-1})
     positions = page.frames(info["motion"], 0, min(64, len(truth)))[1]
     np.testing.assert_array_equal(np.isnan(positions[..., 0]), ~truth.valid[:64])
-    with pytest.raises(Failed, match="holds markers, not a skeleton's motion"):
+    with pytest.raises(Failed, match="contains markers; this needs a motion with a skeleton"):
         page.do("clean", motion=info["motion"])
 
 
 def test_closed_motions_are_gone(page: FakePage) -> None:
     name = page.do("open", path="walk.bvh")["motion"]
     page.do("close", motion=name)
-    with pytest.raises(Failed, match=f"no motion '{name}' is open"):
+    with pytest.raises(Failed, match=f"motion '{name}' is not open"):
         page.do("motion", motion=name)
 
 
@@ -268,7 +268,7 @@ def test_rotation_curves_do_not_jump_by_full_turns() -> None:
 
 
 def test_a_moved_motion_is_put_back(walk: marey.Motion) -> None:
-    placed = aligned(walk.moved((0.7, 1.0, -2.0)), 30, walk, 30)
+    placed = align_frames(walk.moved((0.7, 1.0, -2.0)), 30, walk, 30)
     back = walk.moved((0.7, 1.0, -2.0)).moved((placed.theta, placed.x, placed.z))
     np.testing.assert_allclose(back.travel, walk.travel, atol=1e-6)
     assert placed.distance < 1e-6
@@ -314,12 +314,12 @@ def test_what_is_made_from_a_glb_has_its_skin(server: Server, page: FakePage) ->
     assert session is not None
     motions = session.motions
     assert turn["skin"] == f"/skin/{session.id}/{turn['motion']}"
-    made = motions.add_made(motions.motion(turn["motion"])[2:9], turn["motion"])
-    again = motions.add_made(motions.motion(made), made)
+    made = motions.add_result(motions.motion(turn["motion"])[2:9], turn["motion"])
+    again = motions.add_result(motions.motion(made), made)
     assert session.info(again).skin == turn["skin"]
     assert server.request("GET", turn["skin"])[2][:4] == b"glTF"
     walk = page.do("open", path="walk.bvh")["motion"]
     assert session.info(walk).skin is None
-    assert session.info(motions.add_made(motions.motion(walk), turn["motion"], walk)).skin is None
+    assert session.info(motions.add_result(motions.motion(walk), turn["motion"], walk)).skin is None
     page.do("close", motion=turn["motion"])
     assert session.info(made).skin is None

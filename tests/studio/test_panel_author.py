@@ -18,7 +18,7 @@ import marey
 from marey.layer import GazeMap
 from marey.pmg import ParametricMotionGraph
 from marey.pmg.walker import sample_walks
-from marey.studio.panels.author import _connected
+from marey.studio.panels.author import _connection_note
 from tests.studio.client import Failed, FakePage, Server
 
 
@@ -48,7 +48,7 @@ def author(takes: Path, built: Path) -> Iterator[FakePage]:
         page.motions = motions  # type: ignore[attr-defined]
         page.server = server  # type: ignore[attr-defined]
         made = page.do("author_add", name="walk", motions=motions, mirror=True)
-        assert made["note"].startswith("'walk' is made of ")
+        assert made["note"].startswith("'walk' was built from ")
         yield page
     server.stop()
 
@@ -65,10 +65,10 @@ def test_a_node_is_made_of_clips_and_tells_its_ranges(author: FakePage) -> None:
     again = author.do("author_motion", node="walk", parameters=[-0.5], result=info["motion"])
     assert again["motion"] == info["motion"]
     assert again["revision"] > info["revision"]
-    assert again["made_by"] == ["made anew"]
+    assert again["history"] == ["updated"]
     again = author.do("author_motion", node="walk", parameters=[0.2], result=info["motion"])
-    assert (again["made_by"], again["undo"]) == (["made anew (2 times)"], 2)
-    again = author.do("author_motion", node="walk", parameters=[0.3], result=info["motion"], go_on=True)
+    assert (again["history"], again["undo"]) == (["updated (2 times)"], 2)
+    again = author.do("author_motion", node="walk", parameters=[0.3], result=info["motion"], merge_undo=True)
     assert again["undo"] == 2, "what a slider does in one move is undone as one"
 
 
@@ -87,21 +87,23 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     assert tried["stuck"] == 0
     low = author.do("author_try", source="walk", target="walk", good=0.8 * chart["best"][-1], bad=0.3)
     assert low["stuck"] > 0
-    advised = re.search(r"with turn .* degrees, have no way on .*: raise good to ([0-9.]+) cm", low["note"])
+    advised = re.search(
+        r"with turn .* degrees, have no transition .*: raise “Accept below” to ([0-9.]+) cm", low["note"]
+    )
     assert advised, low["note"]
     good = float(advised[1]) / 100.0
     assert author.do("author_try", source="walk", target="walk", good=good, bad=0.3)["stuck"] == 0
     for do in ("author_try", "author_connect"):
-        with pytest.raises(Failed, match="good must not be above bad, got 20 and 10 cm"):
+        with pytest.raises(Failed, match="must not exceed “Reject above”, got 20 and 10 cm"):
             author.do(do, source="walk", target="walk", good=0.2, bad=0.1)
-        with pytest.raises(Failed, match="must be distances above 0, got -1 and 10 cm"):
+        with pytest.raises(Failed, match="must be above 0, got -1 and 10 cm"):
             author.do(do, source="walk", target="walk", good=-0.01, bad=0.1)
-    with pytest.raises(Failed, match=r"^NoResult: \d+ of 12 motions of 'walk', with turn .*raise good to [0-9.]+ cm"):
+    with pytest.raises(Failed, match=r"^NoResult: \d+ of 12 motions of 'walk', with turn .*to [0-9.]+ cm"):
         author.do("author_connect", source="walk", target="walk", good=0.8 * chart["best"][-1], bad=0.3)
 
     made = author.do("author_connect", source="walk", target="walk", good=chart["good"], bad=chart["bad"])
     (edge,) = made["edges"]
-    assert made["note"] == "Made 'walk' → 'walk'."
+    assert made["note"] == "Connected 'walk' → 'walk'."
     assert not made["nodes"][0]["stuck"]
     assert 0.0 < edge["share"] <= 1.0
     assert edge["good"] == pytest.approx(chart["good"], rel=1e-4)
@@ -114,10 +116,10 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     loaded = ParametricMotionGraph.load(takes / "mine.json")
     assert list(loaded.edges) == [("walk", "walk")]
     assert loaded.name == author.do("author_show")["name"] == "mine"
-    with pytest.raises(Failed, match="is something else"):
+    with pytest.raises(Failed, match="is a different kind"):
         author.do("author_save", kind="character", name="other")
     assert author.do("author_show")["name"] == "mine"
-    with pytest.raises(Failed, match=r"mine.json is in the folder already; tick “Replace”"):
+    with pytest.raises(Failed, match=r"mine.json already exists; check “Overwrite”"):
         author.do("author_save", kind="character", name="mine")
     assert author.do("author_save", kind="character", name="mine", replace=True)["files"] == files
     assert [each["path"] for each in author.do("author_sources")["files"]] == ["hostile.json", "mine.json"]
@@ -132,11 +134,13 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
 
 def test_an_edge_of_a_part_says_what_the_whole_still_lacks() -> None:
     draft: Any = SimpleNamespace(graph=SimpleNamespace(edges={("some", "walk"): None}))
-    assert _connected(draft, "some", "walk", "walk") == (
-        "Made 'some' → 'walk', of the part of 'walk' that can; 'walk' itself still leads nowhere."
+    assert _connection_note(draft, "some", "walk", "walk") == (
+        "Connected 'some' → 'walk', the sub-range of 'walk' that can continue; 'walk' itself is still a dead end."
     )
     draft.graph.edges["walk", "run"] = None
-    assert _connected(draft, "some", "walk", "walk") == "Made 'some' → 'walk', of the part of 'walk' that can."
+    assert _connection_note(draft, "some", "walk", "walk") == (
+        "Connected 'some' → 'walk', the sub-range of 'walk' that can continue."
+    )
 
 
 def test_parts_are_added_and_taken_away(author: FakePage) -> None:
@@ -144,12 +148,12 @@ def test_parts_are_added_and_taken_away(author: FakePage) -> None:
     made = author.do("author_part", name="left", of="walk", low=[0.0], high=[9.0])
     assert made["nodes"][1]["of"] == "walk"
     assert made["nodes"][1]["ranges"][0]["high"] == before["nodes"][0]["ranges"][0]["high"]
-    with pytest.raises(Failed, match="there is a node 'left' already"):
+    with pytest.raises(Failed, match="a node named 'left' already exists"):
         author.do("author_part", name="left", of="walk", low=[0.0], high=[1.0])
-    with pytest.raises(Failed, match="have not been compared yet"):
+    with pytest.raises(Failed, match="have no computed transitions"):
         author.do("author_connect", source="left", target="walk", good=0.1, bad=0.2)
     stuck = author.do("drive_list")["stuck"]
-    assert stuck.startswith("no way goes on for ever from ")
+    assert stuck.startswith("dead end: ")
     assert "'left'" in stuck
     assert author.do("author_remove", name="left") == before
 
@@ -157,25 +161,29 @@ def test_parts_are_added_and_taken_away(author: FakePage) -> None:
 @pytest.mark.parametrize(
     ("do", "fields", "message"),
     [
-        ("author_add", {"name": "x", "motions": []}, "made of 1 to 200 motions, got 0"),
+        ("author_add", {"name": "x", "motions": []}, "expected 1 to 200 clips for a node, got 0"),
         ("author_add", {"name": "../x", "motions": ["m1"]}, "expected a name of letters"),
-        ("author_add", {"name": "walk", "motions": ["m1"]}, "there is a node 'walk' already"),
-        ("author_recipe", {"recipe": "wlking"}, "no recipe 'wlking' comes with marey"),
+        ("author_add", {"name": "walk", "motions": ["m1"]}, "a node named 'walk' already exists"),
+        ("author_recipe", {"recipe": "wlking"}, "no built-in character 'wlking'"),
         ("author_recipe", {"recipe": "walking", "nodes": ["fly"]}, "has no node 'fly'; it has walk"),
         ("author_compare", {"source": "walk", "target": "fly"}, "no node 'fly'"),
         ("author_compare", {"source": "walk", "target": "walk", "n_source": 1}, "expected 2 to 1000 samples"),
-        ("author_part", {"name": "p", "of": "walk", "low": [0.0, 1.0], "high": [1.0]}, "has 1 parameters, got 2 and 1"),
-        ("author_disconnect", {"source": "walk", "target": "fly"}, "there is no edge from 'walk' to 'fly'"),
+        (
+            "author_part",
+            {"name": "p", "of": "walk", "low": [0.0, 1.0], "high": [1.0]},
+            "has 1 parameters, got 2 minima and 1 maxima",
+        ),
+        ("author_disconnect", {"source": "walk", "target": "fly"}, "no edge from 'walk' to 'fly'"),
         ("author_walk", {"seconds": 1e6}, "expected 1 to 600 s"),
         ("author_save", {"kind": "character", "name": "a/b"}, "expected a name of letters"),
-        ("author_save", {"kind": "character", "name": "other"}, "other.json is in the folder already and is something"),
+        ("author_save", {"kind": "character", "name": "other"}, "other.json already exists and is a different kind"),
         ("author_load", {"path": "../c.json"}, "expected a path within the folder"),
-        ("author_load", {"path": "link.json"}, "is not in the opened folder"),
-        ("author_load", {"path": "hostile.json"}, "is not in the opened folder"),
-        ("author_load", {"path": "other.json"}, "is no character"),
+        ("author_load", {"path": "link.json"}, "is outside the open folder"),
+        ("author_load", {"path": "hostile.json"}, "is outside the open folder"),
+        ("author_load", {"path": "other.json"}, "is not a character"),
         ("author_load", {"path": "none.json"}, "no such file"),
-        ("author_gaze", {"path": "hostile.json"}, "is no gaze map"),
-        ("author_gaze_remove", {"example": 0}, "the first, which looks ahead, stays"),
+        ("author_gaze", {"path": "hostile.json"}, "is not a gaze map"),
+        ("author_gaze_remove", {"example": 0}, "the first, which looks straight ahead, cannot be removed"),
     ],
 )
 def test_what_does_not_fit_is_refused(author: FakePage, do: str, fields: dict[str, object], message: str) -> None:
@@ -207,7 +215,7 @@ def test_examples_of_a_gaze_map_come_and_go(author: FakePage, takes: Path) -> No
     beyond = author.do("author_gaze_aim", yaw=3.0, pitch=1.0, motion=walk["motion"], result=looked["motion"]["motion"])
     assert beyond["motion"]["motion"] == looked["motion"]["motion"]
     assert beyond["note"].endswith(".")
-    with pytest.raises(Failed, match="or mark on the timeline where the look lies"):
+    with pytest.raises(Failed, match="or mark the look on the timeline"):
         author.do("author_gaze_add", motion=walk["motion"], yaw=0.5, pitch=0.0)
 
 

@@ -13,8 +13,8 @@ import pytest
 import marey
 from marey.errors import NoResult
 from marey.samples import sample
-from marey.studio.panels.blend_work import _pooled
-from marey.studio.panels.page_words import in_page_words, page_words
+from marey.studio.panels.blend_work import _pool
+from marey.studio.panels.ui_wording import reword, reword_errors
 from tests.studio.client import Failed, FakePage, Server
 
 
@@ -79,7 +79,7 @@ def test_study_shows_grid_and_paths(page: FakePage, pair: list[str], folder: Pat
 def test_methods_blend(page: FakePage, pair: list[str], method: str) -> None:
     made = page.do("blend", motions=pair, method=method, weights=[1, 1])["motion"]
     assert made["n_frames"] > 20
-    assert made["made_by"] == ["from slow", "from fast"]
+    assert made["history"] == ["from slow", "from fast"]
     _, positions, _ = page.frames(made["motion"], 0, 2)
     assert np.isfinite(positions).all()
     page.do("close", motion=made["motion"])
@@ -99,11 +99,11 @@ def test_result_is_what_the_library_makes(page: FakePage, pair: list[str], folde
     assert again["undo"] == 1
     # One move of a slider is one step, however many blends it takes.
     for weights in ([0.7, 0.3], [0.6, 0.4]):
-        again = page.do("blend", motions=pair, weights=weights, result=made["motion"], go_on=True)["motion"]
+        again = page.do("blend", motions=pair, weights=weights, result=made["motion"], merge_undo=True)["motion"]
     assert again["undo"] == 1
     back = page.do("undo", motion=made["motion"])
     assert (back["undo"], back["name"]) == (0, made["name"])
-    again = page.do("blend", motions=pair, weights=[0.5, 0.5], result=made["motion"], go_on=True)["motion"]
+    again = page.do("blend", motions=pair, weights=[0.5, 0.5], result=made["motion"], merge_undo=True)["motion"]
     assert again["undo"] == 1, "what was gone back to stays"
     page.do("close", motion=made["motion"])
     new = page.do("blend", motions=pair, result=made["motion"])["motion"]
@@ -132,7 +132,7 @@ def test_transitions(page: FakePage, pair: list[str]) -> None:
     assert given["motion"]["n_frames"] == best["motion"]["n_frames"]
     linear = page.do("blend_transition", motions=pair, method="linear", length=0.6)
     assert linear["motion"]["n_frames"] > 30
-    with pytest.raises(Failed, match="by our method or linearly"):
+    with pytest.raises(Failed, match="support the synchronized and linear methods"):
         page.do("blend_transition", motions=pair, method="cubic")
 
 
@@ -162,7 +162,7 @@ def test_another_skeleton_is_told_and_fitted(page: FakePage, pair: list[str]) ->
     tall = page.do("open", path="tall.bvh")["motion"]
     found = page.do("blend_study", motions=[pair[0], tall])
     assert (found["grid"], found["misfits"]) == (None, [1])
-    with pytest.raises(Failed, match="different proportions.*; the panel Blend can fit one to the other$"):
+    with pytest.raises(Failed, match="different proportions.*; the Blend panel can retarget one to the other$"):
         page.do("blend", motions=[pair[0], tall])
     made = page.do("blend_fit", motion=tall, to=pair[0])["motion"]
     assert made["name"] == "tall as slow"
@@ -171,13 +171,13 @@ def test_another_skeleton_is_told_and_fitted(page: FakePage, pair: list[str]) ->
 
 def test_a_rest_pose_is_left_out_and_the_sidecar_still_fits(page: FakePage, pair: list[str], folder: Path) -> None:
     opened = page.do("open", path="rest.bvh")
-    assert "its first frame is a rest pose" in opened["warnings"][-1]
+    assert "frame 0 is a rest pose" in opened["warnings"][-1]
     assert page.do("blend_study", motions=[opened["motion"], pair[0]])["rests"] == [0]
     before = marey.load(folder / "rest.bvh")
-    left = page.do("blend_leave_rest", motion=opened["motion"])
+    left = page.do("blend_trim_rest", motion=opened["motion"])
     assert (left["n_frames"], left["undo"], left["unsaved"]) == (opened["n_frames"] - 1, 1, False)
-    with pytest.raises(Failed, match="does not begin with a rest pose"):
-        page.do("blend_leave_rest", motion=opened["motion"])
+    with pytest.raises(Failed, match="does not start with a rest pose"):
+        page.do("blend_trim_rest", motion=opened["motion"])
     labels = [*left["labels"], {"name": "step", "start": 4, "stop": 9}]
     assert page.do("set_labels", motion=opened["motion"], labels=labels)["unsaved"]
     assert not page.do("save_sidecar", motion=opened["motion"])["motion"]["unsaved"]
@@ -189,37 +189,35 @@ def test_a_rest_pose_is_left_out_and_the_sidecar_still_fits(page: FakePage, pair
 
 
 def test_remedies_are_those_of_the_page() -> None:
-    told = in_page_words(
-        "they are apart; take other motions, crop them by hand, or use force=True or --force all the same"
-    )
-    assert told == "they are apart; take others, or tick “Even if unlike”"
-    with pytest.raises(NoResult, match="mark on the timeline"), page_words():
+    told = reword("they are apart; take other motions, crop them by hand, or use force=True or --force all the same")
+    assert told == "they are apart; choose other clips, or check “Blend even if very different”"
+    with pytest.raises(NoResult, match="mark the look on the timeline"), reword_errors():
         raise NoResult("no rest, or say with start and stop where the look lies")
 
 
 def test_errors_are_one_sentence(page: FakePage, opened: dict[str, str], pair: list[str]) -> None:
     three = [*pair, opened["left"]]
     for fields, text in (
-        ({"motions": pair[:1]}, "takes 2 to 16 motions, got 1"),
-        ({"motions": three, "method": "discrete"}, "blends two motions, got 3"),
+        ({"motions": pair[:1]}, "expected 2 to 16 motions to blend, got 1"),
+        ({"motions": three, "method": "discrete"}, "needs two motions, got 3"),
         ({"motions": pair, "weights": [1, 2, 3]}, "expected 2 weights"),
         ({"motions": pair, "weights": [0, 0]}, "sum above 0"),
         ({"motions": pair, "curves": [[[0, 1]]]}, "expected 2 curves"),
-        ({"motions": pair, "curves": [[[0, 1]], [[0.5, 1], [0.2, 0]]]}, "in order"),
-        ({"motions": [pair[0], "m99"]}, "no motion 'm99'"),
+        ({"motions": pair, "curves": [[[0, 1]], [[0.5, 1], [0.2, 0]]]}, "increasing times"),
+        ({"motions": [pair[0], "m99"]}, "motion 'm99' is not open"),
     ):
         with pytest.raises(Failed, match=text):
             page.do("blend", **fields)
-    with pytest.raises(Failed, match="from 1 to 1, got 2"):
+    with pytest.raises(Failed, match="1 to 1, got 2"):
         page.do("blend_study", motions=pair, other=2)
-    with pytest.raises(Failed, match="on two motions, got 3"):
+    with pytest.raises(Failed, match="needs two motions, got 3"):
         page.do("blend_statistics", motions=three)
 
 
 def test_long_grids_are_drawn_by_means() -> None:
     values = np.random.default_rng(0).random((725, 40))
-    small = _pooled(values)
+    small = _pool(values)
     assert small.shape == (360, 40)
     first, last = values[:2].mean(axis=0), values[359 * 725 // 360 :].mean(axis=0)
     assert np.allclose(small[[0, -1]], [first, last])
-    assert np.array_equal(_pooled(values[:300]), values[:300])
+    assert np.array_equal(_pool(values[:300]), values[:300])

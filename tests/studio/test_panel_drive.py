@@ -25,19 +25,13 @@ from marey.maths import quat, rigid2d
 from marey.pmg import GaitSpace, ParametricMotionGraph
 from marey.pmg.walker import sample_walks
 from marey.studio.jobs import Cancelled
-from marey.studio.kept import Kept
 from marey.studio.live import Live
 from marey.studio.motions import Motions
 from marey.studio.outbox import Outbox
+from marey.studio.panel_state import PanelState
 from marey.studio.panels import author_work, drive
 from marey.studio.panels.author_state import Draft
-from marey.studio.panels.drive_fine import Fine
-from marey.studio.panels.drive_messages import DriveWish, StartDrive
-from marey.studio.panels.drive_models import Models, size_of
-from marey.studio.panels.drive_response import Record, ResponseClock
-from marey.studio.panels.drive_source import DriveSource
-from marey.studio.panels.drive_steering import Steering
-from marey.studio.panels.drive_ways import (
+from marey.studio.panels.drive_controllers import (
     CharacterDriver,
     Driver,
     GraphDriver,
@@ -46,6 +40,12 @@ from marey.studio.panels.drive_ways import (
     make_data,
     make_tree,
 )
+from marey.studio.panels.drive_interpolation import InterpolatedStream
+from marey.studio.panels.drive_messages import DriveRequest, StartDrive
+from marey.studio.panels.drive_models import Models, size_of
+from marey.studio.panels.drive_response import Record, ResponseClock
+from marey.studio.panels.drive_source import DriveSource
+from marey.studio.panels.drive_steering import Steering
 from marey.studio.session import Session
 from tests.studio.client import Failed, FakePage, Server, unpack
 
@@ -84,16 +84,16 @@ def test_each_way_turns_where_it_is_told_to_and_shows_its_reach(
     record = Record()
     source = DriveSource(drivers[way](), record)
     source.frame()
-    wanted = float(source.stood.place[0]) + math.pi / 2
-    source.wish(DriveWish(direction=wanted))
+    wanted = float(source.body_state.place[0]) + math.pi / 2
+    source.request(DriveRequest(direction=wanted))
     reaches: list[tuple[Any, Any]] = []
     for _ in range(480):
-        told = source.frame().told
+        told = source.frame().info
         assert told is not None
         if "reach" in told:
             reaches.append((told["place"], told["reach"]))
         json.dumps(told, allow_nan=False)
-    assert abs(math.remainder(source.stood.place[0] - wanted, 2 * math.pi)) < math.radians(25.0)
+    assert abs(math.remainder(source.body_state.place[0] - wanted, 2 * math.pi)) < math.radians(25.0)
     assert len(record.answers) == 1
     assert 0.1 < record.answers[0] < 6.0
     assert record.seconds == pytest.approx(481 / 60)
@@ -108,15 +108,15 @@ def test_a_new_way_begins_where_the_figure_stands(
     drivers: dict[str, Callable[[], Driver]], first: str, then: str
 ) -> None:
     before = DriveSource(drivers[first](), Record())
-    before.wish(DriveWish(direction=1.0))
+    before.request(DriveRequest(direction=1.0))
     for _ in range(101):
         shown = before.frame()
     after = DriveSource(drivers[then](), Record())
-    after.go_on_from(before.stood)
+    after.continue_from(before.body_state)
     begun = after.frame()
     np.testing.assert_allclose(begun.positions, shown.positions, atol=1e-6)
-    with pytest.raises(InvalidValue, match="plays already"):
-        after.go_on_from(before.stood)
+    with pytest.raises(InvalidValue, match="already playing"):
+        after.continue_from(before.body_state)
     last = begun.positions
     for _ in range(30):
         now = after.frame().positions
@@ -130,10 +130,10 @@ def test_frames_are_the_streams_own_moved_as_one(drivers: dict[str, Callable[[],
     for _ in range(40):
         before.frame()
     source = DriveSource(drivers["tree"](), Record())
-    source.go_on_from(before.stood)
+    source.continue_from(before.body_state)
     own = drivers["tree"]().stream
     frames = [(source.frame(), own.frame(), source.frame()) for _ in range(60)]
-    move = rigid2d.between(_place(frames[0][1]), before.stood.place)
+    move = rigid2d.between(_place(frames[0][1]), before.body_state.place)
     world = frames[-1][1].world()
     np.testing.assert_allclose(frames[-1][0].positions, rigid2d.apply(move, world.positions[0]), atol=1e-3)
 
@@ -148,23 +148,23 @@ def _place(frame: Motion) -> Any:
 def test_a_point_is_gone_to(drivers: dict[str, Callable[[], Driver]], way: str) -> None:
     record = Record()
     source = DriveSource(drivers[way](), record)
-    place = source.stood.place
-    source.wish(DriveWish(point=(float(place[1]) + 1.5, float(place[2]) + 2.5)))
+    place = source.body_state.place
+    source.request(DriveRequest(point=(float(place[1]) + 1.5, float(place[2]) + 2.5)))
     for _ in range(1800):
-        told = source.frame().told
+        told = source.frame().info
         assert told is not None
         if told["reached"] is not None:
             break
     assert told["reached"] == pytest.approx(record.seconds)
-    assert math.dist(source.stood.place[1:], place[1:] + [1.5, 2.5]) < 0.3
-    source.wish(DriveWish(direction=0.0))
-    assert (source.frame().told or {})["reached"] is None, "it is told until something else is wished"
+    assert math.dist(source.body_state.place[1:], place[1:] + [1.5, 2.5]) < 0.3
+    source.request(DriveRequest(direction=0.0))
+    assert (source.frame().info or {})["reached"] is None, "it is told until something else is wished"
 
 
 def test_what_was_driven_can_be_kept(drivers: dict[str, Callable[[], Driver]]) -> None:
     source = DriveSource(drivers["matching"](), Record())
     shown = [source.frame() for _ in range(20)]
-    kept = source.keep(0.25)
+    kept = source.cut_last(0.25)
     assert (len(kept), kept.fps) == (15, 60.0)
     np.testing.assert_allclose(kept.world().positions, [each.positions for each in shown[-15:]], atol=1e-9)
     assert np.abs(quat.angle_between(kept.world().rotations, [each.rotations for each in shown[-15:]])).max() < 1e-6
@@ -174,7 +174,9 @@ def test_what_was_driven_can_be_kept(drivers: dict[str, Callable[[], Driver]]) -
 def test_few_frames_per_second_are_shown_as_sixty_or_more(walks: list[Motion], fps: float, times: int) -> None:
     walk = walks[0].at(np.arange(12) / fps)
     walk = replace(walk, fps=fps)
-    fine = Fine(cast("Stream", SimpleNamespace(fps=fps, frame=iter([walk[k : k + 1] for k in range(12)]).__next__)))
+    fine = InterpolatedStream(
+        cast("Stream", SimpleNamespace(fps=fps, frame=iter([walk[k : k + 1] for k in range(12)]).__next__))
+    )
     assert (fine.times, fine.fps) == (times, fps * times)
     poses = [fine.pose() for _ in range(10 * times + 1)]
     np.testing.assert_array_equal([pose.root for pose in poses[::times]], walk.root_positions[:11])
@@ -188,29 +190,29 @@ def test_few_frames_per_second_are_shown_as_sixty_or_more(walks: list[Motion], f
 def test_answers_are_timed_as_they_are_defined() -> None:
     record = Record()
     clock = ResponseClock(100.0, record)
-    clock.ask(1.0, 0.0)
+    clock.request(1.0, 0.0)
     for k in range(100):  # it faces there from the 60th frame on
         clock.step(0.0 if k < 59 else 1.0 + math.radians(14.0))
     assert record.answers == [pytest.approx(0.59)]
-    clock.ask(1.05, 1.0)
+    clock.request(1.05, 1.0)
     assert clock.waiting is None, "hardly another wish"
-    clock.ask(-1.0, 1.0)
+    clock.request(-1.0, 1.0)
     for _ in range(50):
         clock.step(1.0)
     assert clock.waiting == pytest.approx(0.5)
-    clock.ask(2.5, 1.0)
+    clock.request(2.5, 1.0)
     assert record.unanswered == 1, "given up for another"
     for _ in range(801):
         clock.step(0.0)
     assert (record.unanswered, clock.waiting) == (2, None)
-    told = record.told("tree")
+    told = record.summarize("tree")
     assert (told.answered, told.unanswered, told.median, told.slowest) == (1, 2, *[pytest.approx(0.59)] * 2)
 
 
 def _sweep(clock: ResponseClock, *directions: float, frames: int) -> None:
     """One wish after the other, each for some frames of a figure that faces 0."""
     for direction in directions:
-        clock.ask(direction, 0.0)
+        clock.request(direction, 0.0)
         for _ in range(frames):
             clock.step(0.0)
 
@@ -229,18 +231,18 @@ def test_a_sweep_of_wishes_is_one_turn() -> None:
     _sweep(clock, -1.0, frames=50)
     _sweep(clock, *np.linspace(-1.2, -2.0, 9), frames=5)
     assert record.unanswered == 1, "what had lasted was given up, what the hand passed was not"
-    clock.ask(0.1, 0.0)
+    clock.request(0.1, 0.0)
     assert record.unanswered == 1
     assert clock.waiting is None, "it faces there already"
 
 
 def test_wishes_that_are_over_are_taken_back(character: ParametricMotionGraph) -> None:
     driver = CharacterDriver(character, "free")
-    driver.ask({"direction": 1.0, "node": "fly", "speed": 1.2, "values": {"turn": 1.0, "height": 1.0}})
+    driver.request({"direction": 1.0, "node": "fly", "speed": 1.2, "values": {"turn": 1.0, "height": 1.0}})
     wish = driver._steering._follow.wish
     assert (wish["direction"], wish["node"], wish["turn"]) == (1.0, None, 1.0)
     assert not {"speed", "height"} & set(wish), "what only another character knows is no wish for this one"
-    driver.ask({"node": "walk"})
+    driver.request({"node": "walk"})
     wish = driver._steering._follow.wish
     assert (wish["direction"], wish["node"], wish["turn"]) == (None, "walk", None)
 
@@ -266,11 +268,11 @@ def test_the_floor_is_at_0_whatever_the_drivers_is(drivers: dict[str, Callable[[
     expected = DriveSource(plain, Record()).frame().positions - [0.0, 0.3, 0.0]
     np.testing.assert_allclose(source.frame().positions, expected, atol=1e-12)
     asked: list[Any] = []
-    setattr(raised, "ask", asked.append)  # noqa: B010
-    source.wish(DriveWish(target=(0.0, 1.0, 0.0)))
+    setattr(raised, "request", asked.append)  # noqa: B010
+    source.request(DriveRequest(target=(0.0, 1.0, 0.0)))
     assert asked[0]["point"][1] == pytest.approx(1.3)
     source.frame()
-    assert source.keep(1.0).source.floor == 0.0
+    assert source.cut_last(1.0).source.floor == 0.0
 
 
 def test_a_direction_table_goes_as_fast_as_it_is_told() -> None:
@@ -280,7 +282,7 @@ def test_a_direction_table_goes_as_fast_as_it_is_told() -> None:
     assert driver.speed == pytest.approx((0.75, 1.5))
     gone = []
     for speed in driver.speed:
-        driver.ask({"direction": 0.0, "speed": speed})
+        driver.request({"direction": 0.0, "speed": speed})
         end = time.monotonic() + 60.0
         while driver.raw._wish["speed"] != speed and time.monotonic() < end:
             time.sleep(0.01)  # its table is made beside what plays
@@ -320,10 +322,10 @@ def test_nodes_that_can_do_what_is_wished_are_taken() -> None:
 
 def test_what_cannot_play_yet_says_why(character: ParametricMotionGraph, tmp_path: Path) -> None:
     half = ParametricMotionGraph("half")
-    assert drive._draft(Draft(half, tmp_path, {})) == ("", "")
+    assert drive._describe_draft(Draft(half, tmp_path, {})) == ("", "")
     half.add("walk", character.node("walk").space)
-    assert drive._draft(Draft(half, tmp_path, {})) == ("half", "no way goes on for ever from 'walk'")
-    assert drive._draft(Draft(character, tmp_path, {})) == ("walker", "")
+    assert drive._describe_draft(Draft(half, tmp_path, {})) == ("half", "dead end: 'walk'")
+    assert drive._describe_draft(Draft(character, tmp_path, {})) == ("walker", "")
 
 
 def test_what_is_kept_counts_as_open_motion(
@@ -331,16 +333,16 @@ def test_what_is_kept_counts_as_open_motion(
 ) -> None:
     source = DriveSource(drivers["tree"](), Record())
     n_joints = len(source.joints)
-    assert source.most_bytes >= 60 * 30 * 8 * (3 + 7 * n_joints), "a minute of root, rotations and bones"
+    assert source.max_bytes >= 60 * 30 * 8 * (3 + 7 * n_joints), "a minute of root, rotations and bones"
     motions = Motions()
-    monkeypatch.setattr("marey.studio.motions.MOST_BYTES", source.most_bytes + 1_000)
-    motions.hold("driven", source.most_bytes)
+    monkeypatch.setattr("marey.studio.motions.MAX_BYTES", source.max_bytes + 1_000)
+    motions.reserve("driven", source.max_bytes)
     with pytest.raises(InvalidValue, match="close some"):
-        motions.add_made(walks[0])
+        motions.add_result(walks[0])
     with pytest.raises(InvalidValue, match="close some"):
-        motions.hold("drive models", 2_000)
-    motions.hold("driven", 0)
-    motions.add_made(walks[0])
+        motions.reserve("drive models", 2_000)
+    motions.reserve("driven", 0)
+    motions.add_result(walks[0])
 
 
 def test_models_that_were_not_used_for_longest_go_first(monkeypatch: pytest.MonkeyPatch, walks: list[Motion]) -> None:
@@ -348,7 +350,7 @@ def test_models_that_were_not_used_for_longest_go_first(monkeypatch: pytest.Monk
     one = size_of(walks[0])
     assert one >= sum(each.nbytes for each in arrays)
     assert size_of({"a": [walks[0], walks[0]]}) == one, "each array once"
-    monkeypatch.setattr("marey.studio.panels.drive_models.MOST_BYTES", 250)
+    monkeypatch.setattr("marey.studio.panels.drive_models.MAX_BYTES", 250)
     held: list[int] = []
     models = Models(held.append)
     for name in "abc":
@@ -362,7 +364,7 @@ def test_models_that_were_not_used_for_longest_go_first(monkeypatch: pytest.Monk
 
 
 def test_models_that_are_refused_drive_no_other_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marey.studio.panels.drive_models.MOST_BYTES", 250)
+    monkeypatch.setattr("marey.studio.panels.drive_models.MAX_BYTES", 250)
 
     def hold(size: int) -> None:
         if size > 300:
@@ -379,19 +381,19 @@ def test_a_start_that_fails_leaves_the_account_as_it_was(
     monkeypatch: pytest.MonkeyPatch, drivers: dict[str, Callable[[], Driver]]
 ) -> None:
     async def scene() -> None:
-        monkeypatch.setattr(drive, "_driver", AsyncMock(return_value=drivers["tree"]()))
+        monkeypatch.setattr(drive, "_make_driver", AsyncMock(return_value=drivers["tree"]()))
         motions, live = Motions(), Live(Outbox(), lambda event: None)
-        session = SimpleNamespace(motions=motions, live=live, kept=Kept())
+        session = SimpleNamespace(motions=motions, live=live, state=PanelState())
         await drive.start_drive(cast("Session", session), StartDrive("tree"))
-        before = motions._beside["driven"]
-        source = session.kept["drive"].source
-        assert before == source.most_bytes
-        monkeypatch.setattr(source, "most_bytes", before - 1)  # another would be larger
-        motions.hold("driven", before - 1)
-        monkeypatch.setattr(live, "turn", lambda: -1)
-        with pytest.raises(Cancelled, match="something else"):
+        before = motions._reserved["driven"]
+        source = session.state["drive"].source
+        assert before == source.max_bytes
+        monkeypatch.setattr(source, "max_bytes", before - 1)  # another would be larger
+        motions.reserve("driven", before - 1)
+        monkeypatch.setattr(live, "take_ticket", lambda: -1)
+        with pytest.raises(Cancelled, match="another stream was started"):
             await drive.start_drive(cast("Session", session), StartDrive("tree"))
-        assert (motions._beside["driven"], session.kept["drive"].source) == (before - 1, source)
+        assert (motions._reserved["driven"], session.state["drive"].source) == (before - 1, source)
         live.stop()
 
     asyncio.run(scene())
@@ -400,17 +402,17 @@ def test_a_start_that_fails_leaves_the_account_as_it_was(
 def test_a_start_that_comes_too_late_ends_nothing(drivers: dict[str, Callable[[], Driver]]) -> None:
     async def scene() -> None:
         live = Live(Outbox(), lambda event: None)
-        late = live.turn()
-        newer = live.turn()
+        late = live.take_ticket()
+        newer = live.take_ticket()
         source = DriveSource(drivers["tree"](), Record())
         stream = live.start(source, 30.0, newer).stream
-        with pytest.raises(Cancelled, match="something else"):
+        with pytest.raises(Cancelled, match="another stream was started"):
             live.start(source, 30.0, late)
         task = live._task
         live.stop(stream - 1)
         assert task is not None
         assert live._task is task, "another's stream goes on"
-        waiting = live.turn()
+        waiting = live.take_ticket()
         live.stop(stream)
         assert task.cancelling()
         live.stop()
@@ -460,7 +462,7 @@ def test_a_saved_character_is_driven_and_another_way_goes_on(page: FakePage) -> 
     started = page.do("drive_start", way="character", source="file", name="walker.json")
     assert [node["name"] for node in started["nodes"]] == ["walk"]
     assert (started["speed"], started["delay"], started["started"]["rate"]) == (None, pytest.approx(1 / 60), 60.0)
-    page.do("drive_wish", direction=1.5)
+    page.do("drive_request", direction=1.5)
     frames = _live(page, started["started"]["stream"], 12)
     assert "reach" in frames[0][1] or any("reach" in told for _, told in frames)
     assert frames[-1][1]["doing"] == "walk"
@@ -472,7 +474,7 @@ def test_a_saved_character_is_driven_and_another_way_goes_on(page: FakePage) -> 
     ((begun, told),) = _live(page, other["started"]["stream"], 1)
     assert math.dist(told["place"][1:], last["place"][1:]) < 1.0
     assert abs(begun[:, 1]).max() < 2.5
-    page.do("drive_wish", point=[1.0, 1.0])
+    page.do("drive_request", point=[1.0, 1.0])
     _live(page, other["started"]["stream"], 5)
     ways = {each["way"]: each for each in page.do("drive_figures")["ways"]}
     assert set(ways) == {"character", "tree"}
@@ -486,12 +488,12 @@ def test_a_saved_character_is_driven_and_another_way_goes_on(page: FakePage) -> 
     ("do", "fields", "message"),
     [
         ("drive_start", {"way": "fly"}, "expected 'character' or 'graph' or 'matching' or 'tree'"),
-        ("drive_start", {"way": "character", "name": "wlking"}, "no recipe 'wlking' comes with marey"),
+        ("drive_start", {"way": "character", "name": "wlking"}, "no built-in character 'wlking'"),
         ("drive_start", {"way": "character", "source": "file", "name": "../x.json"}, "expected a path within"),
         ("drive_start", {"way": "character", "source": "draft"}, "has no nodes yet"),
-        ("drive_start", {"way": "tree", "motions": ["m99"]}, "no motion 'm99' is open"),
-        ("drive_keep", {"seconds": 1e9}, "up to 60 s are kept"),
-        ("drive_wish", {"direction": "left"}, "expected a finite number"),
+        ("drive_start", {"way": "tree", "motions": ["m99"]}, "motion 'm99' is not open"),
+        ("drive_keep", {"seconds": 1e9}, "expected up to 60 s to save"),
+        ("drive_request", {"direction": "left"}, "expected a finite number"),
     ],
 )
 def test_what_cannot_be_driven_is_refused(page: FakePage, do: str, fields: dict[str, Any], message: str) -> None:

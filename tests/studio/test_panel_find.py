@@ -16,8 +16,8 @@ from marey.find import MatchWeb
 from marey.maths import rigid2d
 from marey.parametric import ParametricMotion, position
 from marey.samples import sample
-from marey.studio.panels import find_belongs
-from marey.studio.panels.aim_made import motion_from, parts_of
+from marey.studio.panels import find_origins
+from marey.studio.panels.motion_parts import from_parts, to_parts
 from tests.find_medleys import KICK, kick_space, kick_web, kicks, takes
 from tests.studio.client import Failed, FakePage, Server
 
@@ -54,9 +54,9 @@ def test_a_web_has_all_files_of_one_figure_and_says_what_it_left_out(found: tupl
     web = found[1]["web"]
     assert sorted(web["clips"]) == ["deep/take1.npz", "take0.npz"]
     assert (web["frames"], web["fps"]) == (sum(map(len, takes())), 30.0)
-    assert [line.split(":")[0] for line in web["left_out"]] == ["linked.bvh", "broken.bvh", "small.npz"]
-    assert "is not in the opened folder" in web["left_out"][0]
-    assert "bone offsets differ" in web["left_out"][2]
+    assert [line.split(":")[0] for line in web["skipped"]] == ["linked.bvh", "broken.bvh", "small.npz"]
+    assert "is outside the open folder" in web["skipped"][0]
+    assert "bone offsets differ" in web["skipped"][2]
 
 
 def test_thresholds_are_offered_as_the_library_has_them(found: tuple[FakePage, dict[str, Any]]) -> None:
@@ -128,7 +128,7 @@ def test_what_was_compared_at_a_lower_rate_is_opened_and_aimed_at_its_own(
         page.do("clean", motion=motion)
         info, note, _ = opened(1)
         assert info["fps"] == 15.0
-        assert note == "take0 is gone or has changed since it was compared: this is as it was, at 15 Hz."
+        assert note == "take0 is missing or has changed since it was indexed; the indexed version at 15 Hz is used."
         assert page.do("aim_make", search=search, feature=FEATURE, samples=50)["notes"][0] == note
         # Another web leaves what is aimed alone.
         page.do("find_build", like=motion, motions=[motion], rate=15.0)
@@ -187,7 +187,7 @@ def test_a_space_of_whole_motions_has_no_place(found: tuple[FakePage, dict[str, 
     space = page.do("aim_make", search=made["done"]["search"], feature="duration", samples=50)
     assert (space["points"], space["first"]["point"], space["first"]["moment"]) == ([], None, None)
     assert space["first"]["errors"].keys() == {"s"}
-    with pytest.raises(Failed, match="this space is asked by duration, not by a point"):
+    with pytest.raises(Failed, match="this motion is controlled by duration, not by a point"):
         page.do("aim", point=[0.0, 1.0, 0.0])
     with pytest.raises(Failed, match="either a target or a point"):
         page.do("aim")
@@ -201,7 +201,7 @@ def test_a_changed_motion_is_sought_as_one_from_outside(found: tuple[FakePage, d
     again = page.do("find_search", motion=cut["motion"], start=0, stop=cut["n_frames"], threshold=0.07)
     # The clip that it was cut from is a match like any other.
     assert again["count"] == made["done"]["count"] + 1
-    with pytest.raises(Failed, match="these matches are no longer there; search again"):
+    with pytest.raises(Failed, match="these matches are out of date; search again"):
         page.do("find_matches", search=made["done"]["search"], first=0, count=1)
     made["done"] = page.do("find_search", **made["query"], threshold=0.07)
     page.do("close", motion=cut["motion"])
@@ -210,12 +210,12 @@ def test_a_changed_motion_is_sought_as_one_from_outside(found: tuple[FakePage, d
 @pytest.mark.parametrize(
     ("do", "fields", "told"),
     [
-        ("find_build", {"folder": True, "rate": 5.0}, "frames are compared at 10 per second or more, got 5"),
-        ("find_search", {"start": 5, "stop": 5, "threshold": 0.1}, "expected a stretch within frames 0 to"),
-        ("find_search", {"start": 0, "stop": 10**6, "threshold": 0.1}, "expected a stretch within frames 0 to"),
+        ("find_build", {"folder": True, "rate": 5.0}, "expected a rate of at least 10 Hz, got 5"),
+        ("find_search", {"start": 5, "stop": 5, "threshold": 0.1}, "expected a range within frames 0 to"),
+        ("find_search", {"start": 0, "stop": 10**6, "threshold": 0.1}, "expected a range within frames 0 to"),
         ("find_search", {"start": 0, "stop": 2, "threshold": 0.1}, "frames"),
         ("find_search", {"start": KICK[0], "stop": KICK[1], "threshold": -1.0}, "threshold"),
-        ("find_search", {"start": KICK[0], "stop": KICK[1], "threshold": 1e-6}, "nearest"),
+        ("find_search", {"start": KICK[0], "stop": KICK[1], "threshold": 1e-6}, "closest"),
     ],
 )
 def test_bad_searches_are_refused(
@@ -232,9 +232,9 @@ def test_bad_searches_are_refused(
         ("find_matches", {"first": -1, "count": 3}, "expected up to 60 matches from 0 on"),
         ("find_matches", {"first": 0, "count": 61}, "expected up to 60 matches from 0 on"),
         ("find_open", {"number": 6}, "expected a match from 0 to 5, got 6"),
-        ("aim_make", {"feature": "nonsense"}, "no feature is called 'nonsense'"),
+        ("aim_make", {"feature": "nonsense"}, "no feature named 'nonsense'"),
         ("aim_make", {"feature": "position:tail"}, "tail"),
-        ("aim_make", {"feature": FEATURE, "drop": [0]}, "the query, at place 0, cannot be dropped"),
+        ("aim_make", {"feature": FEATURE, "drop": [0]}, "the query, match 0, cannot be removed"),
         ("aim_make", {"feature": FEATURE, "drop": [1, 2, 3, 4, 5]}, "two"),
         ("aim_make", {"feature": FEATURE, "samples": -1}, "expected 0 to 20000 blends"),
     ],
@@ -265,8 +265,8 @@ def test_what_was_compared_is_saved_and_searched_by_another(found: tuple[FakePag
     with FakePage(made["server"]) as other:
         motion = other.do("open", path="take0.npz")["motion"]
         web = other.do("find_load", path=file.name)
-        assert {**web, "notes": []} == {**made["web"], "left_out": []}
-        assert web["notes"] == ["Not compared yet: broken.bvh, small.npz. Compare all again to search them too."]
+        assert {**web, "notes": []} == {**made["web"], "skipped": []}
+        assert web["notes"] == ["Not in the index: broken.bvh, small.npz. Index the clips again to include them."]
         assert other.do("find_where", motion=motion) == {"where": "inside"}
         again = other.do("find_search", **{**made["query"], "motion": motion}, threshold=0.07)
         assert again["count"] == made["done"]["count"], "it knows itself, and is not a match of its own"
@@ -284,16 +284,18 @@ def test_a_web_is_checked_against_the_motions_that_are_there(tmp_path: Path) -> 
     files = [(path.name, str(path)) for path in (tmp_path / "take0.npz", tmp_path / "take1.npz")]
 
     def load(files: list[tuple[str, str]], motions: list[marey.Motion]) -> dict[str, Any]:
-        return find_belongs.load(lambda share, text: None, str(tmp_path / "web.npz"), files, motions)
+        return find_origins.load(lambda share, text: None, str(tmp_path / "web.npz"), files, motions)
 
     told = load(files, [])
     assert told["origins"] == [(0, ""), None]
-    assert told["notes"] == ["Changed since: take1. Compare all again to search them as they are."]
+    assert told["notes"] == [
+        "Changed since the index was built: take1. Index the clips again to search the current versions."
+    ]
     told = load(files, [turned, replace(second, name="of another name")])
     assert (told["origins"], told["notes"]) == ([(0, ""), (3, "")], [])
     told = load([], [])
     assert told["origins"] == [None, None]
-    assert told["notes"] == ["Neither in the folder nor open: take0, take1. They are searched as they were."]
+    assert told["notes"] == ["Not in the folder and not open: take0, take1. The search uses the indexed version."]
 
 
 def test_an_aimable_motion_is_saved_and_aimed_by_another(found: tuple[FakePage, dict[str, Any]]) -> None:
@@ -326,7 +328,7 @@ def test_a_quality_that_was_given_by_hand_can_be_aimed_at(found: tuple[FakePage,
 
 def test_a_motion_goes_to_the_page_as_it_was_made() -> None:
     motion = kick_space()(kick_space().samples[40], start=(0.3, 1.0, 2.0))
-    again = motion_from(parts_of(motion), kick_space()(kick_space().samples[0]))
+    again = from_parts(to_parts(motion), kick_space()(kick_space().samples[0]))
     np.testing.assert_array_equal(again.rotations, motion.rotations)
     np.testing.assert_array_equal(again.world().positions, motion.world().positions)
     assert motion.contacts is not None
@@ -373,15 +375,19 @@ def test_a_motion_is_told_to_be_inside_changed_or_from_outside(found: tuple[Fake
 @pytest.mark.parametrize(
     ("do", "fields", "told"),
     [
-        ("find_save", {"kind": "web", "name": "take0"}, "take0.npz is in the folder already and is something else"),
-        ("find_save", {"kind": "web", "name": "take0", "replace": True}, "and is something else; choose another name"),
+        ("find_save", {"kind": "web", "name": "take0"}, "take0.npz already exists and is a different kind of file"),
+        (
+            "find_save",
+            {"kind": "web", "name": "take0", "replace": True},
+            "and is a different kind of file; choose another name",
+        ),
         ("find_save", {"kind": "web", "name": "../out"}, "expected a name of letters"),
         ("find_save", {"kind": "web", "name": ""}, "expected a name of letters"),
-        ("find_load", {"path": "take0.npz"}, "is not a compared set"),
+        ("find_load", {"path": "take0.npz"}, "is not a search index"),
         ("find_load", {"path": "none.npz"}, "no such file"),
         ("find_load", {"path": "../out.npz"}, "expected a path within the folder"),
-        ("find_load", {"path": "away.npz"}, "not in the opened folder"),
-        ("aim_load", {"path": "take0.npz"}, "is not an aimable motion"),
+        ("find_load", {"path": "away.npz"}, "outside the open folder"),
+        ("aim_load", {"path": "take0.npz"}, "is not a target control"),
     ],
 )
 def test_what_is_not_ours_is_neither_read_nor_replaced(
@@ -398,16 +404,16 @@ def test_what_is_not_ours_is_neither_read_nor_replaced(
 
 def test_nothing_can_be_sought_before_there_is_something(page: FakePage) -> None:
     motion = page.do("open", path="walk.bvh")["motion"]
-    with pytest.raises(Failed, match="there is nothing to search yet; build the web first"):
+    with pytest.raises(Failed, match="nothing to search yet; press “Index clips” first"):
         page.do("find_suggest", motion=motion, start=0, stop=30)
     with pytest.raises(Failed, match="search again"):
         page.do("aim_make", search=1, feature=FEATURE)
-    with pytest.raises(Failed, match="make one of matches first"):
+    with pytest.raises(Failed, match="no target control yet"):
         page.do("aim", target=[0.0, 1.0, 0.0])
-    with pytest.raises(Failed, match="there is nothing to save yet; compare all clips first"):
+    with pytest.raises(Failed, match="nothing to save yet; press “Index clips” first"):
         page.do("find_save", kind="web", name="takes")
     assert page.do("find_now") == {"web": None, "sought": None, "found": None, "space": None}
-    with pytest.raises(Failed, match="there is nothing to search; open motions"):
+    with pytest.raises(Failed, match="no clips to index; open some motions"):
         page.do("find_build", like=motion)
 
 

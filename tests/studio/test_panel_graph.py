@@ -16,10 +16,10 @@ from marey.errors import InvalidValue, NoResult
 from marey.graph import MotionGraph
 from marey.samples import sample
 from marey.studio.panels import graph_live
-from marey.studio.panels.graph_links import suggested
-from marey.studio.panels.graph_live import _in_largest_part
+from marey.studio.panels.graph_links import suggest_threshold
+from marey.studio.panels.graph_live import _node_in_largest_component
 from marey.studio.panels.graph_messages import LimitPoint
-from marey.studio.panels.graph_turns import turns_of
+from marey.studio.panels.graph_turns import turn_angles
 from marey.studio.panels.graph_work import smoothed_path
 from tests.studio.client import Failed, FakePage, Server, unpack
 
@@ -65,8 +65,8 @@ def graph(page: FakePage) -> dict[str, Any]:
 
 def test_what_does_not_fit_is_left_out(graph: dict[str, Any]) -> None:
     assert graph["clips"] == ["straight", "left", "right", "run"]
-    assert [line.split(":")[0] for line in graph["left_out"]] == ["other.bvh", "broken.bvh"]
-    assert all("/" not in line for line in graph["left_out"])
+    assert [line.split(":")[0] for line in graph["skipped"]] == ["other.bvh", "broken.bvh"]
+    assert all("/" not in line for line in graph["skipped"])
     assert graph["labels"] == ["run", "turn_left", "turn_right", "walk"]
     assert graph["rate"] == 30.0
 
@@ -102,7 +102,7 @@ def test_a_reloaded_page_finds_the_graph(page: FakePage, running: Server, graph:
     assert (shown["threshold"], shown["pairs"], shown["window"], shown["rate"]) == (0.12, pairs, 0.5, 30.0)
     assert (shown["motions"], len(shown["files"])) == (["m1"], 5)
     assert shown["built"] == {**graph, "links": links}
-    with pytest.raises(Failed, match="a threshold is a distance"):
+    with pytest.raises(Failed, match="a threshold must be at least 0 m"):
         page.do("graph_links", threshold=-1.0)
     assert page.do("graph_show") == shown
     with FakePage(running) as other:
@@ -135,8 +135,8 @@ def test_path_is_followed(page: FakePage, graph: dict[str, Any]) -> None:
     corner = [{"points": [[0, 0], [0, 2.5], [2.5, 2.5]], "label": None}]
     why = page.do("graph_follow", threshold=graph["suggested"], stretches=corner, clean=False)["why"]
     # The walks turn by 0.7 rad/s at 1.3 m/s or so.
-    assert re.search(r"The path turns by 90° within a metre at 2\.\d m; the clips turn by 3\d° at most", why)
-    with pytest.raises(Failed, match="either every stretch"):
+    assert re.search(r"The path turns by 90° within 1 m at 2\.\d m; the clips turn by 3\d° at most", why)
+    with pytest.raises(Failed, match="choose a style for every segment"):
         page.do("graph_follow", threshold=0.1, stretches=[*stretches, {"points": [[9, 9]], "label": None}])
     with pytest.raises(Failed, match=r"at least 0\.5 m long"):
         page.do("graph_follow", threshold=0.1, stretches=[{"points": [[0, 0], [0.1, 0]], "label": None}])
@@ -149,7 +149,7 @@ def test_steering(page: FakePage, graph: dict[str, Any]) -> None:
     assert begun["rate"] == 30.0
     assert begun["body"]["joints"] == list(page.do("motion", motion="m1")["joints"])
     assert begun["delay"] == 0.0
-    page.do("graph_wish", direction=1.5, label="walk")
+    page.do("graph_request", direction=1.5, label="walk")
     while len(page.binary) < 20:
         page.receive()
     page.do("live_stop")
@@ -160,7 +160,7 @@ def test_steering(page: FakePage, graph: dict[str, Any]) -> None:
     assert np.linalg.norm(np.diff(places, axis=0), axis=1).max() < 0.2
     assert np.linalg.norm(places[-1] - places[0]) > 0.3
     with pytest.raises(Failed, match="no label 'swim'"):
-        page.do("graph_wish", direction=0.0, label="swim")
+        page.do("graph_request", direction=0.0, label="swim")
 
 
 class _Broken:
@@ -202,26 +202,26 @@ def test_graph_is_saved_whole(page: FakePage, running: Server, graph: dict[str, 
     loaded = MotionGraph.load(tmp_path / "graph.npz")
     assert loaded.n_transitions == graph["links"]["transitions"]
     # Most of it is walking, and there steering begins.
-    assert loaded.clips[loaded.nodes[_in_largest_part(loaded), 0]].name in WALKS
+    assert loaded.clips[loaded.nodes[_node_in_largest_component(loaded), 0]].name in WALKS
 
 
 def test_errors_are_one_sentence(page: FakePage, graph: dict[str, Any]) -> None:
     for do, fields, text in (
         ("graph_build", {}, "a graph needs at least one clip"),
-        ("graph_build", {"files": ["broken.bvh"]}, "the first that could not be taken is broken.bvh"),
+        ("graph_build", {"files": ["broken.bvh"]}, "first error: broken.bvh"),
         ("graph_build", {"files": ["../x.bvh"]}, "expected a path within the folder"),
         ("graph_build", {"files": ["small.bvh"], "window": 3.0}, "too short for transitions of 3 s"),
-        ("graph_build", {"files": ["small.bvh"], "window": 9.0}, "takes 0.05 to 5 s"),
-        ("graph_build", {"files": ["small.bvh"], "rate": 1.0}, "5 to 240 frames per second"),
-        ("graph_walk", {"threshold": 0.0}, "leaves no motion that can go on; the least that does"),
+        ("graph_build", {"files": ["small.bvh"], "window": 9.0}, "expected a transition length of 0.05 to 5 s"),
+        ("graph_build", {"files": ["small.bvh"], "rate": 1.0}, "5 to 240 Hz"),
+        ("graph_walk", {"threshold": 0.0}, "leaves only dead ends; the smallest that works"),
         ("graph_walk", {"threshold": 0.1, "seconds": 1e6}, "up to 600 s"),
-        ("graph_walk", {"threshold": 0.1, "seed": -1}, "from 0 on"),
+        ("graph_walk", {"threshold": 0.1, "seed": -1}, "seed of 0 or more"),
         ("graph_walk", {"threshold": 0.2, "label": "swim"}, "no label 'swim'"),
-        ("graph_links", {"threshold": -1.0}, "a threshold is a distance"),
+        ("graph_links", {"threshold": -1.0}, "a threshold must be at least 0 m"),
         (
             "graph_links",
             {"threshold": 0.1, "pairs": [{"before": "a", "after": "b", "metres": 1}]},
-            "name the label 'a'",
+            "contain the label 'a'",
         ),
     ):
         with pytest.raises(Failed, match=text):
@@ -232,10 +232,10 @@ def test_errors_are_one_sentence(page: FakePage, graph: dict[str, Any]) -> None:
 def test_turns_within_a_metre() -> None:
     angle = np.linspace(0.0, 2.0, 400)
     circle = 2.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    np.testing.assert_allclose(np.abs(turns_of(circle)), 0.5, atol=0.01)
+    np.testing.assert_allclose(np.abs(turn_angles(circle)), 0.5, atol=0.01)
     standing = np.concatenate([circle[:200], np.repeat(circle[199:200], 50, axis=0), circle[200:]])
-    np.testing.assert_allclose(np.abs(turns_of(standing)), 0.5, atol=0.01)
-    assert len(turns_of(circle[:20])) == 0
+    np.testing.assert_allclose(np.abs(turn_angles(standing)), 0.5, atol=0.01)
+    assert len(turn_angles(circle[:20])) == 0
 
 
 def test_smoothing_keeps_ends_and_takes_the_tremble() -> None:
@@ -254,4 +254,4 @@ def test_smoothing_keeps_ends_and_takes_the_tremble() -> None:
 def test_suggested_is_the_least_that_will_do() -> None:
     shares = [0.0, 0.1, 0.53, 0.55, 0.9]
     points = [LimitPoint(0.1 * k, share, k) for k, share in enumerate(shares)]
-    assert suggested(points) == pytest.approx(0.3)
+    assert suggest_threshold(points) == pytest.approx(0.3)

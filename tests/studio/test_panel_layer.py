@@ -44,7 +44,7 @@ def test_a_splice_is_the_librarys_and_plays_at_once(layers: tuple[FakePage, dict
     np.testing.assert_allclose(positions, truth, atol=1e-5)
     assert done["distance"] < 0.05
     assert done["leaned"] >= 0.0
-    assert done["motion"]["made_by"] == ["from walk", "from carry_box"]
+    assert done["motion"]["history"] == ["from walk", "from carry_box"]
 
 
 def test_an_arm_is_transplanted_onto_any_motion(layers: tuple[FakePage, dict[str, str]]) -> None:
@@ -100,7 +100,7 @@ def test_eyes_are_a_joint_that_points_where_they_look(layers: tuple[FakePage, di
 def test_long_motions_tell_of_fewer_gazes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     walk = sample("walk", seconds=4.0).motion
     marey.save(walk, tmp_path / "walk.npz")
-    monkeypatch.setattr(layer_work, "_MOST_GAZES", 100)
+    monkeypatch.setattr(layer_work, "_MAX_GAZES", 100)
     told = layer_work.look(lambda share, text: None, str(tmp_path / "walk.npz"), [(0.5, POINT)], True, False)
     assert told["step"] == 3
     assert len(told["places"]) == len(told["directions"]) == 3 * len(walk.rotations[::3])
@@ -111,11 +111,11 @@ def test_long_motions_tell_of_fewer_gazes(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("do", "fields", "told"),
     [
-        ("layer_look", {"motion": "walk", "goals": []}, "expected 1 to 100 looks, got 0"),
+        ("layer_look", {"motion": "walk", "goals": []}, "expected 1 to 100 gaze targets, got 0"),
         ("layer_look", {"motion": "walk", "goals": [{"time": 99.0, "point": POINT}]}, "comes after the end of walk"),
         ("layer_look", {"motion": "walk", "goals": [{"time": 0.0, "point": [1.0]}]}, "expected a list of 3"),
         ("layer_splice", {"lower": "walk", "upper": "reach"}, "the upper clip"),
-        ("layer_splice", {"lower": "walk", "upper": "nothing"}, "no motion 'nothing' is open"),
+        ("layer_splice", {"lower": "walk", "upper": "nothing"}, "motion 'nothing' is not open"),
         ("layer_transplant", {"base": "walk", "donor": "reach", "part": "tail"}, "expected 'left_arm' or"),
         ("layer_transplant", {"base": "walk", "donor": "reach", "part": "arms", "at": 50.0}, "must lie within"),
     ],
@@ -131,5 +131,5 @@ def test_what_cannot_be_layered_is_refused(
 
 def test_a_look_never_takes_the_place_of_a_motion_that_is_none(layers: tuple[FakePage, dict[str, str]]) -> None:
     page, ids = layers
-    with pytest.raises(Failed, match="was not made by looking"):
+    with pytest.raises(Failed, match="is not a gaze result"):
         page.do("layer_look", motion=ids["walk"], goals=[{"time": 0.0, "point": POINT}], made=ids["carry_box"])

@@ -15,13 +15,13 @@ from websockets.exceptions import ConnectionClosed
 
 from marey import Motion
 from marey.studio import outbox as boxes
-from marey.studio.kept import Kept
 from marey.studio.live import Live, MotionPlayer
 from marey.studio.messages import FolderList
 from marey.studio.outbox import BLOCKS, LIVE, Outbox, TooSlow
+from marey.studio.panel_state import PanelState
 from marey.studio.panels.look_messages import ListFolder
 from marey.studio.registry import Command
-from marey.studio.session import MOST_WAITING, Session
+from marey.studio.session import MAX_WAITING, Session
 from tests.studio.client import WAIT, Failed, FakePage, Server
 
 
@@ -82,7 +82,7 @@ def test_a_command_that_is_sent_again_is_not_done_again(server: Server) -> None:
         assert page.do("list")["files"]
         assert again not in page.answers
         assert page.do("motion", motion=motion)["motion"] == motion
-        with pytest.raises(Failed, match="no motion 'm2' is open"):
+        with pytest.raises(Failed, match="motion 'm2' is not open"):
             page.do("motion", motion="m2")
 
 
@@ -269,11 +269,11 @@ def test_a_page_that_asks_and_does_not_read_cannot_fill_the_memory(server: Serve
     page = FakePage(server, max_queue=1)
     motion = page.do("open", path="walk.bvh")["motion"]
     session = session_of(server, page)
-    for _ in range(3 * MOST_WAITING):
+    for _ in range(3 * MAX_WAITING):
         page.send("frames", motion=motion, start=0, stop=121)
     until(lambda: len(session._tasks) > 0, "work")
     time.sleep(0.3)
-    assert len(session._tasks) <= MOST_WAITING
+    assert len(session._tasks) <= MAX_WAITING
     assert len(session.outbox._blocks) <= BLOCKS
     assert len(session.outbox._texts) <= boxes.KEPT
     with FakePage(server) as other:  # others do not notice
@@ -306,10 +306,10 @@ def test_eight_pages_at_once_get_their_streams(server: Server) -> None:
 
 
 def test_there_is_an_end_to_sessions(clips: Path, built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marey.studio.sessions.MOST_SESSIONS", 1)
+    monkeypatch.setattr("marey.studio.sessions.MAX_SESSIONS", 1)
     server = Server(clips, built)
     page = FakePage(server)
-    with pytest.raises(ConnectionClosed, match="1008.*1 pages are open, which is the limit"):
+    with pytest.raises(ConnectionClosed, match="1008.*the limit of 1 open pages is reached"):
         FakePage(server)
     session = session_of(server, page)
     page.close()
@@ -320,9 +320,9 @@ def test_there_is_an_end_to_sessions(clips: Path, built: Path, monkeypatch: pyte
     server.stop()
 
 
-def test_what_panels_keep_is_begun_once() -> None:
+def test_panel_state_is_created_once() -> None:
     """Two commands that come at the same time must not each begin a draft of their own."""
-    kept, begun = Kept(), threading.Barrier(4)
+    state, begun = PanelState(), threading.Barrier(4)
 
     def begin() -> object:
         time.sleep(0.02)
@@ -330,9 +330,9 @@ def test_what_panels_keep_is_begun_once() -> None:
 
     def ask() -> object:
         begun.wait()
-        return kept.once("draft", begin)
+        return state.get_or_create("draft", begin)
 
     with ThreadPoolExecutor(4) as pool:
         found = [each.result() for each in [pool.submit(ask) for _ in range(4)]]
     assert len(set(map(id, found))) == 1
-    assert kept["draft"] is found[0]
+    assert state["draft"] is found[0]

@@ -44,7 +44,7 @@ def test_what_two_pages_need_at_once_is_made_once(tmp_path: Path) -> None:
 
     asyncio.run(run())
     assert len(made) == 2
-    assert said == ["waiting: another page is making this already"]
+    assert said == ["waiting: another page is already building this"]
 
 
 def test_what_failed_is_tried_again_by_whoever_waits(tmp_path: Path) -> None:

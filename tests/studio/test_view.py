@@ -150,10 +150,10 @@ def test_bodies_that_a_page_cannot_show_are_left_out(tmp_path: Path, walk: marey
 
 
 def test_what_cannot_be_shown_is_said(tmp_path: Path, player: Path, walk: marey.Motion) -> None:
-    with pytest.raises(InvalidValue, match="there is no motion to show"):
+    with pytest.raises(InvalidValue, match="no motion to show"):
         view_page([], page=player)
     (player / "view.js").write_text("a = '</SCRIPT>'")
-    with pytest.raises(InvalidValue, match="would end it in the middle"):
+    with pytest.raises(InvalidValue, match="would end it early"):
         view_page([walk], page=player)
     with pytest.raises(UnreadableFile, match="was not built when marey was installed.*make page"):
         view_page([walk], page=tmp_path / "nowhere")
@@ -162,7 +162,7 @@ def test_what_cannot_be_shown_is_said(tmp_path: Path, player: Path, walk: marey.
 def test_command(tmp_path: Path, walk: marey.Motion, capsys: pytest.CaptureFixture[str]) -> None:
     marey.save(walk, tmp_path / "walk.bvh")
     assert main(["view", str(tmp_path / "walk.bvh"), "-o", str(tmp_path / "walk.bvh.exe")]) == 2
-    assert "expected a page to write" in capsys.readouterr().err
+    assert "expected an HTML file name" in capsys.readouterr().err
     assert main(["view", str(tmp_path / "gone.bvh"), "-o", str(tmp_path / "page.html")]) == 2
     assert "no such file" in capsys.readouterr().err
     if not (PAGE / "view.js").is_file():

@@ -7,13 +7,13 @@ export async function goOnWith(app: App, { work, answer, progress, cancel }: Ado
   const words = work.command.replaceAll("_", " ");
   const title = words.charAt(0).toUpperCase() + words.slice(1);
   const notice = app.notices.job(title, cancel);
-  if (work.text) notice.progress(work.share, work.text);
-  const stop = progress.on(({ share, text }) => notice.progress(share, text));
+  if (work.text) notice.progress(work.fraction, work.text);
+  const stop = progress.on(({ fraction, text }) => notice.progress(fraction, text));
   try {
     const made = motionsIn(await answer);
     for (const info of made) app.add(info);
     app.workEnded.emit();
-    app.notices.info(made.length ? `${title}: done` : `${title}: done; what it found is asked for again where it is shown`);
+    app.notices.info(made.length ? `${title}: done` : `${title}: done; open its panel to see the result`);
   } catch (error) {
     if (!(error instanceof Failed && error.type === "Cancelled")) app.notices.error(messageOf(error));
   } finally {

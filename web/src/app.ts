@@ -144,7 +144,7 @@ export class App {
   ): Promise<Commands[K]["reply"]> {
     const notice = this.notices.job(title, () => stop.abort());
     try {
-      return await this.ask(name, fields, { signal: stop.signal, progress: (share, text) => notice.progress(share, text) });
+      return await this.ask(name, fields, { signal: stop.signal, progress: (fraction, text) => notice.progress(fraction, text) });
     } finally {
       notice.close();
     }
@@ -336,7 +336,7 @@ export class App {
       if (this.motions.get(info.motion)?.figure === figure) figure.setSkin(skin);
       else skin.dispose();
     } catch (error) {
-      this.notices.error(`the skin of ${info.name} cannot be shown: ${messageOf(error)}`);
+      this.notices.error(`cannot show the skin of ${info.name}: ${messageOf(error)}`);
     }
   }
 

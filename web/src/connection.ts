@@ -1,10 +1,10 @@
 /** The WebSocket to the server: commands with ids, progress, cancelling, and going on after a lost connection. */
 import { readBlock, type Block } from "./frames";
 import { keep } from "./kept";
-import { FRAMES_LIVE, type Commands, type StudioEvent, type UnderWay, type Welcome } from "./messages";
+import { FRAMES_LIVE, type Commands, type StudioEvent, type RunningJob, type Welcome } from "./messages";
 import { Signal } from "./signal";
 
-export type Progress = (share: number, text: string) => void;
+export type Progress = (fraction: number, text: string) => void;
 export type State = "connecting" | "open" | "lost" | "closed";
 
 export interface AskOptions {
@@ -29,9 +29,9 @@ export interface LiveFrame {
 
 /** Work that was asked for before this page was loaded: its answer, what it tells meanwhile, and how to end it. */
 export interface Adopted {
-  work: UnderWay;
+  work: RunningJob;
   answer: Promise<unknown>;
-  progress: Signal<{ share: number; text: string }>;
+  progress: Signal<{ fraction: number; text: string }>;
   cancel: () => void;
 }
 
@@ -46,7 +46,7 @@ interface Pending {
 type ServerMessage =
   | { n: number; id: number; kind: "done"; result: unknown }
   | { n: number; id: number; kind: "failed"; error: { type: string; text: string } }
-  | { n: number; id: number; kind: "progress"; share: number; text: string }
+  | { n: number; id: number; kind: "progress"; fraction: number; text: string }
   | ({ n: number; kind: "event" } & StudioEvent);
 
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
@@ -125,7 +125,7 @@ export class Connection {
     });
     // A socket that is closing takes nothing any more; the command then goes out once the connection is back.
     if (this.state === "open" && this.socket?.readyState === WebSocket.OPEN) this.socket.send(text);
-    else if (this.state === "closed") this.fail(id, new Failed("Closed", "the studio is no longer connected; reload the page"));
+    else if (this.state === "closed") this.fail(id, new Failed("Closed", "not connected to the studio; reload the page"));
     return answer;
   }
 
@@ -147,7 +147,7 @@ export class Connection {
     const asked = this.pending.get(message.id);
     if (!asked) return;
     if (message.kind === "progress") {
-      asked.progress?.(message.share, message.text);
+      asked.progress?.(message.fraction, message.text);
       return;
     }
     this.pending.delete(message.id);
@@ -175,7 +175,7 @@ export class Connection {
     if (fresh) this.seen = 0;
     if (fresh && this.greeted) {
       for (const id of [...this.pending.keys()]) {
-        this.fail(id, new Failed("SessionLost", "the server has forgotten this session; open the files again"));
+        this.fail(id, new Failed("SessionLost", "the session has expired; open the files again"));
       }
     }
     if (!fresh && this.greeted && (welcome.lost || this.seen < 0)) this.failAnswered(welcome.received);
@@ -193,10 +193,10 @@ export class Connection {
     this.welcomed.emit(welcome);
   }
 
-  private adopt(works: UnderWay[]): void {
+  private adopt(works: RunningJob[]): void {
     for (const work of works) {
-      const progress = new Signal<{ share: number; text: string }>();
-      const tell = (share: number, text: string) => progress.emit(Object.assign(work, { share, text }));
+      const progress = new Signal<{ fraction: number; text: string }>();
+      const tell = (fraction: number, text: string) => progress.emit(Object.assign(work, { fraction, text }));
       const answer = new Promise<unknown>((resolve, reject) => {
         this.pending.set(work.job, { text: "", readsFrames: false, resolve, reject, progress: tell });
       });
@@ -209,7 +209,7 @@ export class Connection {
   /** The server no longer has the answers to some of what had arrived there, and nobody knows to which. */
   private failAnswered(received: number): void {
     for (const [id, asked] of [...this.pending]) {
-      if (id <= received && !asked.readsFrames) this.fail(id, new Failed("AnswerLost", "the answer was lost; ask again"));
+      if (id <= received && !asked.readsFrames) this.fail(id, new Failed("AnswerLost", "the reply was lost; try again"));
     }
   }
 
@@ -218,7 +218,7 @@ export class Connection {
     if (event.code === TAKEN_OVER) {
       // So that a reload begins a session rather than take this one back.
       keep({ session: "" });
-      this.end("this session goes on in another tab; reload the page for a new one");
+      this.end("this session is open in another tab; reload the page to start a new one");
       return;
     }
     if (FINAL_CODES.includes(event.code)) {
@@ -227,7 +227,7 @@ export class Connection {
     }
     this.setState(this.greeted ? "lost" : "connecting");
     if (!opened && (await isForbidden())) {
-      this.end("the studio was started anew; open the address that it printed");
+      this.end("the studio was restarted; open the new address it printed");
       return;
     }
     const wait = RETRY_MS[Math.min(this.tries++, RETRY_MS.length - 1)]!;
@@ -237,7 +237,7 @@ export class Connection {
   private end(why: string): void {
     this.why = why;
     this.setState("closed");
-    for (const id of [...this.pending.keys()]) this.fail(id, new Failed("Closed", "the server has closed the connection"));
+    for (const id of [...this.pending.keys()]) this.fail(id, new Failed("Closed", "the server closed the connection"));
   }
 
   private fail(id: number, error: Failed): void {

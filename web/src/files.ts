@@ -27,9 +27,9 @@ export class Files {
     const pick = el("input", { type: "file", hidden: true, aria: { label: "Add files" } });
     pick.multiple = true;
     pick.addEventListener("change", () => void this.upload([...(pick.files ?? [])]).then(() => (pick.value = "")));
-    const add = button("Add files…", () => pick.click(), "Open files from anywhere on this machine, or drop them on the page");
-    const again = button("↻", () => void this.load(), "List the folder again", "quiet");
-    again.setAttribute("aria-label", "List the folder again");
+    const add = button("Add files…", () => pick.click(), "Open files from this computer, or drop them on the page");
+    const again = button("↻", () => void this.load(), "Refresh", "quiet");
+    again.setAttribute("aria-label", "Refresh");
     const head = el("div", { class: "row" }, this.title, this.count, again);
     byId("left").append(
       el("section", { class: "opened-box" }, el("div", { class: "row" }, el("h2", { text: "Motions" }), add, pick), this.opened),
@@ -60,7 +60,7 @@ export class Files {
     this.files = listed.files;
     this.title.textContent = visible(listed.folder) || "No folder";
     this.title.title = listed.folder;
-    this.count.title = listed.left_out ? `${listed.left_out} more files are not listed` : "";
+    this.count.title = listed.skipped ? `${listed.skipped} more files are not listed` : "";
     if (!same || !this.list.childElementCount) this.draw();
     return this.files;
   }
@@ -108,14 +108,14 @@ export class Files {
     }
     if (failed.length > TOLD_SINGLY) this.app.notices.error(`${failed.length} files could not be opened; the first: ${failed[0]}`);
     else for (const text of failed) this.app.notices.error(text);
-    if (left) this.app.notices.info(`${left} more motions were left out; marey studio FOLDER lists all of a folder.`);
+    if (left) this.app.notices.info(`${left} more motions were skipped. Run marey studio FOLDER to list a whole folder.`);
   }
 
   /** Whether the server has taken a file; where not, `tell` hears why. */
   private async send(file: File, tell: (text: string) => void): Promise<boolean> {
     const most = this.app.welcome?.upload_bytes ?? Infinity;
     if (file.size > most) {
-      tell(`${file.name} is larger than ${Math.floor(most / 2 ** 20)} MB, the most that can be uploaded`);
+      tell(`${file.name} is larger than the upload limit of ${Math.floor(most / 2 ** 20)} MB`);
       return false;
     }
     try {
@@ -124,7 +124,7 @@ export class Files {
       if (!reply.ok) throw new Error(((await reply.json()) as Refused).text);
       return true;
     } catch (error) {
-      tell(`${file.name} could not be added: ${messageOf(error)}`);
+      tell(`Could not add ${file.name}: ${messageOf(error)}`);
       return false;
     }
   }
@@ -190,7 +190,7 @@ export class Files {
     });
     this.opened.replaceChildren(...rows);
     this.opened.querySelector("[aria-current=true]")?.scrollIntoView({ block: "nearest" });
-    if (!rows.length) this.opened.append(el("li", { class: "dim empty", text: "Choose a file below, or drop some here." }));
+    if (!rows.length) this.opened.append(el("li", { class: "dim empty", text: "Choose a file below, or drop files here." }));
     if (focus) {
       const row = rows.find((each) => each.dataset["motion"] === focus.motion) ?? rows[Math.min(focus.row, rows.length - 1)];
       (row?.children[focus.column] as HTMLElement | undefined)?.focus();

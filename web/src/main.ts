@@ -13,7 +13,7 @@ import { transport } from "./transport";
 import { viewbar } from "./viewbar";
 
 const STATES: Record<Exclude<State, "closed">, string> = {
-  connecting: "connecting…", open: "", lost: "connection lost, trying again…",
+  connecting: "connecting…", open: "", lost: "connection lost, reconnecting…",
 };
 
 /** Milliseconds that the page waits for the server's first answers before it builds the scene. */
@@ -54,8 +54,8 @@ async function start(): Promise<void> {
   const files = new Files(app);
   transport(byId("transport"), app.playback);
   const viewKey = viewbar(byId("viewbar"), app);
-  const theme = button("◐", () => app.themes.toggle(), "Light or dark", "quiet");
-  theme.setAttribute("aria-label", "Light or dark");
+  const theme = button("◐", () => app.themes.toggle(), "Light/dark theme", "quiet");
+  theme.setAttribute("aria-label", "Light/dark theme");
   theme.id = "theme";
   byId("topbar").append(...historyButtons(app), theme);
 

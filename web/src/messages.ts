@@ -5,7 +5,7 @@ export const FRAMES_MOTION = 1;
 export const FRAMES_LIVE = 2;
 export const FRAMES_HEADER_BYTES = 16;
 
-/** One contact point: its joint, its place in the joint's frame in metres, and half-open frame intervals. */
+/** One contact point: its joint, its offset in the joint's frame in meters, and half-open frame intervals. */
 export interface ContactLane {
   name: string;
   joint: number;
@@ -21,13 +21,14 @@ export interface LabelSpan {
 }
 
 /**
- * All of a motion but its frames.
+ * Everything about a motion except its frames.
  *
- * `revision` changes whenever frames do, so that those the page has kept are no longer valid. `kind` is "markers" for
- * recordings without a skeleton: all `parents` are -1, and positions of unseen markers are NaN. `parents`,
- * `bone_lengths` (metres to the parent) and `end_sites` go with `joints`. `roles` gives a joint's index. `contacts` is
- * null where none are known. `file` is the path within `where`; "" for motions that are in no file. `clips` are those
- * of the file. `skin` is where the original GLB can be fetched, else null. `undo` and `redo` count the steps.
+ * `revision` changes whenever frames do and invalidates the page's cached frames. `kind` is "markers" for
+ * recordings without a skeleton: all `parents` are -1, and positions of invisible markers are NaN. `parents`,
+ * `bone_lengths` (meters to the parent) and `end_sites` match `joints`. `roles` gives a joint's index. `contacts` is
+ * null if none are known. `file` is the path within `where`; "" for unsaved motions. `clips` are those
+ * of the file. `history` lists the processing steps. `skin` is the address of the original GLB, else null. `undo` and
+ * `redo` count the steps.
  */
 export interface MotionInfo {
   motion: string;
@@ -51,28 +52,28 @@ export interface MotionInfo {
   labels: LabelSpan[];
   evidence: string[];
   warnings: string[];
-  made_by: string[];
+  history: string[];
   skin: string | null;
   unsaved: boolean;
   undo: number;
   redo: number;
 }
 
-/** Work that goes on: the id of the command that asked for it and its name, and how far it said that it is. */
-export interface UnderWay {
+/** A running job: the id and name of its command, and its progress. */
+export interface RunningJob {
   job: number;
   command: string;
-  share: number;
+  fraction: number;
   text: string;
 }
 
 /**
- * The session. Where it is `resumed`, replies not yet seen follow; `received` is the last id that had arrived.
+ * The session. If it is `resumed`, unseen replies follow; `received` is the last id that arrived.
  *
- * Commands with greater ids were lost and may be sent again, as may any `frames` without an answer; ids up to it are
- * used up, so that a page that is itself new goes on above it. Where `lost`, some replies were dropped, and the page
- * had better take `motions` for all there is. `folder` is "" where none is open. `work` was asked for before, by a
- * page that may have been reloaded since: its progress and its replies follow, with the ids that it has there.
+ * Commands with greater ids were lost and may be sent again, as may any unanswered `frames`; ids up to it are
+ * used, so a new page continues above it. If `lost`, some replies were dropped, and the page
+ * should reset to `motions`. `folder` is "" if none is open. `work` are running jobs, started by a
+ * page that may have been reloaded since: their progress and replies follow, with these ids.
  */
 export interface Welcome {
   session: string;
@@ -85,32 +86,32 @@ export interface Welcome {
   panels: string[];
   upload_bytes: number;
   block_frames: number;
-  work: UnderWay[];
+  work: RunningJob[];
 }
 
 /**
- * The first message. `session` is that of an earlier welcome, to go on with it, and `seen` the last `n` seen.
+ * The first message. `session` is the id of an earlier welcome to resume, and `seen` the last `n` seen.
  *
- * -1 is for a page that is itself new, as after a reload: replies to the one before are not for it.
+ * -1 means that the page itself is new, as after a reload: replies to the previous page are not sent.
  */
 export interface Hello {
   session?: string;
   seen?: number;
 }
 
-/** The reply where there is nothing to say but that it is done. */
+/** An empty reply: the command succeeded. */
 export interface Nothing {
 }
 
-/** End the work of the command with id `job`, which then fails with type "Cancelled". */
+/** Cancel the job of the command with id `job`, which then fails with type "Cancelled". */
 export interface Cancel {
   job: number;
 }
 
 /**
- * A file of the folder: `path` from there with forward slashes, `modified` in seconds since 1970.
+ * A file in the folder: relative `path` with forward slashes, `modified` in seconds since 1970.
  *
- * `labels` are those of its sidecar, where that is small enough to be read for a list.
+ * `labels` are those of its sidecar, if it is small enough to read for a list.
  */
 export interface FileEntry {
   path: string;
@@ -121,25 +122,25 @@ export interface FileEntry {
   labels: string[];
 }
 
-/** The opened folder's name and files; `left_out` counts those beyond the most that are listed. */
+/** The open folder's name and files; `skipped` counts the files beyond the limit. */
 export interface FolderList {
   folder: string;
   files: FileEntry[];
-  left_out: number;
+  skipped: number;
 }
 
-/** The motion files of the opened folder, none of which is loaded for it. */
+/** List the motion files of the open folder without loading them. */
 export interface ListFolder {
 }
 
-/** Load a file of the folder, or one that was uploaded; `clip` chooses one of a GLB's. */
+/** Load a file from the folder or the uploads; `clip` selects a clip of a GLB file. */
 export interface OpenFile {
   path: string;
   where?: "folder" | "uploads";
   clip?: string | null;
 }
 
-/** What there is to know of a motion besides its frames. */
+/** Describe a motion, without its frames. */
 export interface GetMotion {
   motion: string;
 }
@@ -148,7 +149,7 @@ export interface GetMotion {
 export interface Binary {
 }
 
-/** Frames `start` to `stop`, half-open, as one binary message; at most `block_frames` of the welcome at once. */
+/** Get frames `start` to `stop`, half-open, as one binary message; at most `block_frames` of the welcome. */
 export interface GetFrames {
   motion: string;
   start: number;
@@ -162,87 +163,87 @@ export interface Curve {
   values: number[];
 }
 
-/** Curves that belong into one picture. */
+/** Curves of one plot. */
 export interface CurveSet {
   curves: Curve[];
 }
 
-/** Values over time; `joint` matters for position and rotation. */
+/** Get curves over time; `joint` is used for position and rotation. */
 export interface GetCurves {
   motion: string;
   curve: "travel" | "speed" | "position" | "rotation" | "contact_heights" | "contact_speeds";
   joint?: number;
 }
 
-/** What frames are compared by: points in the world, metres, x y z after each other, `names` of them per frame. */
+/** A point cloud by which frames are compared: flat x y z in world meters, one point per name and frame. */
 export interface Cloud {
   names: string[];
   points: number[];
 }
 
-/** The point cloud of the frames around one. */
+/** Get the point cloud around a frame. */
 export interface GetCloud {
   motion: string;
   frame: number;
   window?: number;
 }
 
-/** Forget a motion. */
+/** Close a motion. */
 export interface CloseMotion {
   motion: string;
 }
 
-/** Find the floor and what touches it; `floor` in metres where it is known. */
+/** Detect the floor and contacts; `floor` is its height in meters if known. */
 export interface DetectContacts {
   motion: string;
   hands?: boolean;
   floor?: number | null;
 }
 
-/** The intervals of one contact point, all of them. */
+/** All intervals of one contact point. */
 export interface LaneEdit {
   name: string;
   intervals: [number, number][];
 }
 
-/** Contacts as edited; points that are not named keep theirs. A motion without contacts gets the usual points. */
+/** Set edited contacts; other points keep theirs. A motion without contacts gets the default points. */
 export interface SetContacts {
   motion: string;
   lanes: LaneEdit[];
 }
 
-/** Labels as edited, all of them. */
+/** Set all labels. */
 export interface SetLabels {
   motion: string;
   labels: LabelSpan[];
 }
 
-/** What was written, and the motion as it stands now; for a file that was uploaded, `url` is where to fetch it. */
+/** The saved file and the current motion; for an uploaded file, `url` is the download address. */
 export interface Saved {
   path: string;
   url: string | null;
   motion: MotionInfo;
 }
 
-/** Write contacts and labels into the sidecar beside the motion's file. */
+/** Save contacts and labels to the sidecar of the motion's file. */
 export interface SaveSidecar {
   motion: string;
 }
 
-/** Take back the last change of a motion. */
+/** Undo the last change to a motion. */
 export interface Undo {
   motion: string;
 }
 
-/** Make the change again that was last taken back. */
+/** Redo the last undone change. */
 export interface Redo {
   motion: string;
 }
 
 /**
- * Where the file can be fetched, with the page's cookie.
+ * The download address, which needs the page's cookie.
  *
- * `sidecar` is where its contacts, labels and floor can be, which no format holds; null where it has none.
+ * `sidecar` is the address of its contacts, labels and floor, which no format stores; null if it has none.
  */
 export interface Exported {
   url: string;
@@ -252,32 +253,32 @@ export interface Exported {
   sidecar_name: string;
 }
 
-/** Make a file for download; several motions go into one GLB. `name` is without suffix. */
+/** Prepare a file for download; several motions go into one GLB. `name` has no suffix. */
 export interface Export {
   motions: string[];
   format: "bvh" | "glb" | "npz";
   name: string;
 }
 
-/** The file's path in the folder, or null where the name is taken; `free` is one that is not. */
+/** The file's path in the folder, or null if the name is taken; `free` is a free name. */
 export interface SavedInFolder {
   path: string | null;
   free: string;
 }
 
-/** Write a motion with its sidecar into the opened folder; `name` is without suffix. Nothing is ever replaced. */
+/** Save a motion and its sidecar to the open folder; `name` has no suffix. Never overwrites files. */
 export interface SaveInFolder {
   motion: string;
   format: "bvh" | "glb" | "npz";
   name: string;
 }
 
-/** The name, without suffix. */
+/** The name without suffix. */
 export interface NameFound {
   name: string;
 }
 
-/** A name like this one that no motion of the opened folder has. */
+/** Get a similar name that no motion in the open folder has. */
 export interface FreeName {
   name: string;
 }
@@ -290,25 +291,25 @@ export interface LiveStarted {
   parents: number[];
 }
 
-/** Play a motion live: one binary message per frame, `rate` times a second, from the start again at its end. */
+/** Play a motion live: one binary message per frame, `rate` times per second, in a loop. */
 export interface StartLive {
   motion: string;
   rate?: number;
 }
 
-/** End a live stream, if it still plays; null for any, those included that are only being made ready. */
+/** Stop a live stream if it still plays; null for any, including those being prepared. */
 export interface StopLive {
   stream?: number | null;
 }
 
-/** The page has shown a live frame, which it had been sent at `sent`; every tenth is enough. */
+/** The page has shown a live frame that was sent at `sent`; every tenth is enough. */
 export interface EchoFrame {
   stream: number;
   frame: number;
   sent: number;
 }
 
-/** Frames sent and dropped because the page was slow, and how long it took until echoes came back (ms). */
+/** Frames sent, frames dropped because the page was slow, and the round-trip time (ms). */
 export interface LiveReport {
   stream: number;
   sent: number;
@@ -317,11 +318,11 @@ export interface LiveReport {
   round_trip_ms: number | null;
 }
 
-/** How the live stream does. */
+/** Get statistics of the live stream. */
 export interface LiveFigures {
 }
 
-/** One figure; `value` and `against` are null where `note` says why. */
+/** One metric; `value` and `against` are null if they are undefined, and `note` says why. */
 export interface Measure {
   name: string;
   unit: string;
@@ -331,7 +332,7 @@ export interface Measure {
   note: string;
 }
 
-/** The cleaned motion, its figures after (`value`) and before (`against`), and what it took: metres, shares of 1. */
+/** The cleaned motion, metrics after (`value`) and before (`against`), and a summary: meters, fractions. */
 export interface CleanDone {
   motion: MotionInfo;
   measures: Measure[];
@@ -341,7 +342,7 @@ export interface CleanDone {
   shift_max: number;
 }
 
-/** Hold hands and feet where they stand: in place, so that it can be undone, or `as_new` motion. */
+/** Lock feet and hands to their contacts, in place (undoable) or `as_new` motion. */
 export interface CleanMotion {
   motion: string;
   as_new?: boolean;
@@ -352,18 +353,18 @@ export interface CleanMotion {
   smooth?: boolean;
 }
 
-/** Figures in the order in which they are shown. */
+/** Metrics in display order. */
 export interface Measured {
   measures: Measure[];
 }
 
-/** All figures of a motion, beside those of another where one is given. */
+/** Measure a motion, optionally next to another. */
 export interface MeasureMotion {
   motion: string;
   against?: string | null;
 }
 
-/** A floor-plane transform: turn by `theta` radians about Y, then move by `x` and `z` metres. */
+/** A floor-plane transform: rotate by `theta` radians about Y, then move by `x` and `z` meters. */
 export interface Placed {
   theta: number;
   x: number;
@@ -371,7 +372,7 @@ export interface Placed {
   distance: number;
 }
 
-/** Where on the floor `motion` stands best over `to`, each at its frame. */
+/** Align a frame of `motion` with a frame of `to` on the floor. */
 export interface AlignMotions {
   motion: string;
   frame: number;
@@ -382,9 +383,9 @@ export interface AlignMotions {
 /**
  * The distances between frames of A (rows) and B (columns).
  *
- * `pixels` is base64 of `rows` x `columns` bytes: the distance, from 0 to `largest` metres, in the mean over the
- * frames that a pixel stands for. `frames` are counted at `rate`, to which both motions were brought. `minima` are
- * frame of A, frame of B, metres; the nearest first, and not all where there are very many.
+ * `pixels` is base64 of `rows` x `columns` bytes: the distance, from 0 to `largest` meters, averaged over the
+ * frames of a pixel. `frames` are counted at `rate`, to which both motions were resampled. `minima` are
+ * (frame of A, frame of B, meters), the smallest first, limited in number.
  */
 export interface GridImage {
   rows: number;
@@ -396,18 +397,18 @@ export interface GridImage {
   minima: [number, number, number][];
 }
 
-/** Which frames belong together by one method: frame of A, frame of B, as the grid counts them. */
+/** The alignment found by one method: frame of A, frame of B, in grid frames. */
 export interface WarpPath {
   method: "ours" | "linear" | "discrete" | "cubic";
   points: [number, number][];
 }
 
 /**
- * How motions go together. `refused` says why they cannot be brought in step, "" where they can.
+ * The registration of motions. `refused` says why they cannot be synchronized; "" if they can.
  *
- * `distance` is in metres, root mean square along the path. `crops` are the frames taken of each motion, half-open.
- * `misfits` are the places of motions that have another skeleton than the first: where there are any, there is no
- * grid. `rests` are the places of those whose first frame is a rest pose that was put before the motion.
+ * `distance` is in meters, root mean square along the path. `crops` are the frames used of each motion, half-open.
+ * `misfits` are the indices of motions with another skeleton than the first; if there are any, there is no
+ * grid. `rests` are the indices of motions whose first frame is a rest pose.
  */
 export interface BlendStudy {
   grid: GridImage | null;
@@ -422,10 +423,10 @@ export interface BlendStudy {
 }
 
 /**
- * Bring motions in step, and compare all frames of the first with all of `other`, the place of one in `motions`.
+ * Register motions, and compare all frames of the first with all of `other`, an index into `motions`.
  *
- * `window` is in seconds. `whole` takes the motions whole instead of what they have in common; `force` takes motions
- * that are too far apart all the same.
+ * `window` is in seconds. `whole` uses full clips instead of the part they have in common; `force` accepts motions
+ * that are too different.
  */
 export interface StudyBlend {
   motions: string[];
@@ -435,16 +436,16 @@ export interface StudyBlend {
   force?: boolean;
 }
 
-/** The motion, and what is to be known of it. */
+/** The motion, with notes. */
 export interface Fitted {
   motion: MotionInfo;
   notes: string[];
 }
 
 /**
- * A motion on the skeleton of another one, as a new motion.
+ * Retarget a motion to another's skeleton, as a new motion.
  *
- * `frame` and `to_frame` are frames of both in which the figures stand; they count where a rest pose does not.
+ * `frame` and `to_frame` are standing poses of both, used if a rest pose does not stand.
  */
 export interface FitMotion {
   motion: string;
@@ -453,12 +454,12 @@ export interface FitMotion {
   to_frame?: number;
 }
 
-/** Leave out the first frame of a motion, where that is a rest pose put before it; it can be undone. */
-export interface LeaveOutRest {
+/** Remove the first frame of a motion if it is a rest pose; can be undone. */
+export interface TrimRestPose {
   motion: string;
 }
 
-/** A floor-plane transform, theta in radians, x and z in metres; `distance` in metres is what is left. */
+/** A floor-plane transform, theta in radians, x and z in meters; `distance` is the residual in meters. */
 export interface FramesPlaced {
   theta: number;
   x: number;
@@ -466,7 +467,7 @@ export interface FramesPlaced {
   distance: number;
 }
 
-/** Where on the floor `motion` at `seconds` lies best over `to` at `to_seconds`; their rates may differ. */
+/** Align `motion` at `seconds` with `to` at `to_seconds` on the floor; their rates may differ. */
 export interface PlaceFrames {
   motion: string;
   seconds: number;
@@ -475,7 +476,7 @@ export interface PlaceFrames {
   window?: number;
 }
 
-/** What was made. `at` are the seconds in both motions where a transition is half over; null for blends. */
+/** The result. `at` are the times (s) in both motions at the middle of a transition; null for blends. */
 export interface Blended {
   motion: MotionInfo;
   at: [number, number] | null;
@@ -483,11 +484,11 @@ export interface Blended {
 }
 
 /**
- * Blend motions. `result` is the motion that an earlier blend made, which then becomes this one.
+ * Blend motions. `result` is the result of an earlier blend, which is replaced.
  *
- * `weights` has one number for each motion; or `curves` has for each motion points of time and weight, both from 0 to
- * 1, time being the share of the blend that has passed. `go_on`: it is one change with the blend before, as while a
- * slider moves, and is undone with it.
+ * `weights` has one number per motion; or `curves` has, for each motion, points (time, weight), both from 0 to
+ * 1, where time is the elapsed fraction of the blend. `merge_undo`: undo it with the previous blend, as while a
+ * slider moves.
  */
 export interface BlendMotions {
   motions: string[];
@@ -498,13 +499,13 @@ export interface BlendMotions {
   whole?: boolean;
   force?: boolean;
   result?: string | null;
-  go_on?: boolean;
+  merge_undo?: boolean;
 }
 
 /**
- * Go over from the first of two motions into the second: `at` are the seconds in both that coincide.
+ * Make a transition from the first to the second motion; `at` are the times in both that coincide, in seconds.
  *
- * Without `at` it is done where they are most alike. `length` is in seconds; `go_on` as for blends.
+ * Without `at`, use the best match. `length` is in seconds; `merge_undo` as for blends.
  */
 export interface JoinMotions {
   motions: string[];
@@ -514,10 +515,10 @@ export interface JoinMotions {
   clean?: boolean;
   force?: boolean;
   result?: string | null;
-  go_on?: boolean;
+  merge_undo?: boolean;
 }
 
-/** One way to find the path. `distance` in metres, `accuracy` in percent of the best; null where there is none. */
+/** One alignment method. `distance` in meters, `accuracy` in percent of the best; null if it failed. */
 export interface PathFigures {
   method: string;
   cost: number | null;
@@ -527,7 +528,7 @@ export interface PathFigures {
   note: string;
 }
 
-/** One way to blend, or a motion that is blended; `figures` go with the names of the table. */
+/** Metrics of one blend method, or of an input motion; `figures` are in the order of the table's names. */
 export interface BlendFigures {
   method: string;
   milliseconds: number | null;
@@ -535,7 +536,7 @@ export interface BlendFigures {
   note: string;
 }
 
-/** All methods beside each other. */
+/** Comparison of all methods. */
 export interface BlendTable {
   paths: PathFigures[];
   proven: boolean;
@@ -545,21 +546,21 @@ export interface BlendTable {
   notes: string[];
 }
 
-/** Find the path and blend two motions by every method there is, and measure all; `limit` in seconds per search. */
+/** Align and blend two motions with every method, and measure the results; `limit` is in seconds per search. */
 export interface CompareBlends {
   motions: string[];
   weights?: number[];
   limit?: number;
 }
 
-/** What one threshold for all, in metres, leaves. */
+/** Connectivity for one threshold in meters. */
 export interface LimitPoint {
   metres: number;
   share: number;
   transitions: number;
 }
 
-/** How much of a label can be played endlessly, of how much there is, and which other labels can be got to. */
+/** How many seconds of a label are connected, out of how many, and which other labels can be reached. */
 export interface LabelPart {
   label: string;
   seconds: number;
@@ -567,14 +568,14 @@ export interface LabelPart {
   reaches: string[];
 }
 
-/** How many transitions lead from frames of one label to those of another. */
+/** Number of transitions from one label to another. */
 export interface PairCount {
   before: string;
   after: string;
   transitions: number;
 }
 
-/** What thresholds leave: `share` is of all frames, in the largest part in which everything leads to everything. */
+/** Connectivity: `share` is the fraction of all frames in the largest strongly connected component. */
 export interface GraphLinks {
   transitions: number;
   share: number;
@@ -583,15 +584,15 @@ export interface GraphLinks {
 }
 
 /**
- * What was compared. `curve` goes up to the largest threshold that can be chosen; `suggested` is one that will do.
+ * The compared clips. `curve` goes up to the largest threshold; `suggested` is a good default.
  *
- * `left_out` are files and why; `links` is what the suggested threshold leaves.
+ * `skipped` lists files and reasons; `links` is the connectivity at the suggested threshold.
  */
 export interface GraphBuilt {
   clips: string[];
   seconds: number;
   rate: number;
-  left_out: string[];
+  skipped: string[];
   labels: string[];
   curve: LimitPoint[];
   suggested: number;
@@ -599,10 +600,10 @@ export interface GraphBuilt {
 }
 
 /**
- * Compare clips with each other: open motions, files of the folder, or both.
+ * Find transitions between clips: open motions, files in the folder, or both.
  *
- * Files of another skeleton than the first clip's are left out. `window` is the length of transitions in seconds;
- * `rate` in frames per second, or null for the lowest of the clips'.
+ * Files with another skeleton than the first clip's are skipped. `window` is the transition length in seconds;
+ * `rate` is in frames per second, or null for the lowest rate of the clips.
  */
 export interface BuildGraph {
   motions?: string[];
@@ -611,7 +612,7 @@ export interface BuildGraph {
   rate?: number | null;
 }
 
-/** A threshold in metres for going from frames of one label to those of another; 0 forbids it. */
+/** A threshold in meters for transitions from one label to another; 0 forbids them. */
 export interface PairLimit {
   before: string;
   after: string;
@@ -619,10 +620,10 @@ export interface PairLimit {
 }
 
 /**
- * The graph as it stands; `built` is null where there is none yet.
+ * The current graph; `built` is null if there is none.
  *
- * `motions` and `files` are those that it was asked to be built of, `threshold` and `pairs` the last that were asked
- * for, and `links` of `built` what those leave.
+ * `motions` and `files` are its inputs, `threshold` and `pairs` the last requested
+ * thresholds, and `links` of `built` the connectivity for them.
  */
 export interface GraphShown {
   built: GraphBuilt | null;
@@ -634,24 +635,24 @@ export interface GraphShown {
   pairs: PairLimit[];
 }
 
-/** What was compared last, for a page that has been loaded again. */
+/** Get the last graph, as after a reload of the page. */
 export interface ShowGraph {
 }
 
-/** What these thresholds would leave, without building anything. */
+/** Get the connectivity for these thresholds, without building the graph. */
 export interface LinkGraph {
   threshold: number;
   pairs?: PairLimit[];
 }
 
-/** The motion, and what is to be known of the graph that it walks. */
+/** The motion, and notes about its graph. */
 export interface Walked {
   motion: MotionInfo;
   transitions: number;
   findings: string[];
 }
 
-/** A walk by chance; the same seed gives the same. */
+/** Make a random walk; the same seed gives the same walk. */
 export interface WalkGraph {
   threshold: number;
   pairs?: PairLimit[];
@@ -661,16 +662,16 @@ export interface WalkGraph {
   clean?: boolean;
 }
 
-/** A line as it was drawn, x, z in metres, and what to do along it; null for anything. */
+/** A drawn segment, x, z in meters, and the action along it; null for any. */
 export interface PathStretch {
   points: [number, number][];
   label: string | null;
 }
 
 /**
- * The motion, the smoothed path that it was to follow, and the way it went, both x, z; distances in metres.
+ * The motion, the smoothed path, and the walked way, both x, z; distances in meters.
  *
- * `why` says why the way is far off somewhere; "" where it is not.
+ * `why` explains a large deviation; "" if there is none.
  */
 export interface PathFollowed {
   motion: MotionInfo;
@@ -683,7 +684,7 @@ export interface PathFollowed {
   why: string;
 }
 
-/** A walk along stretches that follow each other; between two, the straight line. */
+/** Make a walk along consecutive segments, joined by straight lines. */
 export interface FollowGraph {
   threshold: number;
   stretches: PathStretch[];
@@ -692,9 +693,9 @@ export interface FollowGraph {
 }
 
 /**
- * The stream's number, its rate, the figure that it moves, and by how many seconds planting the feet puts it off.
+ * The stream's number, rate, character, and delay in seconds caused by foot locking.
  *
- * Frames tell `note` where a wish could not be had.
+ * Frames have a `note` if a request cannot be met.
  */
 export interface GraphSteered {
   stream: number;
@@ -703,7 +704,7 @@ export interface GraphSteered {
   delay: number;
 }
 
-/** Play the graph live, steered by `graph_wish`; `clean` plants the feet, which shows everything later. */
+/** Play the graph live, steered by `graph_request`; `clean` locks the feet, which adds delay. */
 export interface SteerGraph {
   threshold: number;
   pairs?: PairLimit[];
@@ -712,31 +713,31 @@ export interface SteerGraph {
   clean?: boolean;
 }
 
-/** Where to go, radians from +Z, positive to the left; what to do, and how fast in m/s, null for any. */
-export interface WishGraph {
+/** Direction in radians from +Z, positive to the left; action, and speed in m/s, null for any. */
+export interface SteerRequest {
   direction: number;
   label?: string | null;
   speed?: number | null;
 }
 
-/** Where the file can be fetched. */
+/** The file's download address. */
 export interface GraphSaved {
   url: string;
   name: string;
   size: number;
 }
 
-/** The graph with its clips as a file for download, which `marey graph` takes. */
+/** Prepare the graph with its clips for download; `marey graph` can read it. */
 export interface SaveGraph {
   threshold: number;
   pairs?: PairLimit[];
 }
 
 /**
- * What can now be searched; `left_out` says of each file that is not in it why.
+ * The index; `skipped` lists the files that are not in it, with reasons.
  *
- * A stretch must last `least` seconds to be sought. For a web from a file, `notes` say how far it is of the motions
- * that are there now.
+ * An example must last `least` seconds. For a web from a file, `notes` compare it with the motions
+ * that exist now.
  */
 export interface WebBuilt {
   clips: string[];
@@ -744,15 +745,15 @@ export interface WebBuilt {
   fps: number;
   seconds: number;
   least: number;
-  left_out: string[];
+  skipped: string[];
   notes: string[];
 }
 
 /**
- * Compare all frames of the open `motions`, and with `folder` of its files too, that have the figure of `like`.
+ * Compare all frames of the open `motions`, and with `folder` of its files, that have the skeleton of `like`.
  *
- * `remove_height` lets a reach to the floor be like one to a shelf. `rate` is how many frames per second are compared
- * at the most; null for as many as all clips have.
+ * `remove_height` makes a reach to the floor similar to one to a shelf. `rate` is the maximum of compared frames
+ * per second; null for all.
  */
 export interface BuildWeb {
   like: string;
@@ -763,25 +764,25 @@ export interface BuildWeb {
   rate?: number | null;
 }
 
-/** Take a web from a file of the folder, and see which of the motions that are there now it is of. */
+/** Load a web from the folder and match its clips to the current motions. */
 export interface LoadWeb {
   path: string;
 }
 
-/** A motion that is among them as it stands, has changed since, never was, or is of another figure. */
-export interface Whereabouts {
+/** Whether a motion is in the index, has changed since, is not in it, or has another skeleton. */
+export interface ClipStatus {
   where: "inside" | "changed" | "outside" | "figure";
 }
 
-/** Ask whether a motion is among those that were compared. */
-export interface WhereSought {
+/** Ask whether a motion is in the index. */
+export interface GetClipStatus {
   motion: string;
 }
 
 /**
- * Metres against matches found, and the threshold that stands out, for a person to judge.
+ * Number of matches by threshold (meters), and the suggested threshold.
  *
- * Between the two of `level` nothing more is found; `still` is how far a figure that stands still is from the query.
+ * Between the two values of `level` the count does not change; `still` is the distance of a motionless character.
  */
 export interface ThresholdCurve {
   thresholds: number[];
@@ -791,14 +792,14 @@ export interface ThresholdCurve {
   level: [number, number];
   stands_out: boolean;
   still: number;
-  told: string;
+  text: string;
 }
 
 /**
- * How many matches of frames `start` to `stop` of a motion each threshold would find.
+ * Count the matches of frames `start` to `stop` of a motion for each threshold.
  *
- * `repeats` counts stretches that overlap by up to a half as several, as for steps that follow each other; `further`
- * is as of `SearchWeb`.
+ * `repeats` counts ranges that overlap by up to one half as separate, as for consecutive steps; `further`
+ * is as in `SearchWeb`.
  */
 export interface SuggestThreshold {
   motion: string;
@@ -808,7 +809,7 @@ export interface SuggestThreshold {
   repeats?: boolean;
 }
 
-/** The figure of all tiles, without its fingers; as the fields of MotionInfo with these names. */
+/** The skeleton of all tiles, without fingers; fields as in MotionInfo. */
 export interface TileBody {
   parents: number[];
   bone_lengths: number[];
@@ -818,9 +819,9 @@ export interface TileBody {
 }
 
 /**
- * `count` matches, the query first; `find_matches` tells of them by the number of the `search`.
+ * `count` matches, the query first; `find_matches` returns them by the number of the `search`.
  *
- * `joint` is the hand, foot or head that the query moves most beside its hips: what it may be asked by.
+ * `joint` is the hand, foot or head that moves most relative to the hips: the default for target control.
  */
 export interface SearchDone {
   search: number;
@@ -831,9 +832,9 @@ export interface SearchDone {
 }
 
 /**
- * Find all that is like frames `start` to `stop` of a motion, to within `threshold` metres.
+ * Find everything within `threshold` meters of frames `start` to `stop` of a motion.
  *
- * With `further` also what is like that, and so on; `repeats` is as of `SuggestThreshold`.
+ * With `further`, search transitively from the matches; `repeats` is as in `SuggestThreshold`.
  */
 export interface SearchWeb {
   motion: string;
@@ -845,10 +846,10 @@ export interface SearchWeb {
 }
 
 /**
- * A match, to be drawn small: seconds within its clip, metres from the query along the way it was found.
+ * A match thumbnail: seconds within its clip, distance (m) from the query along the chain of matches.
  *
- * `points` are x, y, z of each joint of `TileBody` for each of `n_frames` frames, whole millimetres: x to the left of
- * where the figure stands at first, y up from the floor, z ahead. There are `fps` of them per second.
+ * `points` are x, y, z of each joint of `TileBody` for each of `n_frames` frames, integer millimeters: x left of
+ * the character's first placement, y up from the floor, z ahead, at `fps` frames per second.
  */
 export interface MatchTile {
   number: number;
@@ -862,35 +863,35 @@ export interface MatchTile {
   points: number[];
 }
 
-/** In order. */
+/** Matches in order. */
 export interface MatchTiles {
   tiles: MatchTile[];
 }
 
-/** Some matches of a search, in order of their distance from the query, which is number 0. */
+/** Get some matches of a search, sorted by distance from the query, which is number 0. */
 export interface GetMatches {
   search: number;
   first: number;
   count: number;
 }
 
-/** The motion, and a `note` where it is at the rate that was compared at, as its source is gone; else "". */
+/** The motion, and a `note` if it has the index's rate because its source is gone; else "". */
 export interface OpenedMatch {
   motion: MotionInfo;
   note: string;
 }
 
-/** Put a match among the motions, cut out of the motion that was compared, at the rate of that. */
+/** Open a match as a motion, cut from its source at the source's rate. */
 export interface OpenMatch {
   search: number;
   number: number;
 }
 
 /**
- * The motion as it now is, and what it does.
+ * The resulting motion and what it reaches.
  *
- * `target` is what was asked for, `reached` what the motion does; `errors` is the length of the difference by unit.
- * Where it is `projected`, the target is out of reach, and `aimed` is what was aimed at instead. For a place, `point`
+ * `target` is the request, `reached` the result; `errors` is the norm of the difference by unit.
+ * If it is `projected`, the target is out of reach and `aimed` is used instead. For a position, `point`
  * and `hit` are target and joint in the world, `moment` is the frame, and `path` has x y z of the joint in each frame.
  */
 export interface Aimed {
@@ -907,10 +908,10 @@ export interface Aimed {
 }
 
 /**
- * What a space can be asked for: its parameters, with the box around all that it reaches, and a first motion.
+ * A parametric motion: its parameters, the bounding box of its reach, and a first motion.
  *
- * `points` are places in the world that it reaches, x y z after each other, where it is about a place. `used` counts
- * the examples of `given` that it is made of.
+ * `points` are reachable world positions, flat x y z, if the parameter is a position. `used` counts
+ * the examples out of `given` that it uses.
  */
 export interface SpaceMade {
   names: string[];
@@ -925,7 +926,7 @@ export interface SpaceMade {
 }
 
 /**
- * Make a space of motions from the matches of a search but those in `drop`, asked by `feature`.
+ * Build a parametric motion from the matches of a search except those in `drop`, controlled by `feature`.
  *
  * A feature is text as for `marey parametric build`: "position:right_hand@farthest", or "turn,speed".
  */
@@ -936,15 +937,15 @@ export interface MakeSpace {
   samples?: number;
 }
 
-/** Aim in a space from a file of the folder; its figure stands on the origin and faces ahead. */
+/** Load a space from the folder; its character stands at the origin and faces ahead. */
 export interface LoadSpace {
   path: string;
 }
 
 /**
- * Ask a space for a motion: by a `target`, one number per parameter, or by a `point` in the world.
+ * Make a motion for a `target` (one number per parameter) or for a `point` in the world.
  *
- * `refine` tries that the motion really gets there, which takes longer.
+ * `refine` improves the accuracy, which takes longer.
  */
 export interface AimMotion {
   target?: number[] | null;
@@ -952,19 +953,19 @@ export interface AimMotion {
   refine?: boolean;
 }
 
-/** Put the motion that is aimed among the others as it is; aiming goes on with another. */
+/** Keep a copy of the current motion. */
 export interface KeepAimed {
 }
 
-/** What was made and found last, null where nothing was; `sought` is what was searched for. */
-export interface FindStands {
+/** The last results, null if there are none; `sought` is the last search request. */
+export interface FindSnapshot {
   web: WebBuilt | null;
   sought: SearchWeb | null;
   found: SearchDone | null;
   space: SpaceMade | null;
 }
 
-/** Ask how things stand, as a page does that was loaded again. */
+/** Get the current state, as after a reload of the page. */
 export interface FindNow {
 }
 
@@ -974,7 +975,7 @@ export interface SavedFile {
   kind: "web" | "space";
 }
 
-/** In order; whether a folder `is_open`, so that something can be saved. */
+/** Files in order; `is_open` says whether a folder is open to save to. */
 export interface SavedFiles {
   files: SavedFile[];
   is_open: boolean;
@@ -984,13 +985,13 @@ export interface SavedFiles {
 export interface ListSaved {
 }
 
-/** The file; where one of that name `was_there` and was not to be replaced, nothing was written. */
+/** The file; if the name `was_there` already and must not be overwritten, nothing was saved. */
 export interface SavedFound {
   path: string;
   was_there: boolean;
 }
 
-/** Write the web, or the space that is aimed in, into the folder as ``NAME.npz``, as the command line has them. */
+/** Save the web or the space to the folder as ``NAME.npz``, which the command line can read. */
 export interface SaveFound {
   kind: "web" | "space";
   name: string;
@@ -998,9 +999,9 @@ export interface SaveFound {
 }
 
 /**
- * The motion, how alike the steps of both are in metres, from when to when the upper clip is taken, in seconds.
+ * The motion, the difference of the steps in meters, and the used range of the upper clip in seconds.
  *
- * `leaned` is by how many degrees the upper body was turned as a whole, `looped` whether its clip is played on and on.
+ * `leaned` is the overall rotation of the upper body in degrees, `looped` whether its clip is looped.
  */
 export interface SpliceDone {
   motion: MotionInfo;
@@ -1013,7 +1014,7 @@ export interface SpliceDone {
 }
 
 /**
- * The upper body of one motion on the lower body of another, in step; both have to walk or run.
+ * Put the upper body of one motion on the lower body of another, synchronized; both must walk or run.
  *
  * `align` and `posture` are as for `marey.splice`.
  */
@@ -1024,13 +1025,13 @@ export interface SpliceMotions {
   posture?: "pitch" | "full" | "none";
 }
 
-/** The motion, and what is to be known of it. */
+/** The motion, with notes. */
 export interface TransplantDone {
   motion: MotionInfo;
   notes: string[];
 }
 
-/** A part of one motion on another, whatever both do, from `at` seconds of the base on. */
+/** Put a body part of one motion on another, unsynchronized, from `at` seconds of the base on. */
 export interface TransplantLimb {
   base: string;
   donor: string;
@@ -1039,16 +1040,16 @@ export interface TransplantLimb {
   ease?: number;
 }
 
-/** From `time` seconds on look at a point in the world; null goes back to what the motion does by itself. */
+/** From `time` seconds on, look at a point in the world; null returns to the original motion. */
 export interface LookGoal {
   time: number;
   point: [number, number, number] | null;
 }
 
 /**
- * One look: when it settles, null where there is no time for it, and degrees by which it then misses the point.
+ * One gaze target: when it is reached (null if there is not enough time), and the remaining error in degrees.
  *
- * `outside` is how many degrees the point lies beyond where a person can look.
+ * `outside` is how many degrees the point lies beyond the range of the gaze map.
  */
 export interface LookReport {
   time: number;
@@ -1058,9 +1059,9 @@ export interface LookReport {
 }
 
 /**
- * The motion, its looks, and its gaze: where the eyes are, and the unit vector of where they look.
+ * The motion, its gaze targets, and its gaze: eye positions and unit gaze directions.
  *
- * `places` and `directions` are x y z after each other, for every `step`-th frame.
+ * `places` and `directions` are flat x y z lists, for every `step`-th frame.
  */
 export interface LookDone {
   motion: MotionInfo;
@@ -1072,10 +1073,10 @@ export interface LookDone {
 }
 
 /**
- * Let a motion look at points, one after another.
+ * Make a motion look at points, one after another.
  *
- * `made` is the motion that an earlier answer carried: it is made again, as while a point is dragged. `steady` lets
- * the eyes take up how the body bobs; `eyes` hangs a joint from the head that points where they look.
+ * `made` is an earlier result, which is updated, as while a point is dragged. With `steady`, the eyes compensate
+ * for the body's bobbing; `eyes` adds a joint to the head that points along the gaze.
  */
 export interface LookAt {
   motion: string;
@@ -1085,7 +1086,7 @@ export interface LookAt {
   eyes?: boolean;
 }
 
-/** One parameter of a node; angles are in radians, of which `unit` tells. */
+/** One parameter of a node; `unit` says whether it is in radians. */
 export interface CharacterRange {
   name: string;
   unit: string;
@@ -1094,9 +1095,9 @@ export interface CharacterRange {
 }
 
 /**
- * A node; `of` is the node that it is a part of, or "". `request` says how wishes become parameters.
+ * A node; `of` is the node that it is a sub-range of, or "". `request` says how requests become parameters.
  *
- * `stuck`: from here no way goes on for ever, so that the character cannot play yet.
+ * `stuck`: a dead end, so the character cannot play yet.
  */
 export interface CharacterNode {
   name: string;
@@ -1108,9 +1109,9 @@ export interface CharacterNode {
 }
 
 /**
- * An edge, in metres: its thresholds, the median and greatest cost, and the worst source's best transition.
+ * A transition, in meters: thresholds, median cost, and the largest best cost over all source motions.
  *
- * `share` is how much of the target's ranges, by volume, can follow a motion of the source, on average.
+ * `share` is the fraction of the target's range, by volume, that can follow a source motion, on average.
  */
 export interface CharacterEdge {
   source: string;
@@ -1123,7 +1124,7 @@ export interface CharacterEdge {
   samples: number;
 }
 
-/** The character that is being made. `note` says what is to be known of the last change, "" for nothing. */
+/** The character being edited. `note` comments on the last change; "" for none. */
 export interface Character {
   name: string;
   nodes: CharacterNode[];
@@ -1131,11 +1132,11 @@ export interface Character {
   note: string;
 }
 
-/** The character that is being made, empty at first. */
+/** Get the character being edited, initially empty. */
 export interface ShowCharacter {
 }
 
-/** A recipe that comes with marey. */
+/** A built-in recipe. */
 export interface RecipeInfo {
   name: string;
   about: string;
@@ -1148,29 +1149,29 @@ export interface AuthoredFile {
   kind: "character" | "gaze";
 }
 
-/** What characters and gaze maps can be taken from. */
+/** Sources of characters and gaze maps. */
 export interface Sources {
   recipes: RecipeInfo[];
   files: AuthoredFile[];
 }
 
-/** The recipes, and the characters and gaze maps of the folder. */
+/** List the recipes, and the characters and gaze maps in the folder. */
 export interface ListSources {
 }
 
-/** Begin anew. `length` is that of transitions in seconds. */
+/** Start a new character. `length` is the transition length in seconds. */
 export interface NewCharacter {
   name: string;
   length?: number;
 }
 
-/** Build a shipped recipe in place of what is there; or, where nodes are named, add these alone. */
+/** Replace the character with a built-in recipe; or, if `nodes` are given, add only these. */
 export interface UseRecipe {
   recipe: string;
   nodes?: string[];
 }
 
-/** Add a node of the gait cycles in open motions; `speed` makes that a second parameter beside the turn. */
+/** Add a node of the gait cycles in open motions; `speed` adds speed as a second parameter besides turn rate. */
 export interface AddGait {
   name: string;
   motions: string[];
@@ -1178,7 +1179,7 @@ export interface AddGait {
   mirror?: boolean;
 }
 
-/** Add a part of a node as one of its own. */
+/** Add a sub-range of a node as a new node. */
 export interface AddPart {
   name: string;
   of: string;
@@ -1186,27 +1187,27 @@ export interface AddPart {
   high: number[];
 }
 
-/** Take a node away, with its edges. */
+/** Remove a node and its transitions. */
 export interface RemoveNode {
   name: string;
 }
 
 /**
- * A motion of a node; in place of `result` where that is open.
+ * Make a motion of a node; it replaces `result` if that is open.
  *
- * `go_on`: it is one change with the motion before, as while a slider moves, and is undone with it.
+ * `merge_undo`: undo it together with the previous change, as while a slider moves.
  */
 export interface MakeMotion {
   node: string;
   parameters: number[];
   result?: string | null;
-  go_on?: boolean;
+  merge_undo?: boolean;
 }
 
 /**
- * How many pairs cost how much: `counts` between 0 and `top` metres, in equal steps.
+ * Histogram of transition costs: `counts` between 0 and `top` meters, in equal bins.
  *
- * `best` are the costs of each source sample's best transition, in order: an edge needs a `good` above them all.
+ * `best` are the sorted costs of each source sample's best transition: a transition needs `good` above all of them.
  */
 export interface CostChart {
   source: string;
@@ -1218,7 +1219,7 @@ export interface CostChart {
   bad: number;
 }
 
-/** Find the best transition of many pairs of motions, from which thresholds are chosen. */
+/** Find the best transition for many pairs of motions, from which to choose thresholds. */
 export interface CompareNodes {
   source: string;
   target: string;
@@ -1227,9 +1228,9 @@ export interface CompareNodes {
 }
 
 /**
- * Shares of all pairs that are good, and bad; how many source samples have no way on, which `note` tells more of.
+ * Fractions of good and bad pairs, and the number of source samples that cannot continue (see `note`).
  *
- * `points` are all target samples with their costs from source sample `sample`, and `low`, `high` its box, null where
+ * `points` are all target samples with their costs from source sample `sample`; `low` and `high` are its box, null if
  * there is none. Parameters are as in the node.
  */
 export interface TriedEdge {
@@ -1245,7 +1246,7 @@ export interface TriedEdge {
   high: number[] | null;
 }
 
-/** What thresholds, in metres, would make of nodes that were compared; `sample` is whose box is shown. */
+/** Preview thresholds, in meters, for compared nodes; `sample` selects the source motion whose box is shown. */
 export interface TryEdge {
   source: string;
   target: string;
@@ -1254,7 +1255,7 @@ export interface TryEdge {
   sample?: number;
 }
 
-/** Make an edge of nodes that were compared; `part` is the name of the part to connect where not all of it can. */
+/** Connect compared nodes; `part` names the sub-range to connect if not all motions can continue. */
 export interface ConnectNodes {
   source: string;
   target: string;
@@ -1263,40 +1264,40 @@ export interface ConnectNodes {
   part?: string | null;
 }
 
-/** Take an edge away. */
+/** Remove a transition. */
 export interface Disconnect {
   source: string;
   target: string;
 }
 
-/** Some seconds of the character going about by chance. */
+/** Make a random walk of the character. */
 export interface WalkCharacter {
   seconds?: number;
   seed?: number;
 }
 
-/** The files that were written. */
+/** The saved files. */
 export interface SavedAuthored {
   files: string[];
 }
 
-/** Write the character, or the gaze map, into the folder as NAME.json. */
+/** Save the character or the gaze map to the folder as NAME.json. */
 export interface SaveAuthored {
   kind: "character" | "gaze";
   name: string;
   replace?: boolean;
 }
 
-/** Take a character from the folder. */
+/** Load a character from the folder. */
 export interface LoadCharacter {
   path: string;
 }
 
 /**
- * A look: where to (radians), how long it took (s), how far the eyes turn in the head (radians).
+ * An example: gaze direction (radians), duration (s), rotation of the eyes in the head (radians).
  *
- * `cost` is in radians: how far the head of a map of all other examples is from this one's when it looks there; null
- * where the others make no map. What costs much holds the map up where it is, or does not fit the others.
+ * `cost` is the leave-one-out error in radians: how far the head of a map of all other examples is off; null if the
+ * others form no map. An example with a high cost is either important or does not fit the others.
  */
 export interface GazeExample {
   name: string;
@@ -1307,24 +1308,24 @@ export interface GazeExample {
   cost: number | null;
 }
 
-/** A gaze map: its examples, and the corners of the region that it can look at. */
+/** A gaze map: its examples, and the corners of the region it can look at. */
 export interface GazeChart {
   examples: GazeExample[];
   region: [number, number][];
   note: string;
 }
 
-/** Take a gaze map from the folder, or the one that comes with marey; null shows what is there. */
+/** Load a gaze map from the folder, or the built-in one; null shows the current one. */
 export interface ShowGaze {
   path?: string | null;
   shipped?: boolean;
 }
 
-/** Work out what each example costs. */
+/** Compute the leave-one-out error of each example. */
 export interface GazeCosts {
 }
 
-/** Add a look that an open motion has: rest, a look at the goal (radians), and rest there. */
+/** Add an open motion as an example: at rest, a look at the goal (radians), at rest again. */
 export interface AddLook {
   motion: string;
   yaw: number;
@@ -1333,18 +1334,18 @@ export interface AddLook {
   stop?: number | null;
 }
 
-/** Take an example away, by its place in the list. */
+/** Remove an example by its index. */
 export interface RemoveLook {
   example: number;
 }
 
-/** The motion that looks there; `note` says what is to be known of it, "" for nothing. */
+/** The resulting motion; `note` is a comment, "" for none. */
 export interface AimedGaze {
   motion: MotionInfo;
   note: string;
 }
 
-/** An open motion that looks somewhere (radians) from its middle on, by the map as it is. */
+/** Make an open motion look somewhere (radians) from its middle on, using the current map. */
 export interface AimGaze {
   yaw: number;
   pitch: number;
@@ -1352,16 +1353,16 @@ export interface AimGaze {
   result?: string | null;
 }
 
-/** A recipe that comes with marey. */
+/** A built-in recipe. */
 export interface DriveRecipe {
   name: string;
   about: string;
 }
 
 /**
- * What can be driven: recipes, characters of the folder, and the one that Author has, "" where that is empty.
+ * Characters that can be driven: recipes, files in the folder, and the draft of the Characters panel ("" if empty).
  *
- * `stuck` says why Author's cannot play yet; "" where it can.
+ * `stuck` says why the draft cannot play yet; "" if it can.
  */
 export interface DriveChoices {
   recipes: DriveRecipe[];
@@ -1370,11 +1371,11 @@ export interface DriveChoices {
   stuck: string;
 }
 
-/** What can be driven. */
+/** List the characters that can be driven. */
 export interface ListDrive {
 }
 
-/** What a character can be told to do; `at_point`: it goes for a point in space, such as a punch. */
+/** An action of a character; `at_point`: it aims at a point in space, such as a punch. */
 export interface DriveNode {
   name: string;
   ranges: CharacterRange[];
@@ -1382,13 +1383,13 @@ export interface DriveNode {
 }
 
 /**
- * The stream; its floor is at 0. `roles` gives joints' indices. `speed` is the range of speeds in m/s that can be
- * asked for, or null, and `usual` the one at which the figure goes while none is.
+ * The stream; its floor is at 0. `roles` gives joint indices. `speed` is the range of speeds in m/s that can be
+ * requested, or null, and `usual` the default speed.
  *
- * `delay` is in seconds: how long frames wait to be shown, which counts in the response. Each live frame tells:
- * `place` [yaw, x, z] of the figure; `doing`, the node or clip that plays; `answer`, seconds that the last change of
- * direction took, and `waiting`, seconds since one that is not answered yet, or null; `reached`, seconds until the
- * point was, or null; and, where it has changed, `reach`: lines [[x, z], ...] around where it could be next.
+ * `delay` is the display delay in seconds, which is included in the response time. Each live frame reports:
+ * `place` [yaw, x, z] of the character; `doing`, the current node or clip; `answer`, response time of the last change
+ * of direction, and `waiting`, seconds since one that is still pending, or null; `reached`, seconds until the
+ * point was reached, or null; and, if it has changed, `reach`: lines [[x, z], ...] around where it can be next.
  */
 export interface DriveStarted {
   started: LiveStarted;
@@ -1401,12 +1402,12 @@ export interface DriveStarted {
 }
 
 /**
- * Begin to play, or go over to another way.
+ * Start to play, or change the controller.
  *
  * `way`: a parametric motion graph ("character"), the direction table of a motion graph, motion matching, or a blend
- * tree. A character is named by `source` and `name`. The others are made of `motions` that are open; of generated
- * walks where none are named. `feet`: held at once, cleaned, which takes a look ahead, or left free. With `stay`, the
- * figure begins where the one before stands.
+ * tree. A character is given by `source` and `name`. The others are built from open `motions`, or from generated
+ * walks if there are none. `feet`: locked instantly, cleaned (which needs look-ahead), or free. With `stay`, the
+ * character starts where the previous one stands.
  */
 export interface StartDrive {
   way: "character" | "graph" | "matching" | "tree";
@@ -1418,12 +1419,12 @@ export interface StartDrive {
 }
 
 /**
- * All that is wished from now on; what is null is not.
+ * The complete request from now on; null fields are not requested.
  *
  * `direction` is in radians from +Z in the world, positive to the left; `point` x and z of the floor, to go to;
- * `target` x, y and z to be aimed at; `node` what to do, with `values` of its other parameters; `speed` in m/s.
+ * `target` x, y and z to aim at; `node` the action, with `values` of its other parameters; `speed` in m/s.
  */
-export interface DriveWish {
+export interface DriveRequest {
   direction?: number | null;
   point?: [number, number] | null;
   target?: [number, number, number] | null;
@@ -1433,11 +1434,11 @@ export interface DriveWish {
 }
 
 /**
- * Of one way: seconds driven, changes of direction that were answered, and in how many seconds.
+ * Statistics of one controller: seconds driven, completed changes of direction, and response times.
  *
- * Answered means that the figure faces the direction to within 15 degrees for 0.25 s; `unanswered` counts those that
- * were given up for another, or not answered within 8 s. A wish that another follows within 0.5 s, as in a drag, is
- * no turn of its own: the time of a turn counts from the last change of the wish that lasted.
+ * A change is completed when the character faces the direction within 15 degrees for 0.25 s; `unanswered` counts those
+ * that were replaced by another or took longer than 8 s. A request followed by another within 0.5 s, as in drags, does
+ * not count: the time of a turn starts at the last change of the request that lasted.
  */
 export interface WayFigures {
   way: "character" | "graph" | "matching" | "tree";
@@ -1448,33 +1449,33 @@ export interface WayFigures {
   slowest: number | null;
 }
 
-/** All ways that were driven. */
+/** Statistics of all controllers used. */
 export interface DriveTable {
   ways: WayFigures[];
 }
 
-/** How the ways have done so far. */
+/** Get the response times so far. */
 export interface DriveFigures {
 }
 
 /** The motion. */
-export interface Kept {
+export interface SavedDrive {
   motion: MotionInfo;
 }
 
-/** The last seconds as a motion of their own. */
+/** Save the last seconds as a motion. */
 export interface KeepDriven {
   seconds?: number;
 }
 
-/** A live stream has ended by itself; `error` is "" where all was well. */
+/** A live stream has ended by itself; `error` is "" if there was none. */
 export interface LiveEnded {
   event: "live_ended";
   stream: number;
   error: string;
 }
 
-/** A motion is new, or no longer what it was, other than by a reply that says so. */
+/** A motion was added or changed without a reply that says so. */
 export interface MotionChanged {
   event: "motion_changed";
   motion: MotionInfo;
@@ -1486,16 +1487,16 @@ export interface Uploaded {
   size: number;
 }
 
-/** The answer to an upload that cannot be taken: one sentence. */
+/** The answer to a rejected upload: one sentence. */
 export interface Refused {
   text: string;
 }
 
 /**
- * A motion in the page of `marey view`. `positions` and `rotations` are base64 of what `coding` says.
+ * A motion in the page of `marey view`. `positions` and `rotations` are base64, encoded as `coding` says.
  *
- * "q16": little-endian int16. A position of joint j in frame f is ``low[k] + (q + 32767) * step[k]`` metres for each
- * axis k, and a marker was not seen where q is -32768; rotations are x y z w times 32767.
+ * "q16": little-endian int16. A position of joint j in frame f is ``low[k] + (q + 32767) * step[k]`` meters for each
+ * axis k; q = -32768 means that a marker is not visible; rotations are x y z w times 32767.
  */
 export interface ViewMotion {
   info: MotionInfo;
@@ -1508,9 +1509,9 @@ export interface ViewMotion {
 }
 
 /**
- * All that the page of `marey view` shows: the text of its script element with id "marey-data", as JSON.
+ * The content of a `marey view` page: JSON in its script element with id "marey-data".
  *
- * `skins` are GLB files in base64, with a body and without animations; `skin` of a motion is the number of its own.
+ * `skins` are GLB files in base64, without animations; `skin` of a motion is an index into it.
  */
 export interface ViewData {
   version: number;
@@ -1548,7 +1549,7 @@ export interface Commands {
   "align": { fields: AlignMotions; reply: Placed };
   "blend_study": { fields: StudyBlend; reply: BlendStudy };
   "blend_fit": { fields: FitMotion; reply: Fitted };
-  "blend_leave_rest": { fields: LeaveOutRest; reply: MotionInfo };
+  "blend_trim_rest": { fields: TrimRestPose; reply: MotionInfo };
   "blend_place": { fields: PlaceFrames; reply: FramesPlaced };
   "blend": { fields: BlendMotions; reply: Blended };
   "blend_transition": { fields: JoinMotions; reply: Blended };
@@ -1559,11 +1560,11 @@ export interface Commands {
   "graph_walk": { fields: WalkGraph; reply: Walked };
   "graph_follow": { fields: FollowGraph; reply: PathFollowed };
   "graph_steer": { fields: SteerGraph; reply: GraphSteered };
-  "graph_wish": { fields: WishGraph; reply: Nothing };
+  "graph_request": { fields: SteerRequest; reply: Nothing };
   "graph_save": { fields: SaveGraph; reply: GraphSaved };
   "find_build": { fields: BuildWeb; reply: WebBuilt };
   "find_load": { fields: LoadWeb; reply: WebBuilt };
-  "find_where": { fields: WhereSought; reply: Whereabouts };
+  "find_where": { fields: GetClipStatus; reply: ClipStatus };
   "find_suggest": { fields: SuggestThreshold; reply: ThresholdCurve };
   "find_search": { fields: SearchWeb; reply: SearchDone };
   "find_matches": { fields: GetMatches; reply: MatchTiles };
@@ -1572,7 +1573,7 @@ export interface Commands {
   "aim_load": { fields: LoadSpace; reply: SpaceMade };
   "aim": { fields: AimMotion; reply: Aimed };
   "aim_keep": { fields: KeepAimed; reply: MotionInfo };
-  "find_now": { fields: FindNow; reply: FindStands };
+  "find_now": { fields: FindNow; reply: FindSnapshot };
   "find_files": { fields: ListSaved; reply: SavedFiles };
   "find_save": { fields: SaveFound; reply: SavedFound };
   "layer_splice": { fields: SpliceMotions; reply: SpliceDone };
@@ -1600,9 +1601,9 @@ export interface Commands {
   "author_gaze_aim": { fields: AimGaze; reply: AimedGaze };
   "drive_list": { fields: ListDrive; reply: DriveChoices };
   "drive_start": { fields: StartDrive; reply: DriveStarted };
-  "drive_wish": { fields: DriveWish; reply: Nothing };
+  "drive_request": { fields: DriveRequest; reply: Nothing };
   "drive_figures": { fields: DriveFigures; reply: DriveTable };
-  "drive_keep": { fields: KeepDriven; reply: Kept };
+  "drive_keep": { fields: KeepDriven; reply: SavedDrive };
 }
 
 export type StudioEvent = LiveEnded | MotionChanged;

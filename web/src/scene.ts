@@ -43,7 +43,7 @@ export class Stage {
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "Scene: orbit with the left button or Shift and the arrows, pan with the right one or Ctrl and the arrows, zoom with the wheel or + and -");
+    this.canvas.setAttribute("aria-label", "Scene: orbit with the left mouse button or Shift+arrows, pan with the right button or Ctrl+arrows, zoom with the wheel or + and -");
     this.overlay = el("div", { class: "overlay", aria: { hidden: "true" } });
     host.append(this.canvas, this.overlay);
     this.renderer.shadowMap.enabled = !software;

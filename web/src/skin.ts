@@ -21,7 +21,7 @@ export async function loadSkin(url: string, joints: readonly string[]): Promise<
 export async function readSkin(bytes: ArrayBuffer, joints: readonly string[]): Promise<Skin> {
   const manager = new THREE.LoadingManager();
   manager.setURLModifier((asked) => {
-    if (!asked.startsWith("blob:")) throw new Error("it refers to other files, which are not loaded");
+    if (!asked.startsWith("blob:")) throw new Error("it refers to other files, which the studio does not load");
     return asked;
   });
   return new Skin(await new GLTFLoader(manager).parseAsync(bytes, ""), joints);
@@ -46,7 +46,7 @@ export class Skin {
       if (node instanceof THREE.Mesh) this.meshes.push(node);
     });
     const moving = this.meshes.some((mesh) => mesh instanceof THREE.SkinnedMesh || this.hangs(mesh));
-    if (!moving || !this.hung.length) throw new Error("it has no body for these joints");
+    if (!moving || !this.hung.length) throw new Error("it has no mesh bound to these joints");
     for (const mesh of this.meshes) {
       // Its box is that of the rest pose.
       mesh.frustumCulled = false;

@@ -26,7 +26,7 @@ export class Timeline {
   /** Another contact or label is selected, or none. */
   readonly spanSelected = new Signal();
   private readonly canvas = el("canvas", { tabIndex: 0, role: "slider", aria: { label: "Timeline" } });
-  private readonly rename = el("input", { class: "rename", hidden: true, aria: { label: "Label's name" } });
+  private readonly rename = el("input", { class: "rename", hidden: true, aria: { label: "Label name" } });
   /** Takes the focus for the lanes, over which it lies; the mouse goes through it. */
   private readonly keyboard = el("div", { class: "lane-keys", tabIndex: 0, role: "application", aria: { label: "Contacts and labels", describedby: "lane-said" } });
   private readonly said = el("span", { class: "unseen", aria: { live: "polite" } });

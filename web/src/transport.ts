@@ -12,11 +12,11 @@ export function transport(host: HTMLElement, playback: Playback): void {
   };
   const play = icon("Play", "▶", () => playback.toggle(), "Play or pause (Space)");
   play.id = "play";
-  const loop = toggle("Loop", playback.loop, (on) => playback.setLoop(on), "Play over and over (L)");
+  const loop = toggle("Loop", playback.loop, (on) => playback.setLoop(on), "Loop (L)");
   const speed = el("select", { aria: { label: "Speed" }, title: "Speed", on: { change: () => playback.setSpeed(Number(speed.value)) } });
   for (const value of SPEEDS) speed.append(el("option", { value: String(value), text: `${value}×` }));
   speed.value = "1";
-  const region = button("All", () => playback.setRegion(null), "Play all again (\\); Shift-drag on the ruler marks a stretch");
+  const region = button("All", () => playback.setRegion(null), "Play the whole clip (\\); Shift-drag on the ruler to mark a range");
   const frame = el("input", { type: "number", min: "0", step: "1", aria: { label: "Frame" }, title: "Frame" });
   frame.id = "frame";
   frame.addEventListener("change", () => playback.seek(Math.round(frame.valueAsNumber) || 0));
@@ -24,13 +24,13 @@ export function transport(host: HTMLElement, playback: Playback): void {
   const seconds = el("span", { class: "dim seconds" });
   host.append(
     icon("First frame", "|◂", () => playback.step(-playback.frame), "First frame (Home)"),
-    icon("Frame back", "◂", () => playback.step(-1), "One frame back (←)"),
+    icon("Previous frame", "◂", () => playback.step(-1), "Previous frame (←)"),
     play,
-    icon("Frame on", "▸", () => playback.step(1), "One frame on (→)"),
+    icon("Next frame", "▸", () => playback.step(1), "Next frame (→)"),
     icon("Last frame", "▸|", () => playback.step(playback.nFrames), "Last frame (End)"),
     loop, speed,
-    icon("Loop from here", "[", () => playback.markStart(), "The stretch that is played begins here ([)"),
-    icon("Loop to here", "]", () => playback.markStop(), "The stretch that is played ends here (])"),
+    icon("Set in point", "[", () => playback.markStart(), "Set in point ([)"),
+    icon("Set out point", "]", () => playback.markStop(), "Set out point (])"),
     region, el("span", { class: "spacer" }), frame, total, seconds,
   );
   const show = () => {

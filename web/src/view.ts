@@ -88,7 +88,7 @@ class Player {
       try {
         this.figures[i]!.setSkin(await readSkin(bytesOf(body).buffer, info.joints));
       } catch (error) {
-        console.warn(`the skin of ${info.name} cannot be shown:`, error);
+        console.warn(`cannot show the skin of ${info.name}:`, error);
       }
     }
     this.stage.invalidate();
@@ -170,25 +170,25 @@ function start(): void {
   if (names.length > 1) {
     byId("topbar").append(
       choice("Motion", names, "0", (value) => player.select(Number(value))),
-      toggle("All", false, (on) => player.showFigures(on), "All motions at once"),
+      toggle("All", false, (on) => player.showFigures(on), "Show all motions at once"),
     );
   }
-  const dark = button("◐", () => themes.toggle(), "Light or dark", "quiet");
-  dark.setAttribute("aria-label", "Light or dark");
+  const dark = button("◐", () => themes.toggle(), "Light/dark theme", "quiet");
+  dark.setAttribute("aria-label", "Light/dark theme");
   const bones = toggle("Bones", false, (on) => {
     skin.set(false);
     player.show({ style: on ? "bones" : "limbs" });
-  }, "Bones instead of limbs");
+  }, "Show bones instead of limbs");
   const skin = toggle("Skin", data.skins.length > 0, (on) => {
     bones.set(false);
     player.show({ style: on ? "skin" : "limbs" });
-  }, "The body that the file brings along, or limbs");
+  }, "Show the skin from the file instead of limbs");
   if (data.skins.length) player.show({ style: "skin" });
   byId("topbar").append(
     toggle("Names", false, (on) => player.show({ names: on }), "Joint names"),
     bones,
     ...(data.skins.length ? [skin] : []),
-    toggle("Ghosts", false, (on) => player.show({ ghosts: on ? 3 : 0 }), "The figure before and after"),
+    toggle("Onion skin", false, (on) => player.show({ ghosts: on ? 3 : 0 }), "Show earlier and later poses"),
     dark,
   );
   themes.changed.on(() => {

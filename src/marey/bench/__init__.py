@@ -1,4 +1,4 @@
-"""The measured figures behind `marey bench`: always ratios to a floor or a peer that is measured in the same run."""
+"""The benchmarks of `marey bench`: ratios to a lower bound or another package, measured in the same run."""
 
 from marey.bench.figures import Figure
 from marey.bench.run import BENCHES, run_benches

@@ -35,5 +35,5 @@ def bench_motion(n_frames: int, seed: int = 0) -> Motion:
 
 
 def bench_bvh(n_frames: int) -> bytes:
-    """The same as BVH text in centimetres."""
+    """The same as BVH text in centimeters."""
     return b"".join(write_bvh(bench_motion(n_frames), unit=0.01, up="y"))

@@ -18,7 +18,7 @@ from marey.samples import sample
 
 # The set that Kovar 6.2.4 reports on, whose web had this many times the size of its motion at most.
 FRAMES, MOST_SIZE = 37_000, 3.0
-# The query: seconds, metres, and the milliseconds that it took Kovar, about.
+# The query: seconds, meters, and the milliseconds that it took Kovar, about.
 SECONDS, THRESHOLD, MOST_MS = 1.5, 0.1, 25.0
 TILE = 512
 

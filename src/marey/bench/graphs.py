@@ -25,7 +25,7 @@ FRAMES, MARKERS = 6_200, 36
 TILE = 512
 MEMORY = 256 * 2**20
 WEIGHTS = frame_weights(0.5, 30.0, "triangle")
-LIMIT, COARSE = 0.05, 3  # metres, frames
+LIMIT, COARSE = 0.05, 3  # meters, frames
 
 
 def walks() -> list[Motion]:

@@ -25,7 +25,7 @@ _MOST_POSES = 60.0
 # A tenth of a core at 60 frames per second.
 _MOST_US = 1667.0
 _NOTHING = 0.01
-# T_GOOD and T_BAD in metres, as the walker has them.
+# T_GOOD and T_BAD in meters, as the walker has them.
 _SETTINGS = {"parametric motion graph": {"good": 0.10, "bad": 0.15}}
 # What is told of a stream alone, and of a stream beside the clips: name, unit and scale.
 _ALONE = (("response", "s", 1.0), ("path_error", "m", 1.0), ("memory", "MB", 1e-6))

@@ -25,7 +25,7 @@ _SECONDS, _TIMED = 600.0, 120.0
 _POINTS, _FURTHEST = 200, 10.0
 _PUNCHES = 120
 _SOURCES, _TARGETS = 200, 1000
-# Metres and radians within which a place counts as reached.
+# Meters and radians within which a place counts as reached.
 _AT, _FACING = 0.3, float(np.radians(20.0))
 _HIT = 0.05
 

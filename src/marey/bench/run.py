@@ -59,7 +59,7 @@ def run_benches(names: Sequence[str] = (), file: str | None = None) -> Iterator[
     """Figures of the named benches, or of all, on a BVH `file` or on a generated clip of 3,000 frames and 31 joints."""
     for name in names:
         if name not in BENCHES:
-            raise UnknownName(f"no bench {name!r}; there are {', '.join(BENCHES)}{similar(name, BENCHES)}")
+            raise UnknownName(f"unknown benchmark {name!r}; available: {', '.join(BENCHES)}{similar(name, BENCHES)}")
     with _clip(file) as path:
         for name in names or BENCHES:
             yield from BENCHES[name](path)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 def best_of(
     functions: Sequence[Callable[[], object]], rounds: int = 9, clock: Callable[[], float] = time.perf_counter
 ) -> list[float]:
-    """Shortest time of each function in seconds, taken in turns so that all of them see the same neighbours.
+    """Shortest time of each function in seconds, taken in turns so that all of them see the same neighbors.
 
     clock : `time.process_time` counts the processor's work alone, whatever else the machine does.
     """

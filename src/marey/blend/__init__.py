@@ -1,38 +1,8 @@
-"""Blends and transitions of motions that were brought in step, and the simple methods that they are compared with.
+"""Blends and transitions between registered motions, and the simpler methods they are compared with (`baselines`).
 
-``marey.blend(motions, weights)`` is `blend`: this room can be called, as it and its main function share a name.
+`marey.blend` is the function `blend` of this package. Names are listed in __init__.pyi and imported on first use.
 """
 
-import importlib
-import sys
-from types import ModuleType
-from typing import Any
+import lazy_loader
 
-from marey.blend.blend import blend
-from marey.blend.transition import TransitionPoint, best_transition, transition
-from marey.blend.weights import keyed_weights
-from marey.core.motion import Motion
-
-__all__ = ["TransitionPoint", "best_transition", "blend", "keyed_weights", "transition"]
-
-
-# What the other methods are compared with is loaded only where it is asked for.
-_LATER = ("baselines",)
-
-
-class _Room(ModuleType):
-    def __call__(self, *arguments: Any, **options: Any) -> Motion:
-        return blend(*arguments, **options)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
-
-
-sys.modules[__name__].__class__ = _Room
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

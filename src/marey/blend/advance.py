@@ -1,8 +1,8 @@
 """Moving along the timewarp: u(t), so that the blend plays at a speed between those of its motions (Kovar 5.3.1).
 
 Each motion votes on how fast u should flow, ``du/dt = sum w_j / S_j'(u)`` (5.9). Kovar takes |w_j|, which
-keeps time from turning back, but makes a walk pushed away from a run the quicker; here negative weights count as such
-as far as time allows (`speed_shares`), so that speed goes on beyond the motions as the poses do.
+keeps time from turning back, but makes a walk extrapolated away from a run faster; here negative weights are used as
+far as time allows (`speed_shares`), so that speed goes on beyond the motions as the poses do.
 
 The slopes S_j' are linear between the knots of the timewarp, so for constant weights t(u) is found by Gauss quadrature
 within each span and inverted by Newton steps; for weights that change, Runge-Kutta steps stop at every knot. One motion
@@ -16,10 +16,10 @@ from collections.abc import Callable
 import numpy as np
 
 from marey.blend.advance_kernels import advance_steps
-from marey.blend.weights import speed_shares, votes_within
+from marey.blend.weights import sample_votes, speed_shares
 from marey.core.arrays import Floats
 
-__all__ = ["elapsed", "follow", "knot_slopes", "locate"]
+__all__ = ["compute_span_times", "find_u", "integrate_u", "knot_slopes"]
 
 _NODES, _WEIGHTS = (
     0.5 * (part + shift) for part, shift in zip(np.polynomial.legendre.leggauss(12), (1.0, 0.0), strict=True)
@@ -44,18 +44,18 @@ def knot_slopes(points: Floats) -> Floats:
     return np.ascontiguousarray((len(points) - 2) * np.diff(points, axis=0))
 
 
-def elapsed(slopes: Floats, weights: Floats) -> Floats:
+def compute_span_times(slopes: Floats, weights: Floats) -> Floats:
     """(m + 1,) seconds of the blend at the borders of the spans, under constant weights (n,)."""
-    shares, slopes = _voters(slopes, weights)
+    shares, slopes = _select_voters(slopes, weights)
     spans = len(slopes) - 1
-    each = _seconds_within(slopes[:-1], slopes[1:], shares, np.ones(spans)) / spans
+    each = _integrate_within_spans(slopes[:-1], slopes[1:], shares, np.ones(spans)) / spans
     return np.concatenate([[0.0], np.cumsum(each)])
 
 
-def locate(slopes: Floats, weights: Floats, seconds: Floats) -> Floats:
+def find_u(slopes: Floats, weights: Floats, seconds: Floats) -> Floats:
     """(F,) u at times (F,) of a blend under constant weights (n,), exact to rounding; inside [0, 1]."""
-    borders = elapsed(slopes, weights)
-    shares, slopes = _voters(slopes, weights)
+    borders = compute_span_times(slopes, weights)
+    shares, slopes = _select_voters(slopes, weights)
     spans = len(slopes) - 1
     span = np.clip(np.searchsorted(borders, seconds, side="right") - 1, 0, spans - 1)
     low, high = slopes[span], slopes[span + 1]
@@ -63,21 +63,21 @@ def locate(slopes: Floats, weights: Floats, seconds: Floats) -> Floats:
     x = wanted / (borders[span + 1] - borders[span])
     for _ in range(_NEWTON_STEPS):
         pace = 1.0 / (spans * (shares / (low + (high - low) * x[:, None])).sum(axis=1))
-        step = (_seconds_within(low, high, shares, x) / spans - wanted) / pace
+        step = (_integrate_within_spans(low, high, shares, x) / spans - wanted) / pace
         x = np.clip(x - step, 0.0, 1.0)
         if np.abs(step).max(initial=0.0) < _SETTLED:
             break
     return np.asarray((span + x) / spans)
 
 
-def _voters(slopes: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Shares and slopes of the motions that have a say."""
+def _select_voters(slopes: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Weights and slopes of the motions with nonzero weight."""
     shares = speed_shares(weights, slopes)
     votes = shares != 0.0
     return shares[votes], slopes[:, votes]
 
 
-def _seconds_within(low: Floats, high: Floats, shares: Floats, x: Floats) -> Floats:
+def _integrate_within_spans(low: Floats, high: Floats, shares: Floats, x: Floats) -> Floats:
     """(N,) integral of dt/du from 0 to x (N,) in spans whose slopes go from low (N, n) to high (N, n)."""
     nodes, weights = (_PANEL_NODES, _PANEL_WEIGHTS) if (shares < 0.0).any() else (_NODES, _WEIGHTS)
     at = x[:, None] * nodes
@@ -85,14 +85,14 @@ def _seconds_within(low: Floats, high: Floats, shares: Floats, x: Floats) -> Flo
     return np.asarray(x * ((1.0 / (shares / slope).sum(axis=2)) @ weights))
 
 
-def follow(
+def integrate_u(
     slopes: Floats,
     weights_at: Callable[[Floats], Floats],
     seconds: Floats,
     *,
     start: float = 0.0,
     cyclic: bool = False,
-    backwards: bool = False,
+    backward: bool = False,
 ) -> Floats:
     """u at times under weights that change.
 
@@ -103,7 +103,7 @@ def follow(
     seconds : (F,) times in order, of which the first is at `start`.
     start : u at the first time.
     cyclic : whether u goes on beyond 1.
-    backwards : times decrease.
+    backward : whether times decrease.
 
     Returns
     -------
@@ -112,21 +112,21 @@ def follow(
     steps = np.diff(seconds)
     at = seconds[:-1, None] + steps[:, None] * LOBATTO
     shares = speed_shares(weights_at(at.ravel()), slopes).reshape(len(steps), len(LOBATTO), slopes.shape[1])
-    shares = _calmed(shares, slopes)
-    given = slopes[::-1] if backwards else slopes
-    first = 1.0 - start if backwards else start
+    shares = _limit_jumps(shares, slopes)
+    given = slopes[::-1] if backward else slopes
+    first = 1.0 - start if backward else start
     u = np.empty(len(seconds))
     reached = advance_steps(
         np.ascontiguousarray(given), np.abs(steps), np.ascontiguousarray(shares), LOBATTO, first, cyclic, u
     )
     inside = u[:reached]
-    return 1.0 - inside if backwards else inside
+    return 1.0 - inside if backward else inside
 
 
-def _calmed(shares: Floats, slopes: Floats) -> Floats:
+def _limit_jumps(shares: Floats, slopes: Floats) -> Floats:
     """Shares (T, 4, n) at the points of each step, or their mean where they jump so that time might turn back."""
     beyond = np.flatnonzero((shares < 0.0).any(axis=(1, 2)))
-    votes = votes_within(slopes).reshape(-1, slopes.shape[1]).T if len(beyond) else slopes
+    votes = sample_votes(slopes).reshape(-1, slopes.shape[1]).T if len(beyond) else slopes
     for k in beyond:
         flow = shares[k] @ votes
         if (flow.max(axis=0) > _CALM * flow.min(axis=0)).any():

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.blend.advance import elapsed, follow, knot_slopes, locate
-from marey.blend.contacts import blended_contacts, blended_labels
-from marey.blend.pose import average_pose, root_under, strips
-from marey.blend.root import mean_origin, vote
+from marey.blend.advance import compute_span_times, find_u, integrate_u, knot_slopes
+from marey.blend.contacts import blend_contacts, blend_labels
+from marey.blend.pose import average_pose, make_strips, place_root
+from marey.blend.root import accumulate_votes, mean_origin
 from marey.blend.weights import WeightFunction, Weighting
 from marey.core.arrays import Floats, Ints, check_fps, freeze_array, set_readonly
 from marey.core.motion import Motion
@@ -27,9 +27,9 @@ __all__ = ["Track", "blend", "compose", "held", "inputs_record"]
 _CHUNK = 128
 # A blend that ends less than this share of a frame before a frame still has it.
 _LATE = 1e-6
-_MOST_FRAMES = 10_000_000
+_MAX_FRAMES = 10_000_000
 # How many moments of changing weights provenance notes.
-_NOTED = 11
+_MAX_NOTED = 11
 
 
 def blend(
@@ -42,50 +42,51 @@ def blend(
     seconds: float | None = None,
     name: str | None = None,
 ) -> Motion:
-    """A motion between several: their timing, path, posture and contacts averaged in step.
+    """Blend motions: average their timing, path, posture and contacts at corresponding times.
 
     Parameters
     ----------
-    motions : a registration, as `marey.register` makes it, or motions, which are then registered with its defaults.
+    motions : a registration from `marey.register`, or motions, which are then registered with its defaults.
     weights : one number for each motion, or a function from the seconds since the blend's beginning to such numbers.
-        Only their ratios count; their sum must be above 0. Negative ones exaggerate what tells the motions apart, poses
-        without bound and timing as far as time can go on without coming near to a halt.
-    fps : frames per second of the blend; that of the registered motions by default. Poses are taken at these times as
-        they are, so for a much lower rate blend first and `resample` then.
-    enforce : hold the contacts of the blend in place by a cleanup.
-    start : rigid2d (theta, x, z) of the first frame: which way the figure faces and where its hips are. By default the
-        motion of largest weight begins in its own place.
-    seconds : how long a blend of loops (``cyclic`` registration) goes on; one round by default. Other blends end where
+        Only their ratios count; their sum must be above 0. Negative weights exaggerate differences between the motions:
+        poses without limit, timing only as far as time keeps moving forward.
+    fps : frames per second of the blend; that of the registered motions by default. Poses are not filtered, so for a
+        much lower rate blend first, then `resample`.
+    enforce : clean up the blend, so that its contacts stay in place.
+    start : rigid2d (theta, x, z) of the first frame: the body's heading and the position of its hips. By default the
+        blend starts where the motion with the largest weight does.
+    seconds : how long a blend of loops (``cyclic`` registration) lasts; one round by default. Other blends end where
         the motions do.
     name : of the result.
 
     Returns
     -------
-    Motion, with contacts, labels where at least half of the weight carries them, and provenance that says which frames
-    of which motions were taken, with which weights.
+    Motion, with contacts, labels where at least half of the weight carries them, and provenance that records the frames
+    and weights of the inputs.
 
     Examples
     --------
     >>> jog = marey.blend([walk, run], [0.5, 0.5])                                     # doctest: +SKIP
     >>> faster = marey.blend(reg, lambda t: [1 - t / 3, t / 3] if t < 3 else [0, 1])   # doctest: +SKIP
     """
-    reg = _registered(motions)
+    reg = _ensure_registered(motions)
     weighting = Weighting.of(weights, len(reg.motions))
-    rate = reg.motions[0].fps if fps is None else _checked_rate(fps)
-    track = _advance(reg, weighting, rate, _checked_length(seconds, reg, rate))
+    rate = reg.motions[0].fps if fps is None else _check_rate(fps)
+    track = _advance(reg, weighting, rate, _check_length(seconds, reg, rate))
     made, _ = compose(reg, track, rate)
-    made = _placed_at_start(made, start)
+    made = _place_at_start(made, start)
     made = replace(
         made,
-        name=_name(reg, weighting) if name is None else str(name),
-        source=made.source.with_step(**_record(reg, weighting, track)),
+        name=_make_name(reg, weighting) if name is None else str(name),
+        source=made.source.with_step(**_make_record(reg, weighting, track)),
     )
     return held(made) if enforce else made
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
-    """The way along the timewarp: seconds of the blend, u (rounds of a loop included) and weights, for each frame."""
+    """The course along the timewarp: seconds of the blend, u (including rounds of a loop) and weights, for each
+    frame."""
 
     seconds: Floats
     u: Floats
@@ -115,13 +116,15 @@ def compose(
     u = track.u - turns
     seconds = reg.timewarp(u)
     alignments = reg.alignment(u)
-    read = strips(reg.motions, seconds, reg.loops)
+    read = make_strips(reg.motions, seconds, reg.loops)
     rows = [strip.frames(seconds[:, j]) for j, strip in enumerate(read)]
     hips = np.stack([strip.hips(row) for strip, row in zip(read, rows, strict=True)], axis=1)
     first = rigid2d.invert(alignments[0, int(np.argmax(weights[0]))])
     origins = mean_origin(alignments, hips, weights)
-    placed = vote(alignments, origins, weights, first, turns=turns, loops=reg.loops, reference=reg.reference)
-    level, rise = _floors(reg, weights)
+    placed = accumulate_votes(
+        alignments, origins, weights, first, turns=turns, loops=reg.loops, reference=reg.reference
+    )
+    level, rise = _find_floors(reg, weights)
     onwards = rigid2d.compose(placed[-1], alignments[-1])
     placed, origins, hips, weights = placed[chosen], origins[chosen], hips[chosen], weights[chosen]
     alignments, seconds, u, rows = alignments[chosen], seconds[chosen], u[chosen], [row[chosen] for row in rows]
@@ -137,16 +140,16 @@ def compose(
         set_readonly(rotations),
         fps,
         bone_offsets=None if bones is None else set_readonly(bones),
-        contacts=blended_contacts(reg.motions, reg.matches, u, seconds, weights, cyclic=reg.cyclic),
-        labels=blended_labels(reg.motions, seconds, weights, cyclic=reg.cyclic),
+        contacts=blend_contacts(reg.motions, reg.matches, u, seconds, weights, cyclic=reg.cyclic),
+        labels=blend_labels(reg.motions, seconds, weights, cyclic=reg.cyclic),
         source=replace(
             base.source, path="", channel_values=None, frame_time_text=None, floor=level, evidence=(), provenance=()
         ),
     )
-    return replace(made, root_positions=set_readonly(root_under(made, travel))), onwards
+    return replace(made, root_positions=set_readonly(place_root(made, travel))), onwards
 
 
-def _placed_at_start(motion: Motion, start: ArrayLike | None) -> Motion:
+def _place_at_start(motion: Motion, start: ArrayLike | None) -> Motion:
     """The motion moved so that its first frame faces and stands as rigid2d `start` says."""
     if start is None:
         return motion
@@ -155,7 +158,7 @@ def _placed_at_start(motion: Motion, start: ArrayLike | None) -> Motion:
 
 
 def held(motion: Motion) -> Motion:
-    """The motion with its contacts held."""
+    """Clean up the motion's contacts."""
     from marey.clean import clean
 
     if motion.contacts is None or not motion.contacts.mask.any():
@@ -163,7 +166,7 @@ def held(motion: Motion) -> Motion:
     return clean(motion)
 
 
-def _registered(motions: Any) -> RegistrationCurve:
+def _ensure_registered(motions: Any) -> RegistrationCurve:
     if isinstance(motions, RegistrationCurve):
         return motions
     from marey.register import register
@@ -176,28 +179,28 @@ def _check_bodies(reg: RegistrationCurve) -> None:
         check_same_skeleton(reg.motions[0].skeleton, motion.skeleton, "a blend")
 
 
-def _checked_rate(fps: float) -> float:
+def _check_rate(fps: float) -> float:
     try:
         return check_fps(fps)
     except InvalidValue:
         raise InvalidValue(f"fps= or --rate must be a positive number of frames per second, got {fps!r}") from None
 
 
-def _checked_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> float | None:
+def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> float | None:
     if seconds is None:
         return None
     if not reg.cyclic:
         raise InvalidValue(
-            "seconds= or --seconds says how long a blend of loops goes on, but these motions were not registered as "
+            "seconds= or --seconds sets the length of a blend of loops, but these motions were not registered as "
             "loops; leave it out, or register with cyclic=True or --cyclic"
         )
     try:
         length = float(seconds)
     except (TypeError, ValueError):
         length = np.nan
-    if not (length > 0.0 and length * fps <= _MOST_FRAMES):
+    if not (length > 0.0 and length * fps <= _MAX_FRAMES):
         raise InvalidValue(
-            f"seconds= or --seconds must be above 0 and make at most {_MOST_FRAMES:,} frames, got {seconds!r}"
+            f"seconds= or --seconds must be above 0 and make at most {_MAX_FRAMES:,} frames, got {seconds!r}"
         )
     return length
 
@@ -206,30 +209,30 @@ def _advance(reg: RegistrationCurve, weighting: Weighting, fps: float, length: f
     """From u = 0 to the end of the timewarp, or for `length` seconds of loops."""
     slopes = knot_slopes(reg.timewarp.points)
     if weighting.constant is not None:
-        whole = float(elapsed(slopes, weighting.constant)[-1])
+        whole = float(compute_span_times(slopes, weighting.constant)[-1])
         if not reg.cyclic:
             times = np.arange(int(np.floor(whole * fps + _LATE)) + 1) / fps
-            u = locate(slopes, weighting.constant, times)
+            u = find_u(slopes, weighting.constant, times)
         else:
             # A round's last frame comes before the first one again.
             n_frames = np.ceil(whole * fps - _LATE) if length is None else np.floor(length * fps + _LATE) + 1
             times = np.arange(max(int(n_frames), 1)) / fps
             rounds = np.floor(times / whole + 1e-12)
-            u = rounds + np.minimum(locate(slopes, weighting.constant, times - rounds * whole), np.nextafter(1.0, 0.0))
+            u = rounds + np.minimum(find_u(slopes, weighting.constant, times - rounds * whole), np.nextafter(1.0, 0.0))
         return Track(times, u, weighting.at(times))
     if length is not None:
         times = np.arange(int(np.floor(length * fps + _LATE)) + 1) / fps
-        return Track(times, follow(slopes, weighting.at, times, cyclic=True), weighting.at(times))
+        return Track(times, integrate_u(slopes, weighting.at, times, cyclic=True), weighting.at(times))
     parts, reached = [np.zeros(1)], 1
     while True:
         at = np.arange(reached - 1, reached + _CHUNK) / fps
-        part = follow(slopes, weighting.at, at, start=float(parts[-1][-1]))
+        part = integrate_u(slopes, weighting.at, at, start=float(parts[-1][-1]))
         parts.append(part[1:])
         reached += len(part) - 1
         if len(part) < len(at) or part[-1] >= 1.0:
             break
-        if reached > _MOST_FRAMES:
-            raise InvalidValue(f"{fps:g} Hz would make more than {_MOST_FRAMES:,} frames")
+        if reached > _MAX_FRAMES:
+            raise InvalidValue(f"{fps:g} Hz would make more than {_MAX_FRAMES:,} frames")
     u = np.concatenate(parts)
     if reg.cyclic and u[-1] >= 1.0:
         u = u[:-1]
@@ -237,7 +240,7 @@ def _advance(reg: RegistrationCurve, weighting: Weighting, fps: float, length: f
     return Track(times, u, weighting.at(times))
 
 
-def _floors(reg: RegistrationCurve, weights: Floats) -> tuple[float | None, Floats]:
+def _find_floors(reg: RegistrationCurve, weights: Floats) -> tuple[float | None, Floats]:
     """The blend's floor, and by how much each motion (n,) is raised for its own to be there."""
     n = len(reg.motions)
     own = [motion.source.floor for motion in reg.motions]
@@ -249,19 +252,19 @@ def _floors(reg: RegistrationCurve, weights: Floats) -> tuple[float | None, Floa
     return level, level - levels
 
 
-def _name(reg: RegistrationCurve, weighting: Weighting) -> str:
+def _make_name(reg: RegistrationCurve, weighting: Weighting) -> str:
     if weighting.constant is None:
         return "+".join(dict.fromkeys(motion.name for motion in reg.motions))
     parts = zip(weighting.constant.tolist(), reg.motions, strict=True)
     return "+".join(f"{weight:.3g} {motion.name}" for weight, motion in parts if weight != 0.0)
 
 
-def _record(reg: RegistrationCurve, weighting: Weighting, track: Track) -> dict[str, Any]:
+def _make_record(reg: RegistrationCurve, weighting: Weighting, track: Track) -> dict[str, Any]:
     record: dict[str, Any] = {"op": "blend", "inputs": inputs_record(reg), "distance": float(reg.distance)}
     if weighting.constant is not None:
         record["weights"] = weighting.constant.tolist()
     else:
-        noted = np.unique(np.linspace(0, len(track.u) - 1, _NOTED).astype(np.int64))
+        noted = np.unique(np.linspace(0, len(track.u) - 1, _MAX_NOTED).astype(np.int64))
         record["weights_at"] = [[float(track.seconds[i]), *track.weights[i].tolist()] for i in noted]
     return record
 

@@ -12,7 +12,7 @@ from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.register.matches import ConstraintMatch
 
-__all__ = ["blended_contacts", "blended_labels"]
+__all__ = ["blend_contacts", "blend_labels"]
 
 # Shares of motions that carry a label, from which on the blend does; two equal halves both count.
 _MAJORITY = 0.5 - 1e-9
@@ -20,7 +20,7 @@ _MAJORITY = 0.5 - 1e-9
 _SAME = 1e-9
 
 
-def blended_contacts(
+def blend_contacts(
     motions: Sequence[Motion],
     matches: Sequence[ConstraintMatch],
     u: Floats,
@@ -35,7 +35,7 @@ def blended_contacts(
     those without a match among them. Points are those that any motion has, at the mean of their offsets; None where no
     motion has contacts.
     """
-    points = _mean_points(motions, np.abs(weights).mean(axis=0))
+    points = _average_points(motions, np.abs(weights).mean(axis=0))
     if points is None:
         return None
     mask = np.zeros((len(u), len(points)), dtype=bool)
@@ -50,18 +50,18 @@ def blended_contacts(
     for j, motion in enumerate(motions):
         alone = weights[:, j] == 1.0
         if motion.contacts is not None and alone.any():
-            frame = _nearest(seconds[alone, j], motion, cyclic)
+            frame = _find_nearest_frames(seconds[alone, j], motion, cyclic)
             for k, point in enumerate(motion.contacts.names):
                 mask[alone, column[point]] = motion.contacts.mask[frame, k]
     return Contacts(points, set_readonly(mask))
 
 
-def _nearest(seconds: Floats, motion: Motion, cyclic: bool) -> Ints:
+def _find_nearest_frames(seconds: Floats, motion: Motion, cyclic: bool) -> Ints:
     frame = np.floor(seconds * motion.fps + 0.5).astype(np.int64)
     return frame % len(motion) if cyclic else np.clip(frame, 0, len(motion) - 1)
 
 
-def _mean_points(motions: Sequence[Motion], shares: Floats) -> tuple[ContactPoint, ...] | None:
+def _average_points(motions: Sequence[Motion], shares: Floats) -> tuple[ContactPoint, ...] | None:
     found: dict[str, list[tuple[ContactPoint, float]]] = {}
     having = [motion.contacts for motion in motions]
     if all(contacts is None for contacts in having):
@@ -69,10 +69,10 @@ def _mean_points(motions: Sequence[Motion], shares: Floats) -> tuple[ContactPoin
     for contacts, share in zip(having, shares.tolist(), strict=True):
         for point in () if contacts is None else contacts.points:
             found.setdefault(point.name, []).append((point, share))
-    return tuple(_mean_point(each) for each in found.values())
+    return tuple(_average_point(each) for each in found.values())
 
 
-def _mean_point(each: list[tuple[ContactPoint, float]]) -> ContactPoint:
+def _average_point(each: list[tuple[ContactPoint, float]]) -> ContactPoint:
     heaviest = max(each, key=lambda pair: pair[1])[0]
     same = [(point, share) for point, share in each if point.joint == heaviest.joint]
     total = sum(share for _, share in same)
@@ -82,21 +82,23 @@ def _mean_point(each: list[tuple[ContactPoint, float]]) -> ContactPoint:
     return ContactPoint(heaviest.name, heaviest.joint, np.asarray(offset))
 
 
-def blended_labels(motions: Sequence[Motion], seconds: Floats, weights: Floats, *, cyclic: bool = False) -> Labels:
+def blend_labels(motions: Sequence[Motion], seconds: Floats, weights: Floats, *, cyclic: bool = False) -> Labels:
     """A label holds where motions of half the weight or more carry it, at times (F, n) of theirs."""
     names = sorted({name for motion in motions for name in motion.labels.names})
     share = np.abs(weights) / np.abs(weights).sum(axis=1, keepdims=True)
-    frames = [_nearest(seconds[:, j], motion, cyclic) if names else None for j, motion in enumerate(motions)]
+    frames = [
+        _find_nearest_frames(seconds[:, j], motion, cyclic) if names else None for j, motion in enumerate(motions)
+    ]
     out = []
     for name in names:
         held = np.zeros(len(seconds))
         for j, motion in enumerate(motions):
             if name in motion.labels.names:
                 held += share[:, j] * motion.labels.mask(name, len(motion))[frames[j]]
-        out += [Label(name, start, stop) for start, stop in _runs(held >= _MAJORITY)]
+        out += [Label(name, start, stop) for start, stop in _find_runs(held >= _MAJORITY)]
     return Labels(tuple(out))
 
 
-def _runs(mask: Bools) -> list[tuple[int, int]]:
+def _find_runs(mask: Bools) -> list[tuple[int, int]]:
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]

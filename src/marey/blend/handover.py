@@ -1,4 +1,4 @@
-"""Handing one motion over to another at a known point: the blend of a transition, and what comes before and after."""
+"""Build a transition at a known point: the blend and the frames before and after it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marey.blend.advance import follow, knot_slopes
+from marey.blend.advance import integrate_u, knot_slopes
 from marey.blend.blend import Track, compose, inputs_record
-from marey.blend.join import joined
+from marey.blend.join import join_motions
 from marey.compare import DistanceGrid, distance_grid, frame_distances, frame_weights, point_clouds
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
@@ -19,22 +19,22 @@ from marey.register.curves import TimewarpCurve, alignment_curve, pair_timewarp
 from marey.register.dtw import TimeAlignment, dtw_around
 from marey.register.matches import match_contacts
 from marey.register.registration import RegistrationCurve
-from marey.register.support import opposite_share
+from marey.register.support import measure_opposite_feet
 
 __all__ = ["Handover", "NoRoom", "TransitionPoint", "handed_over"]
 
 # A frame this near to a boundary, as a share of a frame, is on it.
 _ON_FRAME = 1e-6
-# Metres, root mean square over the transition, from which on motions are too far apart; as for `marey.register`.
-_MOST_APART = 0.22
-# Metres in the middle, a single pair of frames, where both motions count alike.
-_MOST_IN_MIDDLE = 0.3
+# Meters, root mean square over the transition, from which on motions are too far apart; as for `marey.register`.
+_MAX_DISTANCE = 0.22
+# Meters in the middle, a single pair of frames, where both motions count alike.
+_MAX_MIDDLE_DISTANCE = 0.3
 # Share of the transition for which the motions may stand on opposite feet.
-_MOST_OPPOSITE = 0.1
+_MAX_OPPOSITE = 0.1
 
 
 class TransitionPoint(NamedTuple):
-    """Where two motions are alike: seconds into the first and into the second, and their distance there in metres."""
+    """Similar moments of two motions: seconds into the first and into the second, and their distance in meters."""
 
     at_a: float
     at_b: float
@@ -43,7 +43,7 @@ class TransitionPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """How a transition is made; see `marey.transition`."""
+    """Settings of a transition; see `marey.transition`."""
 
     length: float
     boundaries: str
@@ -55,11 +55,11 @@ class Handover:
 
 
 class NoRoom(NoResult):
-    """The motions in step end before the transition does."""
+    """The registered motions end before the transition does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _InStep:
+class _AlignedPair:
     """The parts of both motions about a point, from frames `firsts` on, and the way through them."""
 
     motions: tuple[Motion, Motion]
@@ -78,19 +78,19 @@ def handed_over(a: Motion, b: Motion, point: TransitionPoint, settings: Handover
     NoRoom : where the transition does not fit.
     NotBlendable : where the motions are too far apart, stand on opposite feet, or turn on each other too fast.
     """
-    both = _in_step(a, b, point, settings)
+    both = _align_pair(a, b, point, settings)
     middle = [moment - first / a.fps for moment, first in zip(point[:2], both.firsts, strict=True)]
     u_middle = float(np.mean([float(both.timewarp.inverse(j, t)) for j, t in enumerate(middle)]))
-    track, chosen = _track(both, u_middle, settings)
-    path_distance, notes = _checked(both, track, settings)
-    reg = _registered(both, track, path_distance)
+    track, chosen = _make_track(both, u_middle, settings)
+    path_distance, notes = _check_distance(both, track, settings)
+    reg = _make_registration(both, track, path_distance)
     made, onwards = compose(reg, track, a.fps, chosen=chosen)
     ends = reg.timewarp(track.u[[0, -1]])
     start, stop = (float(ends[k, k]) + both.firsts[k] / a.fps for k in range(2))
-    before, after = _around(a, b, start, stop, track, chosen)
+    before, after = _take_rest(a, b, start, stop, track, chosen)
     if after is not None:
         after = after.moved(onwards[1])
-    distance = point.distance if np.isfinite(point.distance) else _distance_at(a, b, point, settings)
+    distance = point.distance if np.isfinite(point.distance) else _measure_distance(a, b, point, settings)
     n_before = len(before) if before is not None else 0
     record: dict[str, Any] = {
         "at": [point.at_a, point.at_b],
@@ -102,22 +102,22 @@ def handed_over(a: Motion, b: Motion, point: TransitionPoint, settings: Handover
         "window": settings.window,
         "from": start,
         "to": stop,
-        "cells": _cells(reg, track),
+        "cells": _pair_frames(reg, track),
         "frames": [n_before, n_before + len(made)],
         "inputs": inputs_record(replace(reg, crops=np.array([[0, len(a)], [0, len(b)]]))),
         "notes": list(notes),
     }
-    return joined([part for part in (before, made, after) if part is not None]), record
+    return join_motions([part for part in (before, made, after) if part is not None]), record
 
 
-def _cells(reg: RegistrationCurve, track: Track) -> list[list[int]]:
+def _pair_frames(reg: RegistrationCurve, track: Track) -> list[list[int]]:
     """The frames of both motions that the transition pairs, one after another, each pair once."""
     frames = np.rint(reg.timewarp(track.u) * reg.fps).astype(np.int64) + reg.crops[:, 0]
     listed: list[list[int]] = np.unique(frames, axis=0).tolist()
     return listed
 
 
-def _in_step(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> _InStep:
+def _align_pair(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> _AlignedPair:
     # At the slope limit one motion covers so much more than the half that the other covers.
     reach = int(np.ceil((0.5 * settings.length * settings.slope_limit + settings.window) * a.fps)) + 2
     parts, firsts, centre = [], [], []
@@ -129,13 +129,13 @@ def _in_step(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -
         centre.append(frame - first)
     grid = distance_grid(parts[0], parts[1], markers=settings.markers, window=settings.window)
     path = dtw_around(grid.values, (centre[0], centre[1]), slope_limit=settings.slope_limit)
-    return _InStep(
+    return _AlignedPair(
         (parts[0], parts[1]), (firsts[0], firsts[1]), (centre[0], centre[1]), grid, path, pair_timewarp(grid, path)
     )
 
 
-def _checked(both: _InStep, track: Track, settings: Handover) -> tuple[float, tuple[str, ...]]:
-    """Metres between the motions over the transition, and what is wrong with it but was taken by force."""
+def _check_distance(both: _AlignedPair, track: Track, settings: Handover) -> tuple[float, tuple[str, ...]]:
+    """Meters between the motions over the transition, and what is wrong with it but was taken by force."""
     fps = both.grid.a.fps
     # Rows and columns together, as a path may go on in one of them alone.
     ends = (both.timewarp(track.u[[0, -1]]) * fps).sum(axis=1)
@@ -144,26 +144,29 @@ def _checked(both: _InStep, track: Track, settings: Handover) -> tuple[float, tu
     distance = float(np.sqrt(both.path.distances[taken].mean()))
     middle = float(np.sqrt(both.grid.values[both.centre]))
     seconds = both.timewarp(track.u)
-    share = opposite_share(both.motions[0], both.motions[1], seconds[:, 0], seconds[:, 1])
+    share = measure_opposite_feet(both.motions[0], both.motions[1], seconds[:, 0], seconds[:, 1])
     reasons = []
-    if middle > _MOST_IN_MIDDLE:
-        reasons.append(f"are {middle:.3f} m apart in the middle of the transition, more than {_MOST_IN_MIDDLE:g} m")
-    if distance > _MOST_APART:
+    if middle > _MAX_MIDDLE_DISTANCE:
         reasons.append(
-            f"are {distance:.3f} m apart over the transition (root mean square), more than {_MOST_APART:g} m"
+            f"are {middle:.3f} m apart in the middle of the transition, more than {_MAX_MIDDLE_DISTANCE:g} m"
         )
-    if share > _MOST_OPPOSITE:
+    if distance > _MAX_DISTANCE:
         reasons.append(
-            f"stand on opposite feet for {100 * share:.0f} % of the transition, more than {100 * _MOST_OPPOSITE:g} %"
+            f"are {distance:.3f} m apart over the transition (root mean square), more than {_MAX_DISTANCE:g} m"
+        )
+    if share > _MAX_OPPOSITE:
+        reasons.append(
+            f"stand on opposite feet for {100 * share:.0f} % of the transition, more than {100 * _MAX_OPPOSITE:g} %"
         )
     if reasons and not settings.force:
         raise NotBlendable(
-            f"{_where(both)} {reasons[0]}; take another point or length, or use force=True or --force all the same"
+            f"{_describe_place(both)} {reasons[0]}; "
+            "take another point or length, or use force=True or --force all the same"
         )
-    return distance, tuple(f"taken by force, although {_where(both)} {reason}" for reason in reasons)
+    return distance, tuple(f"taken by force, although {_describe_place(both)} {reason}" for reason in reasons)
 
 
-def _where(both: _InStep) -> str:
+def _describe_place(both: _AlignedPair) -> str:
     """Names of the motions and the moments of each, for messages."""
     names = " and ".join(repr(motion.name) for motion in both.motions)
     fps = both.grid.a.fps
@@ -172,14 +175,14 @@ def _where(both: _InStep) -> str:
     )
 
 
-def _registered(both: _InStep, track: Track, distance: float) -> RegistrationCurve:
+def _make_registration(both: _AlignedPair, track: Track, distance: float) -> RegistrationCurve:
     """What `compose` reads, as good as it need be where the track leads."""
     used = float(track.u[0]), float(track.u[-1])
     try:
         alignment = alignment_curve([both.grid.a, both.grid.b], both.timewarp, 0, both.grid.frame_weights, used=used)
     except NotBlendable as error:
         cut = " and ".join(f"{first / both.grid.a.fps:.2f} s" for first in both.firsts)
-        raise NotBlendable(f"{_where(both)} cannot be joined: in their parts from {cut} on, {error}") from None
+        raise NotBlendable(f"{_describe_place(both)} cannot be joined: in their parts from {cut} on, {error}") from None
     matches, notes = match_contacts(both.motions, both.timewarp)
     return RegistrationCurve(
         motions=both.motions,
@@ -196,42 +199,42 @@ def _registered(both: _InStep, track: Track, distance: float) -> RegistrationCur
     )
 
 
-def _track(both: _InStep, u_middle: float, settings: Handover) -> tuple[Track, slice]:
+def _make_track(both: _AlignedPair, u_middle: float, settings: Handover) -> tuple[Track, slice]:
     """The way through the transition, both boundaries included, and which of its frames are to be made."""
     fps = both.motions[0].fps
     if settings.boundaries == "integer":
         n_steps = max(2, round(settings.length * fps))
         length = n_steps / fps
         times: Floats = np.asarray((np.arange(n_steps + 1) - 0.5 * n_steps) / fps)
-        u = _whole(both, _positions(both, u_middle, times, length))
-        return Track(times, u, _eased(times, length)), slice(None)
+        u = _snap_to_frames(both, _find_positions(both, u_middle, times, length))
+        return Track(times, u, _ease_weights(times, length)), slice(None)
     half = 0.5 * settings.length
     about: Floats = np.asarray(np.linspace(-half, half, 2 * max(4, round(half * fps)) + 1), dtype=np.float64)
-    ends = _positions(both, u_middle, about, settings.length)
+    ends = _find_positions(both, u_middle, about, settings.length)
     # On a's clock the transition begins here, and frames come where a's would have come.
     start = float(both.timewarp(ends[0])[0]) * fps
     first = int(np.floor(start + _ON_FRAME)) + 1
     inner = (np.arange(first, np.ceil(start + settings.length * fps - _ON_FRAME)) - start) / fps - half
     times = np.concatenate([[-half], inner, [half]])
-    u = _positions(both, u_middle, times, settings.length)
-    return Track(times, u, _eased(times, settings.length)), slice(1, -1)
+    u = _find_positions(both, u_middle, times, settings.length)
+    return Track(times, u, _ease_weights(times, settings.length)), slice(1, -1)
 
 
-def _eased(times: Floats, length: float) -> Floats:
+def _ease_weights(times: Floats, length: float) -> Floats:
     share = ease_in(times / length + 0.5)
     return np.stack([1.0 - share, share], axis=1)
 
 
-def _positions(both: _InStep, u_middle: float, times: Floats, length: float) -> Floats:
-    """u at increasing times about the middle, time 0, which is followed forwards and backwards."""
+def _find_positions(both: _AlignedPair, u_middle: float, times: Floats, length: float) -> Floats:
+    """u at increasing times about the middle, time 0, which is followed forward and backward."""
     slopes = knot_slopes(both.timewarp.points)
 
     def weights_at(at: Floats) -> Floats:
-        return _eased(at, length)
+        return _ease_weights(at, length)
 
     earlier, later = times[times < 0.0][::-1], times[times >= 0.0]
-    back = follow(slopes, weights_at, np.concatenate([[0.0], earlier]), start=u_middle, backwards=True)[1:]
-    ahead = follow(slopes, weights_at, np.concatenate([[0.0], later]), start=u_middle)[1:]
+    back = integrate_u(slopes, weights_at, np.concatenate([[0.0], earlier]), start=u_middle, backward=True)[1:]
+    ahead = integrate_u(slopes, weights_at, np.concatenate([[0.0], later]), start=u_middle)[1:]
     for got, wanted, where in ((back, earlier, "begins"), (ahead, later, "ends")):
         if len(got) < len(wanted):
             names = " and ".join(repr(motion.name) for motion in both.motions)
@@ -242,7 +245,7 @@ def _positions(both: _InStep, u_middle: float, times: Floats, length: float) -> 
     return np.concatenate([back[::-1], ahead])
 
 
-def _whole(both: _InStep, u: Floats) -> Floats:
+def _snap_to_frames(both: _AlignedPair, u: Floats) -> Floats:
     """u shifted smoothly, so that it begins on a frame of the first motion and ends on one of the second."""
     shifts = []
     for j, at in enumerate((u[0], u[-1])):
@@ -257,7 +260,7 @@ def _whole(both: _InStep, u: Floats) -> Floats:
     return np.asarray(np.clip(moved, 0.0, 1.0))
 
 
-def _around(
+def _take_rest(
     a: Motion, b: Motion, start: float, stop: float, track: Track, chosen: slice
 ) -> tuple[Motion | None, Motion | None]:
     """What is left of both motions: a until `start` and b from `stop` on, seconds of theirs."""
@@ -268,10 +271,10 @@ def _around(
     n_before = int(np.floor(start * fps + _ON_FRAME)) + 1
     # The first frame after the transition, on a's clock, comes this much after its end.
     late = 1.0 - (track.seconds[-1] - track.seconds[-2]) * fps
-    return a[:n_before], _resumed(b, stop * fps + max(late, 0.0))
+    return a[:n_before], _resume(b, stop * fps + max(late, 0.0))
 
 
-def _resumed(b: Motion, first: float) -> Motion | None:
+def _resume(b: Motion, first: float) -> Motion | None:
     """b from frame `first` on, which may lie between two."""
     if abs(first - round(first)) < _ON_FRAME:
         return b[round(first) :] if round(first) < len(b) else None
@@ -286,8 +289,8 @@ def _resumed(b: Motion, first: float) -> Motion | None:
     )
 
 
-def _distance_at(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> float:
-    """Metres between the motions in the middle of the transition, as the search for the best point would have them."""
+def _measure_distance(a: Motion, b: Motion, point: TransitionPoint, settings: Handover) -> float:
+    """Meters between the motions in the middle of the transition, as the search for the best point would have them."""
     clouds = [point_clouds(motion, settings.markers) for motion in (a, b)]
     at = [np.array([round(moment * a.fps)]) for moment in point[:2]]
     weights = frame_weights(settings.search_window, a.fps)

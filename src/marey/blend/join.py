@@ -14,10 +14,10 @@ from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.maths import quat
 
-__all__ = ["joined"]
+__all__ = ["join_motions"]
 
 
-def joined(parts: Sequence[Motion]) -> Motion:
+def join_motions(parts: Sequence[Motion]) -> Motion:
     """The parts' frames in order, as one motion on the first part's skeleton and at its rate.
 
     A label that ends with one part and begins with the next goes on.
@@ -31,20 +31,20 @@ def joined(parts: Sequence[Motion]) -> Motion:
         first,
         root_positions=set_readonly(np.concatenate([part.root_positions for part in parts])),
         rotations=set_readonly(quat.unroll(np.concatenate([part.rotations for part in parts]))),
-        bone_offsets=set_readonly(np.concatenate([_bones(part) for part in parts])) if moving else None,
+        bone_offsets=set_readonly(np.concatenate([_get_offsets(part) for part in parts])) if moving else None,
         contacts=join_contacts([(part.contacts, len(part)) for part in parts]),
-        labels=_joined_labels(parts),
+        labels=_join_labels(parts),
         source=replace(first.source, channel_values=None),
     )
 
 
-def _bones(motion: Motion) -> Floats:
+def _get_offsets(motion: Motion) -> Floats:
     if motion.bone_offsets is not None:
         return motion.bone_offsets
     return np.broadcast_to(motion.skeleton.offsets, (len(motion), len(motion.skeleton), 3))
 
 
-def _joined_labels(parts: Sequence[Motion]) -> Labels:
+def _join_labels(parts: Sequence[Motion]) -> Labels:
     starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).tolist()
     listed = [list(shift_labels(part.labels, start)) for part, start in zip(parts, starts, strict=False)]
     for (here, there), seam in zip(pairwise(listed), starts[1:], strict=False):

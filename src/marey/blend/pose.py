@@ -20,10 +20,10 @@ from marey.core.skeleton import Skeleton
 from marey.errors import NotBlendable
 from marey.maths import quat, rigid2d
 
-__all__ = ["Strip", "Strips", "average_pose", "strips"]
+__all__ = ["Strip", "Strips", "average_pose", "make_strips"]
 
 # A mean of unit quaternions shorter than this has no direction.
-_SHORTEST = 1e-3
+_MIN_NORM = 1e-3
 # A time this near to a frame's, in frames, is the frame's.
 _ON_FRAME = 1e-7
 
@@ -52,24 +52,24 @@ class Strip:
 
     def hips(self, frames: Floats) -> Floats:
         """(F, 3) on the straight line between frames."""
-        return _mixed(self.travel, frames)
+        return _interpolate(self.travel, frames)
 
     def bones(self, frames: Floats) -> Floats:
         """(F, J, 3) or (1, J, 3)."""
-        return self.offsets if len(self.offsets) == 1 else _mixed(self.offsets, frames)
+        return self.offsets if len(self.offsets) == 1 else _interpolate(self.offsets, frames)
 
 
 Strips = tuple[Strip, ...]
 
 
-def _mixed(values: Floats, frames: Floats) -> Floats:
+def _interpolate(values: Floats, frames: Floats) -> Floats:
     before = frames.astype(np.int64)
     after = np.minimum(before + 1, len(values) - 1)
     t = (frames - before).reshape(-1, *[1] * (values.ndim - 1))
     return np.asarray(values[before] * (1.0 - t) + values[after] * t)
 
 
-def strips(motions: Sequence[Motion], seconds: Floats, loops: Floats | None) -> Strips:
+def make_strips(motions: Sequence[Motion], seconds: Floats, loops: Floats | None) -> Strips:
     """What is read of each motion at times `seconds` (F, n); a loop is carried on to the rounds that these reach."""
     out = []
     for j, motion in enumerate(motions):
@@ -77,11 +77,11 @@ def strips(motions: Sequence[Motion], seconds: Floats, loops: Floats | None) -> 
         if loops is not None:
             at = seconds[:, j] * motion.fps
             low, high = min(int(np.floor(at.min(initial=0.0))), 0), max(int(np.ceil(at.max(initial=0.0))) + 1, high)
-        out.append(_strip(motion, low, high, None if loops is None else loops[j]))
+        out.append(_make_strip(motion, low, high, None if loops is None else loops[j]))
     return tuple(out)
 
 
-def _strip(motion: Motion, low: int, high: int, loop: Floats | None) -> Strip:
+def _make_strip(motion: Motion, low: int, high: int, loop: Floats | None) -> Strip:
     offsets = motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets
     n, given = len(motion), _with_hips_in_world(motion)
     if loop is None or (low == 0 and high == n):
@@ -89,17 +89,17 @@ def _strip(motion: Motion, low: int, high: int, loop: Floats | None) -> Strip:
     frames = np.arange(low, high)
     row, rounds = frames % n, frames // n
     travel, rotations = motion.travel[row], given[row]
-    free = _free_joints(motion.skeleton)
+    free = _find_world_joints(motion.skeleton)
     for k in np.unique(rounds).tolist():
         there = rounds == k
-        carried = _power(loop, k)
+        carried = _repeat_transform(loop, k)
         travel[there] = rigid2d.apply(carried, travel[there])
         for joint in free:
             rotations[there, joint] = quat.mul(rigid2d.to_quat(carried), rotations[there, joint])
     return Strip(travel, rotations, offsets if len(offsets) == 1 else offsets[row], low, motion.fps)
 
 
-def _free_joints(skeleton: Skeleton) -> Ints:
+def _find_world_joints(skeleton: Skeleton) -> Ints:
     """The joints whose rotations are told in the world: joint 0 and the hips, which may be one."""
     return np.unique([0, skeleton.roles["hips"]])
 
@@ -113,11 +113,11 @@ def _with_hips_in_world(motion: Motion) -> Floats:
     if hips == 0:
         return motion.rotations
     rotations = motion.rotations.copy()
-    rotations[:, hips] = _chained(motion.rotations, motion.skeleton.chain(hips))
+    rotations[:, hips] = _chain_rotations(motion.rotations, motion.skeleton.chain(hips))
     return set_readonly(rotations)
 
 
-def _chained(rotations: Floats, chain: Sequence[int]) -> Floats:
+def _chain_rotations(rotations: Floats, chain: Sequence[int]) -> Floats:
     """(F, 4) of the last joint of a chain in the world."""
     out = rotations[:, chain[0]]
     for joint in chain[1:]:
@@ -125,7 +125,7 @@ def _chained(rotations: Floats, chain: Sequence[int]) -> Floats:
     return out
 
 
-def _power(loop: Floats, times: int) -> Floats:
+def _repeat_transform(loop: Floats, times: int) -> Floats:
     """The loop's transform after so many rounds; negative for rounds back."""
     step = loop if times >= 0 else rigid2d.invert(loop)
     out = rigid2d.identity()
@@ -157,32 +157,32 @@ def average_pose(
     -------
     rotations (F, J, 4), and bone offsets (F, J, 3), or None where no motion's bones move.
     """
-    free = _free_joints(skeleton)
+    free = _find_world_joints(skeleton)
     shape = (len(weights), *read[0].rotations.shape[1:])
     side = np.empty(shape)
-    sample_rotations(read[anchor].rotations, rows[anchor], free, _column(alignments, anchor), side)
+    sample_rotations(read[anchor].rotations, rows[anchor], free, _get_column(alignments, anchor), side)
     total, one = np.zeros(shape), np.empty(shape)
     for j, strip in enumerate(read):
         share = np.ascontiguousarray(weights[:, j])
         if j == anchor:
             add_rotations(side, share, side, total)
         elif share.any():
-            sample_rotations(strip.rotations, rows[j], free, _column(alignments, j), one)
+            sample_rotations(strip.rotations, rows[j], free, _get_column(alignments, j), one)
             add_rotations(one, share, side, total)
     shortest = finish_rotations(total, free, np.ascontiguousarray(placed[:, 0]))
-    if shortest < _SHORTEST:
+    if shortest < _MIN_NORM:
         raise NotBlendable(
             "the motions' joints are turned so far apart that these weights leave them no mean; use weights nearer to "
             "one motion"
         )
     hips = skeleton.roles["hips"]
     if hips != 0:
-        above = _chained(total, skeleton.chain(hips)[:-1])
+        above = _chain_rotations(total, skeleton.chain(hips)[:-1])
         total[:, hips] = quat.inv_mul(above, total[:, hips])
     return total, _average_bones(read, rows, weights)
 
 
-def _column(alignments: Floats, j: int) -> Floats:
+def _get_column(alignments: Floats, j: int) -> Floats:
     return np.ascontiguousarray(alignments[:, j, 0])
 
 
@@ -193,7 +193,7 @@ def _average_bones(read: Strips, rows: Sequence[Floats], weights: Floats) -> Flo
     return np.asarray(sum(weights[:, j, None, None] * read[j].bones(rows[j]) for j in used))
 
 
-def root_under(motion: Motion, hips: Floats) -> Floats:
+def place_root(motion: Motion, hips: Floats) -> Floats:
     """(F, 3) positions of joint 0 that put the hips of `motion` to places (F, 3)."""
     joint = motion.skeleton.roles["hips"]
     if joint == 0:

@@ -14,7 +14,7 @@ import numpy as np
 from marey.core.arrays import Bools, Floats
 from marey.maths import rigid2d
 
-__all__ = ["mean_origin", "vote"]
+__all__ = ["accumulate_votes", "mean_origin"]
 
 
 def mean_origin(alignments: Floats, hips: Floats, weights: Floats) -> Floats:
@@ -23,7 +23,7 @@ def mean_origin(alignments: Floats, hips: Floats, weights: Floats) -> Floats:
     return np.asarray(np.einsum("fn,fnk->fk", weights, placed))
 
 
-def vote(
+def accumulate_votes(
     alignments: Floats,
     origins: Floats,
     weights: Floats,
@@ -64,11 +64,11 @@ def vote(
     turn[seams] = rigid2d.wrap_angle(turn[seams])
     votes = rigid2d.compose(before, rigid2d.invert(now))
     angle = np.einsum("fn,fn->f", share, turn)
-    shift = _shift(votes, share, angle, origins_before, origins[1:])
-    return _chained(first, angle, shift, seams, onwards)
+    shift = _average_shift(votes, share, angle, origins_before, origins[1:])
+    return _chain_steps(first, angle, shift, seams, onwards)
 
 
-def _shift(votes: Floats, share: Floats, angle: Floats, before: Floats, now: Floats) -> Floats:
+def _average_shift(votes: Floats, share: Floats, angle: Floats, before: Floats, now: Floats) -> Floats:
     """(F - 1, 2) of the mean step: mean of what the origins' now and before, where the votes put them, ask for."""
     turned = np.stack([angle, np.zeros_like(angle), np.zeros_like(angle)], axis=1)
     goes_to = np.einsum("fn,fnk->fk", share, rigid2d.apply(votes, now[:, None]))
@@ -78,7 +78,7 @@ def _shift(votes: Floats, share: Floats, angle: Floats, before: Floats, now: Flo
     return np.asarray(0.5 * (forwards + backwards))
 
 
-def _chained(first: Floats, angle: Floats, shift: Floats, seams: Bools, onwards: Floats) -> Floats:
+def _chain_steps(first: Floats, angle: Floats, shift: Floats, seams: Bools, onwards: Floats) -> Floats:
     """Steps one after another, T(i) = T(i - 1) o step(i), at a seam T(i - 1) o onwards o step(i)."""
     out = np.empty((len(angle) + 1, 3))
     start, at = np.asarray(first, dtype=np.float64), 0
@@ -91,11 +91,11 @@ def _chained(first: Floats, angle: Floats, shift: Floats, seams: Bools, onwards:
         out[at : stop + 1, 1:] = start[1:] + np.concatenate([np.zeros((1, 2)), way])
         if stop < len(angle):
             step = np.array([angle[stop], *shift[stop]])
-            start, at = _after(_after(out[stop], onwards), step), stop + 1
+            start, at = _append_step(_append_step(out[stop], onwards), step), stop + 1
     return out
 
 
-def _after(base: Floats, step: Floats) -> Floats:
+def _append_step(base: Floats, step: Floats) -> Floats:
     """base o step, with angles that add up."""
     out = rigid2d.compose(base, step)
     out[0] = base[0] + step[0]

@@ -1,4 +1,4 @@
-"""From one motion into another: where it is best done (Heck 3.3), and a blend whose weights go over (Kovar 5.4.1)."""
+"""Transitions: find the best point (Heck 3.3) and blend from one motion into another (Kovar 5.4.1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Span = tuple[float, float]
 Moments = tuple[float, float]
 
 # How many points are tried, best first, where the first ones leave no room for the transition or are refused.
-_TRIED = 50
+_MAX_TRIED = 50
 # Seconds of the window in which frames are compared when looking for the best point, as for motion graphs.
 _SEARCH_WINDOW = 0.5
 # A frame this near to a boundary, as a share of a frame, is on it.
@@ -39,19 +39,19 @@ def best_transition(
     window: float = _SEARCH_WINDOW,
     contacts: str | float | None = None,
 ) -> TransitionPoint:
-    """The moments of two motions that are most alike: the smallest value of their distance grid (Heck 3.3).
+    """Find the most similar moments of two motions: the smallest value of their distance grid (Heck 3.3).
 
     Parameters
     ----------
-    length : seconds that a transition is to take; half of it is kept free at both ends of both motions.
-    region_a, region_b : (from, to) in seconds, the only parts of the motions to be looked at.
+    length : duration of the transition in seconds; half of it is kept free at both ends of both motions.
+    region_a, region_b : (from, to) in seconds, the parts of the motions to search.
     markers, window, contacts : as for `marey.distance_grid`; with ``contacts="refuse"`` only frames whose feet stand
         alike count.
 
-    `transition` takes the next best where this one is refused or leaves no room.
+    `transition` uses the next best point if this one is rejected or leaves no room.
     """
-    (first, second), _ = _prepared(a, b)
-    return _candidates(first, second, length, (region_a, region_b), markers, window, contacts)[0]
+    (first, second), _ = _prepare_pair(a, b)
+    return _find_candidates(first, second, length, (region_a, region_b), markers, window, contacts)[0]
 
 
 def transition(
@@ -72,51 +72,50 @@ def transition(
     force: bool = False,
     name: str | None = None,
 ) -> Motion:
-    """`a`, then a blend that goes over into `b`, then `b`, in a's place and on a's floor.
+    """Make a transition: `a`, a blend from `a` into `b`, then `b`, placed where `a` leads and on a's floor.
 
-    The timewarp is found forwards and backwards from the transition's middle. Weights ease from one motion to the other
+    The timewarp is found forward and backward from the transition's middle. Weights ease from one motion to the other
     (Kovar 3.5), so that the transition begins with a's own pose and speed and ends with b's.
 
     Parameters
     ----------
-    at : seconds in a and in b that make the middle of the transition; None for the best that there is and that is not
-        refused.
-    length : seconds that the transition takes.
+    at : seconds in a and in b of the middle of the transition; None for the best point that is not rejected.
+    length : duration of the transition in seconds.
     boundaries : the transition's ends fall between frames. ``"resample"`` leaves a's frames as they are and takes those
         of b between its own; ``"integer"`` shifts time within the transition by less than a frame, so that it begins on
         a frame of a and ends on one of b, and lasts for a whole number of frames.
-    enforce : hold contacts in place by a cleanup, of the whole result.
+    enforce : clean up the whole result, so that contacts stay in place.
     region_a, region_b, contacts : where to look for the best point; see `best_transition`. Not with `at`.
     markers : which markers are compared.
     window : seconds that are compared around each pair of frames to bring the motions in step, and for the
         ``path_distance`` that provenance notes.
     search_window : likewise to choose the point, and for the ``distance`` in the middle that provenance notes. Longer,
         so that the motions go on alike for a while.
-    slope_limit : how many times as fast one motion may be played as the other.
-    force : go over at a point that is refused for distance or feet all the same, with a note in provenance.
+    slope_limit : the largest ratio of playback speeds of the two motions.
+    force : accept a point that is rejected for distance or feet, with a note in provenance.
     name : of the result.
 
     Raises
     ------
-    NoResult : where there is no room for the transition.
-    NotBlendable : where the motions are too far apart, in the middle or over the transition, or stand on opposite feet;
-        or where one would have to turn round faster than bodies do, which `force` does not override.
+    NoResult : if there is no room for the transition.
+    NotBlendable : if the motions are too far apart, in the middle or over the transition, or stand on opposite feet; or
+        if one would have to turn faster than bodies do, which `force` does not override.
     """
     if boundaries not in ("resample", "integer"):
         raise InvalidValue(f'boundaries must be "resample" or "integer", got {boundaries!r}')
     if at is not None:
-        _refuse_search({"region_a": region_a, "region_b": region_b, "contacts": contacts})
+        _reject_search_options({"region_a": region_a, "region_b": region_b, "contacts": contacts})
     seconds = check_number(length, "length in seconds", above=True)
-    (first, second), notes = _prepared(a, b)
+    (first, second), notes = _prepare_pair(a, b)
     if seconds * first.fps < 2.0:
         raise InvalidValue(f"a transition needs at least 2 frames, got {seconds:g} s at {first.fps:g} Hz")
     around = check_number(search_window, "search_window in seconds")
     settings = Handover(seconds, boundaries, markers, window, slope_limit, around, bool(force))
     if at is not None:
-        point = TransitionPoint(*_checked_moments(at, first, second), np.nan)
+        point = TransitionPoint(*_check_moments(at, first, second), np.nan)
         made, record = handed_over(first, second, point, settings)
     else:
-        made, record = _best_handover(first, second, settings, (region_a, region_b), contacts)
+        made, record = _find_best_handover(first, second, settings, (region_a, region_b), contacts)
     source = replace(
         first.source, path="", channel_values=None, evidence=(), floor=made.source.floor, provenance=()
     ).with_step(op="transition", **{**record, "notes": [*notes, *record["notes"]]})
@@ -124,7 +123,7 @@ def transition(
     return held(made) if enforce else made
 
 
-def _prepared(a: Motion, b: Motion) -> tuple[tuple[Motion, Motion], tuple[str, ...]]:
+def _prepare_pair(a: Motion, b: Motion) -> tuple[tuple[Motion, Motion], tuple[str, ...]]:
     """Both at one rate, with contacts, on the floor of the first; and notes on that."""
     (first, second), notes = prepared([a, b])
     floors = first.source.floor, second.source.floor
@@ -135,13 +134,13 @@ def _prepared(a: Motion, b: Motion) -> tuple[tuple[Motion, Motion], tuple[str, .
     return (first, second), notes
 
 
-def _refuse_search(given: dict[str, Any]) -> None:
+def _reject_search_options(given: dict[str, Any]) -> None:
     named = [name for name, value in given.items() if value is not None]
     if named:
         raise InvalidValue(f"{named[0]} says where to look for the best point, but at= gives the point; leave one out")
 
 
-def _checked_moments(at: Any, a: Motion, b: Motion) -> Moments:
+def _check_moments(at: Any, a: Motion, b: Motion) -> Moments:
     try:
         moments = tuple(float(moment) for moment in at)
     except (TypeError, ValueError):
@@ -154,7 +153,7 @@ def _checked_moments(at: Any, a: Motion, b: Motion) -> Moments:
     return moments[0], moments[1]
 
 
-def _candidates(
+def _find_candidates(
     a: Motion,
     b: Motion,
     length: float,
@@ -164,7 +163,7 @@ def _candidates(
     contacts: str | float | None,
 ) -> list[TransitionPoint]:
     """Local minima of the distance grid in the allowed regions, best first; the smallest value of all leads."""
-    runs = [_allowed(motion, region, length) for motion, region in zip((a, b), regions, strict=True)]
+    runs = [_find_allowed_frames(motion, region, length) for motion, region in zip((a, b), regions, strict=True)]
     grid = distance_grid(a, b, markers=markers, window=window, contacts=contacts)
     (rows, columns) = runs
     values = np.ascontiguousarray(grid.values[rows[0] : rows[1], columns[0] : columns[1]])
@@ -181,7 +180,7 @@ def _candidates(
     ]
 
 
-def _allowed(motion: Motion, region: Span | None, length: float) -> tuple[int, int]:
+def _find_allowed_frames(motion: Motion, region: Span | None, length: float) -> tuple[int, int]:
     """Frames, half-open, that may be the middle of a transition."""
     room = 0.5 * length
     low, high = room, motion.duration - room
@@ -205,7 +204,7 @@ def _allowed(motion: Motion, region: Span | None, length: float) -> tuple[int, i
     return start, stop
 
 
-def _best_handover(
+def _find_best_handover(
     a: Motion,
     b: Motion,
     settings: Handover,
@@ -213,9 +212,9 @@ def _best_handover(
     contacts: str | float | None,
 ) -> tuple[Motion, dict[str, Any]]:
     """The transition at the best point that has room for it and is not refused."""
-    points = _candidates(a, b, settings.length, regions, settings.markers, settings.search_window, contacts)
+    points = _find_candidates(a, b, settings.length, regions, settings.markers, settings.search_window, contacts)
     refused: list[NoResult] = []
-    for point in points[:_TRIED]:
+    for point in points[:_MAX_TRIED]:
         try:
             return handed_over(a, b, point, settings)
         except (NoRoom, NoTimewarp, NotBlendable) as error:

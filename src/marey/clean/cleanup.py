@@ -1,4 +1,4 @@
-"""End-effector cleanup: planted points stand still, nothing is under the floor, nothing jumps (Kovar, chapter 3)."""
+"""End-effector cleanup: fix planted points in place, keep feet above the floor, avoid jumps (Kovar chapter 3)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from marey.clean import layout_kernels as layout
-from marey.clean.contacts import Plane, checked_plane, find_contacts
+from marey.clean.contacts import Plane, check_plane, find_contacts
 from marey.clean.layout_kernels import CleanOptions
 from marey.clean.limbs import Limbs, find_limbs
 from marey.clean.pipeline import Pipeline, make_options
-from marey.clean.points import leg_length, paths_in, side_of
-from marey.clean.settings import CleanSettings, PlantAt, Target, check_apart, check_plants_apart
+from marey.clean.points import find_point_paths, find_side, leg_length
+from marey.clean.settings import CleanSettings, PlantAt, Target, check_plants_apart, check_targets_apart
 from marey.clean.track import REFERENCE_LEG
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import Contacts
@@ -22,20 +22,21 @@ from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, UnknownName, similar
 
-# A foot no higher than this above the floor stands on it, metres for the reference figure: legs of a wrong length
+# A foot no higher than this above the floor stands on it (meters, for the reference body): legs of the wrong length
 # leave it there, while stairs are higher.
 _NEAR_FLOOR = 0.12
-# A foot on average this much above its plants is that of a leg too short; metres for the reference figure.
-_HOVERS = 0.03
-# Metres; a bone that changes by less has not changed.
+# A foot that is this far above its plants on average belongs to a leg that is too short (meters, reference body).
+_HOVER_HEIGHT = 0.03
+# Meters; a smaller change of a bone counts as none.
 _ROUNDING = 1e-9
-# A floor further than this above all plants is no floor of theirs, in legs.
+# A floor further above all plants than this cannot be theirs; in leg lengths.
 _FAR = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class PlantUsed:
-    """A plant as it was held: contact point, frames `start` to `stop` (half-open), place (x, y, z) in metres."""
+    """A plant that the cleanup enforced: contact point, frames `start` to `stop` (half-open), position (x, y, z) in
+    meters."""
 
     point: str
     start: int
@@ -45,13 +46,13 @@ class PlantUsed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cleaned:
-    """A cleaned motion, and what it took.
+    """A cleaned motion and how much it was changed.
 
     motion : with the contacts that were held, and `bone_offsets` where limbs were scaled.
-    limbs : names of the hands and feet that were looked after.
-    scale : (F, E) factor of each limb's length against the motion before; 1 where it was not scaled.
-    residue : (F, E) metres that a planted point or a wrist or ankle with a target is away from where it should be.
-    shift : (F, 3) metres, displacement of the whole figure.
+    limbs : names of the hands and feet that were processed.
+    scale : (F, E) factor of each limb's length relative to the input; 1 where it was not scaled.
+    residue : (F, E) meters by which a planted point, or a wrist or ankle with a target, misses its position.
+    shift : (F, 3) meters, displacement of the whole body.
     plants : in order of their frames.
     foot_scale : (F, E) factor of the distance between the two points of each hand and foot, such as heel and ball.
     """
@@ -66,8 +67,8 @@ class Cleaned:
 
     @property
     def figures(self) -> dict[str, float]:
-        """Limb scaling as a share of the limb's length, or of the foot's where that changes more (mean, 99th
-        percentile, largest), the largest residue and the largest displacement of the figure in metres."""
+        """Limb scaling as a fraction of the limb's length, or of the foot's where that changes more (mean, 99th
+        percentile, largest), and the largest residue and the largest displacement of the body in meters."""
         change = np.maximum(np.abs(self.scale - 1.0), np.abs(self.foot_scale - 1.0))
         empty = change.size == 0
         return {
@@ -90,23 +91,24 @@ def clean(
     targets: Sequence[Target] = (),
     settings: CleanSettings | None = None,
 ) -> Motion:
-    """The motion with its feet, and hands where they are in contact, held where they stand.
+    """Fix feet, and hands that are in contact, in place while they are planted.
 
-    Every point that is in contact stays in one place for as long as it is; nothing is under the floor; joints turn
-    without jumps where contacts begin and end. Limbs are scaled a little where they would have to snap straight.
+    Each contact point stays in one place for as long as its contact lasts, no foot sinks below the floor, and joints
+    rotate without jumps where contacts begin and end. Limbs are scaled slightly where they would otherwise snap
+    straight.
 
     Parameters
     ----------
-    contacts : when which point is in contact; else the motion's own, else they are detected.
-    hands : where contacts are detected, those of hands too.
-    floor : metres; else the one noted with the motion, else found.
-    planes : supports besides the floor, as in `detect_contacts`. By default a foot clearly above the floor stands on
-        whatever is at its height; with () everything stands on the floor.
-    plants : points that are to stand at given places, for the whole of the contacts that they are part of.
-    targets : where hands and feet are to be for a while, standing or moving.
+    contacts : the contacts to enforce. By default the motion's own; if it has none, they are detected.
+    hands : if contacts are detected, also detect those of the hands.
+    floor : meters. By default the floor stored with the motion, or else the detected one.
+    planes : supports besides the floor, as in `detect_contacts`. By default a foot clearly above the floor stands on a
+        support at its height; with () everything stands on the floor.
+    plants : fixed positions for contact points, each for the whole contact that it is part of.
+    targets : positions that hands and feet should take for some frames, fixed or moving.
     settings : windows, limb scaling, damping, smoothness.
 
-    Run again on its result, it changes nothing.
+    Cleaning a cleaned motion changes nothing.
     """
     return cleaned(
         motion, contacts, hands=hands, floor=floor, planes=planes, plants=plants, targets=targets, settings=settings
@@ -124,17 +126,17 @@ def cleaned(
     targets: Sequence[Target] = (),
     settings: CleanSettings | None = None,
 ) -> Cleaned:
-    """As `clean`, with limb scaling, residue and plants."""
+    """As `clean`, but also return limb scaling, residue and plants."""
     chosen = settings or CleanSettings()
-    motion = _with_contacts(motion, contacts, hands, floor, planes)
+    motion = _add_contacts(motion, contacts, hands, floor, planes)
     held = motion.contacts
     if held is None or motion.source.floor is None:
-        raise InvalidValue("a cleanup needs contacts and a floor, and neither was given nor found")
+        raise InvalidValue("cleanup needs contacts and a floor, but none were given or found")
     limbs = find_limbs(motion.skeleton, held.points, {target.effector for target in targets})
     _check_carried(motion, held, limbs)
-    wanted = _whole_plants(held, plants)
+    wanted = _extend_plants(held, plants)
     slots = place_plants(held.names, limbs, wanted)
-    check_apart(targets)
+    check_targets_apart(targets)
     _check_within(len(motion), wanted, targets)
     options = find_options(motion.skeleton, motion.fps, limbs, chosen, motion.source.floor, planes)
     pipeline = Pipeline(motion.skeleton, limbs, options, capacity=len(motion))
@@ -143,7 +145,7 @@ def cleaned(
     pipeline.ask(rows, 0, slots, targets)
     pipeline.run(ended=True)
     _check_floor(pipeline, motion)
-    return _collect(motion, held, limbs, pipeline, targets)
+    return _collect_result(motion, held, limbs, pipeline, targets)
 
 
 def find_options(
@@ -154,19 +156,19 @@ def find_options(
     floor: float,
     planes: Sequence[Plane] | None,
 ) -> CleanOptions:
-    """The settings for one body, as the kernels take them."""
+    """Convert the settings to the kernels' options for one body."""
     scale = 1.0
     if any(name.endswith("foot") for name in limbs.names):
         scale = leg_length(skeleton) / REFERENCE_LEG
     near = _NEAR_FLOOR * scale
-    others = [] if planes is None else [checked_plane(plane) for plane in planes]
+    others = [] if planes is None else [check_plane(plane) for plane in planes]
     if planes is not None and not others:
         near = np.inf  # the floor alone
-    return make_options(settings, fps, floor=floor, near=near, hover=_HOVERS * scale, planes=others)
+    return make_options(settings, fps, floor=floor, near=near, hover=_HOVER_HEIGHT * scale, planes=others)
 
 
 def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) -> list[tuple[int, int, PlantAt]]:
-    """Each given plant with its limb and which of the limb's points it is."""
+    """Return each given plant with its limb and the index of the limb's point."""
     check_plants_apart(plants)
     placed = []
     for plant in plants:
@@ -177,47 +179,47 @@ def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) 
             )
         where = np.argwhere(limbs.columns == names.index(plant.point))
         if not len(where):
-            raise InvalidValue(f"a plant is given for {plant.point!r}, which is on no hand or foot")
+            raise InvalidValue(f"a plant is given for {plant.point!r}, which is not on a hand or foot")
         placed.append((int(where[0, 0]), int(where[0, 1]), plant))
     return placed
 
 
-def _with_contacts(
+def _add_contacts(
     motion: Motion, contacts: Contacts | None, hands: bool, floor: float | None, planes: Sequence[Plane] | None
 ) -> Motion:
-    """The motion with contacts and floor: given, its own, or found."""
+    """Return the motion with contacts and floor: the given ones, its own, or detected ones."""
     if floor is not None and not np.isfinite(floor):
-        raise InvalidValue(f"the floor's height must be a finite number of metres, got {floor}")
+        raise InvalidValue(f"the floor's height must be a finite number of meters, got {floor}")
     level = motion.source.floor if floor is None else float(floor)
     held = motion.contacts if contacts is None else contacts
     if held is None:
         found = find_contacts(motion, hands=hands, floor=level, planes=planes)
         held, level = found.contacts, found.floor
     if level is None:
-        level = _floor_from(replace(motion, contacts=held))
+        level = _estimate_floor(replace(motion, contacts=held))
     return replace(motion, contacts=held, source=replace(motion.source, floor=level))
 
 
-def _floor_from(motion: Motion) -> float:
-    """The floor from the points in contact: below most of what stands."""
+def _estimate_floor(motion: Motion) -> float:
+    """Estimate the floor from the points in contact: below most of them."""
     contacts = motion.contacts
     if contacts is None:
-        raise InvalidValue("the floor cannot be told without contacts; give it as floor= or --floor")
-    feet = [k for k, point in enumerate(contacts.points) if side_of(motion.skeleton, point) is not None]
-    heights = paths_in(motion.world(), contacts.points)[:, feet, 1][contacts.mask[:, feet]]
+        raise InvalidValue("the floor cannot be found without contacts; give it as floor= or --floor")
+    feet = [k for k, point in enumerate(contacts.points) if find_side(motion.skeleton, point) is not None]
+    heights = find_point_paths(motion.world(), contacts.points)[:, feet, 1][contacts.mask[:, feet]]
     if heights.size == 0:
-        raise InvalidValue("no foot is in contact, so nothing tells where the floor is; give it as floor= or --floor")
+        raise InvalidValue("no foot is in contact, so the floor cannot be found; give it as floor= or --floor")
     return float(np.quantile(heights, 0.05))
 
 
 def _check_carried(motion: Motion, contacts: Contacts, limbs: Limbs) -> None:
-    """Refuse contacts that cannot be held."""
+    """Raise if a contact cannot be enforced."""
     carried = set(limbs.columns.ravel().tolist())
     for k, point in enumerate(contacts.points):
         if k not in carried and contacts.mask[:, k].any():
             raise InvalidValue(
-                f"contact point {point.name!r} sits on {motion.skeleton.names[point.joint]!r}, which is part of no "
-                "hand or foot, so it cannot be held; leave its contacts out"
+                f"contact point {point.name!r} sits on {motion.skeleton.names[point.joint]!r}, which is not part of a "
+                "hand or foot, so it cannot be fixed in place; remove its contacts"
             )
 
 
@@ -226,15 +228,15 @@ def _check_within(n_frames: int, plants: Sequence[PlantAt], targets: Sequence[Ta
     spans += [(target.effector, target.start, target.stop) for target in targets]
     for name, start, stop in spans:
         if stop > n_frames:
-            raise InvalidValue(f"{name!r} is wanted at frames {start} to {stop} of a motion of {n_frames} frames")
+            raise InvalidValue(f"{name!r} has frames {start} to {stop}, but the motion has {n_frames} frames")
 
 
-def _whole_plants(contacts: Contacts, plants: Sequence[PlantAt]) -> list[PlantAt]:
-    """Given plants over the whole of the contacts that they are part of, as half a plant would have to jump."""
+def _extend_plants(contacts: Contacts, plants: Sequence[PlantAt]) -> list[PlantAt]:
+    """Extend given plants to the whole contact that they are part of; half a plant would cause a jump."""
     whole = []
     for plant in plants:
         if plant.point not in contacts.names:
-            whole.append(plant)  # told later, with all names
+            whole.append(plant)  # reported later, with all names
             continue
         start, stop = plant.start, plant.stop
         rivals = [other for other in plants if other.point == plant.point and other is not plant]
@@ -246,7 +248,7 @@ def _whole_plants(contacts: Contacts, plants: Sequence[PlantAt]) -> list[PlantAt
 
 
 def _check_floor(pipeline: Pipeline, motion: Motion) -> None:
-    """Refuse a floor that is nowhere near: the figure would be torn up to it."""
+    """Raise if the floor is far above the feet: the body would be pulled up to it."""
     floor = motion.source.floor
     kinds = pipeline.state.flags[: pipeline.n, :, layout.KIND]
     feet = np.flatnonzero(pipeline.limbs.table[:, layout.IS_FOOT] == 1)
@@ -259,11 +261,11 @@ def _check_floor(pipeline: Pipeline, motion: Motion) -> None:
     if floor - float(seen.max()) > _FAR * leg:
         raise InvalidValue(
             f"the floor at {floor:.2f} m is more than a leg above the highest foot ({float(seen.max()):.2f} m); check "
-            "floor= or --floor, or let it be found"
+            "floor= or --floor, or leave it out to detect it"
         )
 
 
-def _collect(
+def _collect_result(
     motion: Motion, contacts: Contacts, limbs: Limbs, pipeline: Pipeline, targets: Sequence[Target]
 ) -> Cleaned:
     n = pipeline.n
@@ -277,8 +279,8 @@ def _collect(
         bone_offsets=None if rigid else set_readonly(bones.copy()),
         source=replace(motion.source, channel_values=None),
     )
-    used = _plants_used(contacts, limbs, pipeline)
-    residue = _residue(result, contacts, limbs, pipeline)
+    used = _list_plants(contacts, limbs, pipeline)
+    residue = _measure_residue(result, contacts, limbs, pipeline)
     shift = set_readonly(pipeline.state.shifts[:n, layout.SHIFT : layout.SHIFT + 3].copy())
     done = Cleaned(
         result,
@@ -287,7 +289,7 @@ def _collect(
         set_readonly(residue),
         shift,
         used,
-        set_readonly(_foot_scale(pipeline)),
+        set_readonly(_measure_foot_scale(pipeline)),
     )
     record: dict[str, Any] = {"op": "clean", "plants": len(used), **done.figures}
     if targets:
@@ -295,8 +297,8 @@ def _collect(
     return replace(done, motion=replace(result, source=result.source.with_step(**record)))
 
 
-def _foot_scale(pipeline: Pipeline) -> Floats:
-    """(F, E) how much further apart the two points of each hand and foot are, as the bone between them is changed."""
+def _measure_foot_scale(pipeline: Pipeline) -> Floats:
+    """(F, E) how much the distance between the two points of each hand and foot changes with the bone between them."""
     rows = pipeline.state.values[: pipeline.n]
     own = rows[:, :, layout.O2 : layout.O2 + 3] - rows[:, :, layout.O1 : layout.O1 + 3]
     length = np.linalg.norm(own, axis=-1)
@@ -306,7 +308,7 @@ def _foot_scale(pipeline: Pipeline) -> Floats:
     return np.where(changes, moved / np.where(changes, length, 1.0), 1.0)
 
 
-def _plants_used(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[PlantUsed, ...]:
+def _list_plants(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[PlantUsed, ...]:
     used = []
     for e, columns in enumerate(limbs.columns):
         for k, column in enumerate(columns):
@@ -325,10 +327,10 @@ def _plants_used(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[
     return tuple(sorted(used, key=lambda plant: (plant.start, plant.point)))
 
 
-def _residue(motion: Motion, contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> Floats:
-    """(F, E) metres, from the finished motion itself."""
+def _measure_residue(motion: Motion, contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> Floats:
+    """(F, E) meters, measured on the finished motion."""
     world = motion.world()
-    paths = paths_in(world, contacts.points)
+    paths = find_point_paths(world, contacts.points)
     residue = np.zeros((pipeline.n, len(limbs.names)))
     for e, columns in enumerate(limbs.columns):
         wanted = pipeline.state.flags[: pipeline.n, e, layout.WANTED] != 0

@@ -1,4 +1,4 @@
-"""Which points touch the floor or another support, frame by frame."""
+"""Contact detection: which points touch the floor or another support, frame by frame."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from marey.clean import contact_kernels
 from marey.clean.contact_kernels import ContactLimits, PlantRules, PlantSpeed, PlantTrim
-from marey.clean.floor import floor_of, rest_heights, still_heights
+from marey.clean.floor import collect_still_heights, find_rest_heights, locate_floor
 from marey.clean.points import SIDES
-from marey.clean.supports import bearing_hands, raised_clearance
-from marey.clean.track import Track, follow, points_of
+from marey.clean.supports import mark_bearing_hands, measure_clearance
+from marey.clean.track import PointTrack, choose_points, track_points
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
@@ -20,11 +20,11 @@ from marey.errors import InvalidValue
 
 Plane = float | tuple[float, float, float]
 
-# A foot that leaves its plant moves as fast as the body asks for, so the speed to keep goes with how fast the body
-# travels: it is meant for so many m/s, measured over so many seconds to either side, and scaled within these bounds.
+# A foot leaves its plant faster if the body travels faster, so keep_speed scales with the body's speed: it is stated
+# for this speed (m/s), measured over this many seconds to either side, and scaled within these bounds.
 _TRAVEL, _TRAVEL_SECONDS, _PACE_LEAST, _PACE_MOST = 1.5, 0.25, 0.9, 1.35
 # A plant holds while a point's speed stays near the plant's own: m/s for computed and for recorded paths, and times the
-# speed that a quarter of its frames is below. Recorded feet twitch within their shoes and markers.
+# speed that a quarter of its frames is below. Recorded feet jitter inside shoes and under markers.
 _OWN_COMPUTED, _OWN_RECORDED, _OWN_FACTOR = 2e-6, 0.05, 12.0
 # What a plant's own speed may be, m/s, where the clip's ends cut it off while other plants of the point are slower.
 _OWN_CUT = 0.005
@@ -38,33 +38,33 @@ _NOISE_BASE, _NOISE_USUAL = 6.0, 1.5
 # what would leave less than so many seconds: recorded feet that touch in a run move all the time. Plants longer than
 # the last, and those of a body that travels no faster than above, are walked or stood, and keep what they have.
 _CALM, _CALM_SHARE, _CALM_SECONDS, _CALM_LONGEST = 0.12, 0.5, 0.1, 0.35
-# Nobody takes a step in less than those seconds: where the ball of a recorded foot is planted for less, its plant grows
-# while the speed is under so many times the one to keep.
+# No step is shorter than this many seconds: if the ball of a recorded foot is planted for less, its plant grows while
+# the speed is below this multiple of keep_speed.
 _GROWTH = 1.25
 # From this noise of the speed on, m/s, plants end where a curve fitted to many frames says, within these bounds.
 _NOISY = 0.015
 _EDGE_SECONDS, _EDGE_BEYOND, _EDGE_NOISES = 0.12, 0.015, 6.0
-# How far a point may be below the floor and still rest on it, metres: recorded feet sink in when they press.
+# How far a point may be below the floor and still rest on it, meters: recorded feet sink in when they press.
 _DEEPEST = 0.06
-# Metres on a grown figure by which a floor that is given may be above feet that are still.
+# Meters on a grown figure by which a floor that is given may be above feet that are still.
 _OFF_FLOOR = 0.1
-# How high wrist and fingertips are when a hand is laid down, metres for the reference figure.
+# How high wrist and fingertips are when a hand is laid down, meters for the reference figure.
 _HAND_REST = {"wrist": 0.05, "fingertips": 0.01}
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """When a contact begins and how long it lasts, for a figure with a leg of 0.85 m.
+    """Thresholds for the start and the duration of contacts, for a body with legs of 0.85 m.
 
-    They are scaled to the figure at hand: heights with its leg, speeds and durations with the leg's root; `Scale` says
-    why.
+    They are scaled to the actual body: heights with leg length, speeds and durations with its square root (see
+    `Scale`).
 
     Parameters
     ----------
     enter_speed, keep_speed : m/s. A contact needs a frame slower than the first and lasts while the point is slower
         than the second. The second is for a body that travels at 1.5 m/s and goes with its speed, from 0.9 times for
         one that stands to 1.35 times for one that runs.
-    enter_height, keep_height : metres above the support at rest, likewise.
+    enter_height, keep_height : meters above the support at rest, likewise.
     gap : seconds; shorter interruptions are closed.
     duration : seconds; shorter contacts are dropped.
     """
@@ -87,12 +87,12 @@ class Thresholds:
                 raise InvalidValue(f"expected 0 < enter_{what} <= keep_{what}, got {enter:g} and {keep:g}")
 
 
-_USUAL = Thresholds()
+_DEFAULTS = Thresholds()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What a detection found: contacts, floor (m) and the heights of raised supports above it (m)."""
+    """Result of contact detection: contacts, floor (m) and the heights of raised supports above it (m)."""
 
     contacts: Contacts
     floor: float
@@ -107,25 +107,25 @@ def detect_contacts(
     planes: Sequence[Plane] | None = None,
     thresholds: Thresholds | None = None,
 ) -> Motion:
-    """The motion with contacts of heels and balls and, on request, of hands; its floor is noted in ``source.floor``.
+    """Detect contacts of heels and balls and, on request, of hands; store the floor in ``source.floor``.
 
-    Each point has its own height of rest on the floor. A contact needs a frame that is low and slow and lasts while
-    the point is not too high nor too fast (two thresholds each, so that it does not flicker). Within it, only frames
-    count that are about as slow as the plant itself: a plant that stands dead still ends with its first movement, one
-    that drifts, as recorded ones do, when it leaves its drift behind. Paths are smoothed as much as their own noise
-    asks for, and not at all when they have none.
+    Each point has its own rest height on the floor. A contact needs one frame that is low and slow, and lasts while the
+    point is neither too high nor too fast (two thresholds each, so that it does not flicker). Within it, only frames
+    about as slow as the plant itself count: a perfectly still plant ends with its first movement, and a drifting one,
+    as in recordings, when it gets faster than its drift. Paths are smoothed according to their noise, and not at all if
+    they have none.
 
-    Feet may also stand above the floor, and hands bear the body; `marey.clean.supports` says when they do.
+    Feet may also stand above the floor, and hands may bear the body; see `marey.clean.supports`.
 
     Parameters
     ----------
     hands : also wrists and fingertips, against the floor and `planes`.
-    floor : metres; else the one noted with the motion, else found.
-    planes : supports besides the floor: heights in metres, or (height, a, b) for the sloping y = height + a x + b z.
-        No others are then looked for; () allows the floor alone.
+    floor : meters; else the one noted with the motion, else found.
+    planes : supports besides the floor: heights in meters, or (height, a, b) for the sloping y = height + a x + b z.
+        Then no others are detected; () allows only the floor.
     thresholds : in m, m/s and s.
 
-    Points that ``motion.contacts`` defines are used as they are defined there, its flags are replaced.
+    Points defined in ``motion.contacts`` are kept; their flags are replaced.
     """
     found = find_contacts(motion, hands=hands, floor=floor, planes=planes, thresholds=thresholds)
     return replace(motion, contacts=found.contacts, source=replace(motion.source, floor=found.floor))
@@ -139,47 +139,47 @@ def find_contacts(
     planes: Sequence[Plane] | None = None,
     thresholds: Thresholds | None = None,
 ) -> Found:
-    """As `detect_contacts`, with the supports that were found."""
-    limits = thresholds or _USUAL
-    surfaces = None if planes is None else [checked_plane(plane) for plane in planes]
+    """As `detect_contacts`, but also return the detected supports."""
+    limits = thresholds or _DEFAULTS
+    surfaces = None if planes is None else [check_plane(plane) for plane in planes]
     asked = floor
     if floor is None:
         floor = motion.source.floor
     elif not np.isfinite(floor):
-        raise InvalidValue(f"the floor's height must be a finite number of metres, got {floor}")
-    track = follow(motion, points_of(motion, hands))
+        raise InvalidValue(f"the floor's height must be a finite number of meters, got {floor}")
+    track = track_points(motion, choose_points(motion, hands))
     slow: Bools = track.speed < limits.enter_speed * track.scale.root
     if asked is not None:
         _check_floor(track, slow, asked)
-    stills = still_heights(track, slow)
-    level = floor_of(track, stills) if floor is None else float(floor)
-    rest, spread = rest_heights(track, stills, level, given=floor is not None)
-    rest += _hand_clearance(track)
+    stills = collect_still_heights(track, slow)
+    level = locate_floor(track, stills) if floor is None else float(floor)
+    rest, spread = find_rest_heights(track, stills, level, given=floor is not None)
+    rest += _find_hand_clearance(track)
     above = track.heights - rest
     clearance = np.maximum(np.maximum(above, -above - _DEEPEST * track.scale.length), 0.0)
     raised: tuple[float, ...] = ()
     if surfaces is None:
-        clearance, raised = raised_clearance(track, rest, slow, clearance, limits.enter_height * track.scale.length)
+        clearance, raised = measure_clearance(track, rest, slow, clearance, limits.enter_height * track.scale.length)
     else:
-        clearance = _plane_clearance(track, rest, level, clearance, surfaces)
-    mask = _plants(track, clearance, spread, limits)
+        clearance = _measure_plane_clearance(track, rest, level, clearance, surfaces)
+    mask = _find_plants(track, clearance, spread, limits)
     on_floor, gap = limits.enter_height * track.scale.length, track.frames(limits.gap)
-    bearing_hands(track, level, clearance, on_floor, gap, mask)
+    mark_bearing_hands(track, level, clearance, on_floor, gap, mask)
     return Found(Contacts(track.points, set_readonly(mask)), level, raised)
 
 
-def _check_floor(track: Track, slow: Bools, floor: float) -> None:
-    """Refuse a floor that is well above wherever the feet are still: they stand on something, and it is not that."""
+def _check_floor(track: PointTrack, slow: Bools, floor: float) -> None:
+    """Raise if the floor is well above all places where the feet are still: they stand on something else."""
     feet = list(track.foot_columns)
     still = track.heights[:, feet][slow[:, feet]]
     if still.size and floor - float(np.quantile(still, 0.95)) > _OFF_FLOOR * track.scale.length:
         raise InvalidValue(
-            f"nothing touches the floor at {floor:.3f} m: feet that are still are at {float(np.median(still)):z.3f} m; "
-            "check floor= or --floor, or let it be found"
+            f"nothing touches the floor at {floor:.3f} m: still feet are at {float(np.median(still)):z.3f} m; "
+            "check floor= or --floor, or leave it out to detect it"
         )
 
 
-def _plants(track: Track, clearance: Floats, spread: Floats, limits: Thresholds) -> Bools:
+def _find_plants(track: PointTrack, clearance: Floats, spread: Floats, limits: Thresholds) -> Bools:
     """(F, K) flags."""
     length, root = track.scale.length, track.scale.root
     noise, lag = track.speed_noise, max(track.frames(_TRAVEL_SECONDS), 1)
@@ -227,8 +227,8 @@ def _plants(track: Track, clearance: Floats, spread: Floats, limits: Thresholds)
     return mask
 
 
-def _hand_clearance(track: Track) -> Floats:
-    """(K,) metres to add to the rest height of points that lie inside a hand."""
+def _find_hand_clearance(track: PointTrack) -> Floats:
+    """(K,) meters to add to the rest height of points that lie inside a hand."""
     up = np.zeros(len(track.points))
     for k, (point, side) in enumerate(zip(track.points, track.sides, strict=True)):
         if side is None:
@@ -236,24 +236,24 @@ def _hand_clearance(track: Track) -> Floats:
     return up
 
 
-def _plane_clearance(
-    track: Track, rest: Floats, floor: float, clearance: Floats, surfaces: Sequence[tuple[float, float, float]]
+def _measure_plane_clearance(
+    track: PointTrack, rest: Floats, floor: float, clearance: Floats, surfaces: Sequence[tuple[float, float, float]]
 ) -> Floats:
-    """(F, K) metres to the floor from above, or to a plane from either side, whichever is nearest."""
+    """(F, K) meters to the floor from above, or to a plane from either side, whichever is nearest."""
     for height, a, b in surfaces:
         plane = height + a * track.paths[:, :, 0] + b * track.paths[:, :, 2]
         clearance = np.minimum(clearance, np.abs(track.heights - plane - (rest - floor)))
     return clearance
 
 
-def checked_plane(plane: Plane) -> tuple[float, float, float]:
+def check_plane(plane: Plane) -> tuple[float, float, float]:
     try:
         values = np.atleast_1d(np.asarray(plane, dtype=np.float64))
     except (TypeError, ValueError):
         values = np.full(1, np.nan)
     if values.shape not in ((1,), (3,)) or not np.isfinite(values).all():
         raise InvalidValue(
-            f"a plane is its height in metres, or height and slopes along x and z as (height, a, b), got {plane!r}"
+            f"a plane must be a height in meters, or height and slopes along x and z as (height, a, b), got {plane!r}"
         )
     height, a, b = values if len(values) == 3 else (values[0], 0.0, 0.0)
     return float(height), float(a), float(b)

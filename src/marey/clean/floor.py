@@ -1,4 +1,4 @@
-"""Where the floor is."""
+"""Floor detection."""
 
 from __future__ import annotations
 
@@ -8,83 +8,83 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.clean import floor_kernels
-from marey.clean.track import Track, follow, points_of
+from marey.clean.track import PointTrack, choose_points, track_points
 from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 
 # A foot slower than this, m/s, is still: the speed at which contacts begin.
 _STILL = 0.35
-# A level: still heights within this of one another, metres for the reference figure.
+# A level: still heights within this of one another, meters for the reference figure.
 _LEVEL = 0.025
 # A foot has to rest on the floor for this long in all, and for this share of all its rest.
-_LEAST_SECONDS = 0.15
-_LEAST_SHARE = 0.02
+_MIN_SECONDS = 0.15
+_MIN_FRACTION = 0.02
 # How far a point's own height of rest may be from the floor: below, and above where the floor was given, as joints lie
 # inside the foot.
 _BELOW, _ABOVE = 0.03, 0.07
-# How much higher than the others a point may rest: metres, and times the spread of all heights at rest.
+# How much higher than the others a point may rest: meters, and times the spread of all heights at rest.
 _APART, _APART_SPREAD = 0.005, 4.0
 
 
 def find_floor(motion: Motion) -> float:
-    """Height of the floor in metres: that of the soles at rest.
+    """Find the height of the floor in meters, which is the height of the soles at rest.
 
-    It is the lowest level at which feet keep still for a while, so that steps, platforms and feet held in the air do
-    not raise it and single wild frames do not lower it. Heels and balls are those of ``motion.contacts`` where it has
-    them, else of `contact_points`; where these lie inside the foot, so does the floor.
+    It is the lowest level at which feet stay still for a while, so steps, platforms and feet held in the air do not
+    raise it and single outlier frames do not lower it. Heels and balls are those of ``motion.contacts`` if it has them,
+    otherwise those of `contact_points`; if these lie inside the foot, so does the floor.
 
-    Raises `InvalidValue` where no foot comes to rest, and `JointNotFound` where there are no feet.
+    Raises `InvalidValue` if no foot comes to rest, and `JointNotFound` if there are no feet.
     """
-    track = follow(motion, points_of(motion))
-    return floor_of(track, still_heights(track, track.speed < _STILL * track.scale.root))
+    track = track_points(motion, choose_points(motion))
+    return locate_floor(track, collect_still_heights(track, track.speed < _STILL * track.scale.root))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stills:
-    """Heights of feet that keep still, metres, lowest first: (n, F) of each point, infinite at the end; and of all."""
+class StillHeights:
+    """Heights of feet that keep still, meters, lowest first: (n, F) of each point, infinite at the end; and of all."""
 
     each: Floats
     pooled: Floats
 
 
-def still_heights(track: Track, still: Bools) -> Stills:
+def collect_still_heights(track: PointTrack, still: Bools) -> StillHeights:
     """The heights of points on feet in frames in which they are `still`, (F, K)."""
     columns = list(track.foot_columns)
     each = np.sort(np.where(still[:, columns], track.heights[:, columns], np.inf).T)
     count = int(np.count_nonzero(still[:, columns]))
-    return Stills(each, np.sort(each, axis=None)[:count])
+    return StillHeights(each, np.sort(each, axis=None)[:count])
 
 
-def floor_of(track: Track, stills: Stills) -> float:
+def locate_floor(track: PointTrack, stills: StillHeights) -> float:
     """The floor from a track and the heights at which its feet keep still."""
     heights = stills.pooled
-    needed = max(_LEAST_SECONDS * track.scale.root * track.fps, _LEAST_SHARE * len(heights), 1.0)
+    needed = max(_MIN_SECONDS * track.scale.root * track.fps, _MIN_FRACTION * len(heights), 1.0)
     level = float(floor_kernels.find_lowest_level(heights, _LEVEL * track.scale.length, math.ceil(needed)))
     if math.isnan(level):
         raise InvalidValue(
-            f"no foot comes to rest in {track_name(track)}, so the floor cannot be found; give its height as floor= "
-            "or --floor"
+            f"no foot comes to rest in {describe_track(track)}, so the floor cannot be found; give its height as "
+            "floor= or --floor"
         )
     return level
 
 
-def track_name(track: Track) -> str:
-    """What to call the motion in a message."""
+def describe_track(track: PointTrack) -> str:
+    """Describe the track in an error message."""
     return f"these {len(track.speed)} frames ({(len(track.speed) - 1) / track.fps:.2f} s)"
 
 
-def rest_heights(track: Track, stills: Stills, floor: float, given: bool) -> tuple[Floats, Floats]:
-    """(K,) metres each: how high each point is when it rests on the floor, and how much that varies.
+def find_rest_heights(track: PointTrack, stills: StillHeights, floor: float, given: bool) -> tuple[Floats, Floats]:
+    """(K,) meters each: how high each point is when it rests on the floor, and how much that varies.
 
-    Left and right differ by a centimetre in recorded motion, heel and ball as well, so each point has its own: the
+    Left and right differ by a centimeter in recorded motion, heel and ball as well, so each point has its own: the
     25th percentile of its still heights near the others'. How near depends on how well the others agree, lest a heel
     that is held off the floor all the time be taken for one at rest. A point that never rests has the floor's height.
 
     The variation is from the 10th percentile to the median: above are heels about to lift, below nothing can go.
     """
     scale = track.scale.length
-    width, needed = _LEVEL * scale, max(round(_LEAST_SECONDS * track.scale.root * track.fps / 2), 1)
+    width, needed = _LEVEL * scale, max(round(_MIN_SECONDS * track.scale.root * track.fps / 2), 1)
     low, high = floor - _BELOW * scale, floor + (_ABOVE if given else _BELOW) * scale
     rest, spread = np.full(len(track.points), floor), np.full(len(track.points), np.inf)
     quantiles = np.empty(3)

@@ -15,9 +15,9 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 
 _PARTS = {"foot": ("upper_leg", "lower_leg"), "hand": ("upper_arm", "forearm")}
-# Metres; no bone of a limb is as short as this.
+# Meters; no bone of a limb is as short as this.
 _NO_BONE = 1e-6
-# Square metres; the weight of the rest pose against a product of bones when a hinge is looked for.
+# Square meters; the weight of the rest pose against a product of bones when a hinge is looked for.
 _REST_WEIGHT = 0.01
 
 
@@ -59,12 +59,12 @@ def find_limbs(skeleton: Skeleton, points: Sequence[ContactPoint], wanted: Colle
     offsets, columns = np.zeros((len(names), 2, 3)), np.full((len(names), 2), -1, dtype=np.int64)
     hinges = np.zeros((len(names), 3))
     for e, name in enumerate(names):
-        _fill(skeleton, points, name, carried[name], table[e], offsets[e], columns[e])
-        hinges[e] = _REST_WEIGHT * _rest_hinge(skeleton, table[e])
+        _fill_limb(skeleton, points, name, carried[name], table[e], offsets[e], columns[e])
+        hinges[e] = _REST_WEIGHT * _find_rest_hinge(skeleton, table[e])
     return Limbs(names, table, offsets, columns, hinges)
 
 
-def _fill(
+def _fill_limb(
     skeleton: Skeleton,
     points: Sequence[ContactPoint],
     name: str,
@@ -110,8 +110,8 @@ def _fill(
         row[layout.ON_TOE] = row[layout.POINT2] == toe and bool(np.any(offsets[1]))
 
 
-def _rest_hinge(skeleton: Skeleton, row: Ints) -> Floats:
-    """The axis of knee or elbow in the rest pose: knees bend backwards, elbows forwards."""
+def _find_rest_hinge(skeleton: Skeleton, row: Ints) -> Floats:
+    """The axis of knee or elbow in the rest pose: knees bend backward, elbows forward."""
     rest = skeleton.rest_positions
     base, mid = rest[row[layout.BASE]], rest[row[layout.MID]]
     left = np.array([1.0, 0.0, 0.0])

@@ -28,7 +28,7 @@ _CALM_SECONDS = 0.05
 _RISE_SECONDS = 0.08
 
 
-def _bell(half: int) -> Floats:
+def _make_bell(half: int) -> Floats:
     """(half + 1,) weights by distance: a Gaussian of sigma half / 2 that ends smoothly, as a cut would leave steps."""
     u = np.arange(half + 1) / (half + 1)
     return np.asarray(np.exp(-2.0 * u**2) * (1.0 - u**2) ** 2)
@@ -45,7 +45,7 @@ def make_options(
 ) -> CleanOptions:
     """The settings as the kernels take them.
 
-    floor : metres. near : metres; a foot this near above the floor stands on it. hover : metres; a foot this much above
+    floor : meters. near : meters; a foot this near above the floor stands on it. hover : meters; a foot this much above
     its plants hovers. planes : supports besides the floor.
     """
     root = round(settings.root * fps)
@@ -72,7 +72,7 @@ def make_options(
         swivel=settings.swivel,
         stretch=settings.max_stretch,
         planes=np.array([(floor, 0.0, 0.0), *planes], dtype=np.float64),
-        taps=_bell(root),
+        taps=_make_bell(root),
     )
 
 
@@ -116,7 +116,7 @@ class Pipeline:
     @property
     def delay(self) -> int:
         """Frames from one that comes in to the one that is then finished."""
-        return delay_of(self.options)
+        return find_delay(self.options)
 
     def put(self, root: Floats, local: Floats, bone: Floats, mask: Bools) -> slice:
         """Add frames: (n, 3), (n, J, 4), (n, J, 3) or (J, 3), and contacts (n, K); the rows that they took."""
@@ -166,7 +166,7 @@ class Pipeline:
 
     def forget(self) -> int:
         """Drop frames that are finished and no longer needed; how many went."""
-        gone = max(self.finished - frames_behind(self.options), 0)
+        gone = max(self.finished - count_needed_frames(self.options), 0)
         if gone:
             for table in self.tables:
                 table[: self.n - gone] = table[gone : self.n].copy()
@@ -175,13 +175,13 @@ class Pipeline:
         return gone
 
 
-def delay_of(options: CleanOptions) -> int:
+def find_delay(options: CleanOptions) -> int:
     """Frames from one that comes in to the one that is then finished."""
     windows = options.average + options.blend + options.root + options.fade
     return 2 * (options.gap + 1) + windows + 4 * options.lift + 2 * options.seen + options.calm
 
 
-def frames_behind(options: CleanOptions) -> int:
+def count_needed_frames(options: CleanOptions) -> int:
     """Frames before an unfinished one that are still needed."""
     widest = max(options.gap, options.average, options.blend, options.root, options.fade, 2 * options.lift)
     return widest + options.seen + 2

@@ -1,4 +1,4 @@
-"""The points of the body that touch things, and their paths through the world."""
+"""Contact points of the body and their world paths."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from marey.errors import InvalidValue
 from marey.maths import quat
 
 SIDES = ("left", "right")
-# How far behind the ankle the heel rolls on the floor, as a share of the distance from ankle to ball. Fitted to the
+# How far behind the ankle the heel rolls on the floor, as a fraction of the distance from ankle to ball. Fitted to the
 # rocker of recorded walks; anatomy agrees (the calcaneus reaches back by a quarter to a third of the foot).
-HEEL_SHARE = 0.36
+HEEL_FRACTION = 0.36
 # A rest pose stands when its feet lie this nearly below its hips (cosine), and ball and ankle not above each other.
 _STANDING = 0.7
 _FLAT = 0.5
@@ -34,7 +34,7 @@ _UP: Vector = (0.0, 1.0, 0.0)
 def contact_points(
     skeleton: Skeleton, hands: bool = False, floor: float | None = None, standing: Motion | None = None
 ) -> tuple[ContactPoint, ...]:
-    """Heel and ball of each foot, and with `hands` wrist and fingertips of each hand.
+    """Find heel and ball of each foot and, with `hands`, wrist and fingertips of each hand.
 
     A ball is the joint at which the toes bend, a heel lies level with it behind the ankle, unless the foot carries a
     joint there. Both are as low as the foot's lowest joint: the sole.
@@ -42,12 +42,13 @@ def contact_points(
     Parameters
     ----------
     hands : also `left_wrist`, `left_fingertips`, `right_wrist`, `right_fingertips`, where the skeleton has them.
-    floor : metres, height of the floor under the rest pose, with joint 0 at the origin. Heels and balls are put there
+    floor : meters, height of the floor under the rest pose, with joint 0 at the origin. Heels and balls are put there
         instead, so that the thickness of flesh and shoe counts.
-    standing : a motion of this skeleton in which the feet stand. It tells where a sole is when the rest pose does not
-        stand, as in files whose bones all lie along one axis.
+    standing : a motion of this skeleton in which the feet stand. It shows where the soles are if the rest pose is not a
+        standing pose, as in files whose bones all lie along one axis.
 
-    Raises `JointNotFound` where there is neither foot, and `InvalidValue` where nothing tells how the feet stand.
+    Raises `JointNotFound` if both feet are missing, and `InvalidValue` if the standing pose of the feet cannot be
+    found.
     """
     roles = skeleton.roles
     feet = [side for side in SIDES if f"{side}_foot" in roles]
@@ -55,32 +56,32 @@ def contact_points(
         roles["left_foot"]  # raises, and says how to name one
     rest = _RestPose(skeleton)
     ups = dict.fromkeys(feet, _UP)
-    if not all(_rest_stands(rest, side) for side in feet):
+    if not all(_is_rest_standing(rest, side) for side in feet):
         if floor is not None:
-            raise InvalidValue("the rest pose does not stand, so no floor can be given under it; leave floor out")
+            raise InvalidValue("the rest pose is not a standing pose, so it has no floor; leave floor out")
         if standing is None:
             raise InvalidValue(
-                "the rest pose does not stand, so it does not tell where the soles are; give standing=, a motion in "
+                "the rest pose is not a standing pose, so it does not show the soles; give standing=, a motion in "
                 "which the feet stand"
             )
-        ups = _standing_ups(standing, feet)
+        ups = _find_standing_up(standing, feet)
     points: list[ContactPoint] = []
     for side in feet:
-        points += _foot_points(rest, side, ups[side], floor)
+        points += _make_foot_points(rest, side, ups[side], floor)
     if hands:
-        points += _hand_points(skeleton)
+        points += _make_hand_points(skeleton)
     return tuple(points)
 
 
 def point_paths(motion: Motion, points: Sequence[ContactPoint]) -> Floats:
-    """World paths of contact points, (F, K, 3) metres."""
-    return paths_in(motion.world(), points)
+    """World paths of contact points, (F, K, 3) meters."""
+    return find_point_paths(motion.world(), points)
 
 
-def paths_in(world: World, points: Sequence[ContactPoint]) -> Floats:
+def find_point_paths(world: World, points: Sequence[ContactPoint]) -> Floats:
     """The same from joints that are already in the world."""
     n_frames, n_joints = world.positions.shape[:2]
-    checked_points(points, n_joints)
+    check_points(points, n_joints)
     paths = np.empty((n_frames, len(points), 3))
     joints = np.array([point.joint for point in points], dtype=np.int64)
     offsets = np.array([point.offset for point in points], dtype=np.float64).reshape(-1, 3)
@@ -88,7 +89,7 @@ def paths_in(world: World, points: Sequence[ContactPoint]) -> Floats:
     return set_readonly(paths)
 
 
-def checked_points(points: Sequence[ContactPoint], n_joints: int) -> None:
+def check_points(points: Sequence[ContactPoint], n_joints: int) -> None:
     """Raise where a point sits on a joint that a skeleton of `n_joints` does not have."""
     for point in points:
         if point.joint >= n_joints:
@@ -97,7 +98,7 @@ def checked_points(points: Sequence[ContactPoint], n_joints: int) -> None:
             )
 
 
-def joints_in_world(motion: Motion, joints: Sequence[int]) -> tuple[World, list[int]]:
+def place_joints(motion: Motion, joints: Sequence[int]) -> tuple[World, list[int]]:
     """`Motion.world` of `joints` and those above them alone, and where each is in it. Legs are a third of a body."""
     parents = motion.skeleton.parents.tolist()
     needed = {0}
@@ -116,14 +117,14 @@ def joints_in_world(motion: Motion, joints: Sequence[int]) -> tuple[World, list[
 
 
 def leg_length(skeleton: Skeleton) -> float:
-    """Thigh and shin of the longer leg, metres: the length that all others are measured by."""
+    """Thigh and shin of the longer leg, meters: the length that all others are measured by."""
     roles, longest = skeleton.roles, 0.0
     for side in SIDES:
         foot = roles.get(f"{side}_foot")
         if foot is None:
             continue
         hip = roles[f"{side}_upper_leg"]
-        bones = _bones_between(skeleton, hip, foot)
+        bones = _find_bones_between(skeleton, hip, foot)
         if bones is None:
             names = skeleton.names
             raise InvalidValue(
@@ -137,16 +138,16 @@ def leg_length(skeleton: Skeleton) -> float:
     return longest
 
 
-def side_of(skeleton: Skeleton, point: ContactPoint) -> str | None:
+def find_side(skeleton: Skeleton, point: ContactPoint) -> str | None:
     """The foot that a point is part of, ``"left"`` or ``"right"``; None for a point elsewhere."""
     for side in SIDES:
         foot = skeleton.roles.get(f"{side}_foot")
-        if foot is not None and _bones_between(skeleton, foot, point.joint) is not None:
+        if foot is not None and _find_bones_between(skeleton, foot, point.joint) is not None:
             return side
     return None
 
 
-def _bones_between(skeleton: Skeleton, top: int, joint: int) -> list[int] | None:
+def _find_bones_between(skeleton: Skeleton, top: int, joint: int) -> list[int] | None:
     """The joints whose bones lead from `top` up to `joint`, or None where they do not."""
     bones = []
     while joint != top:
@@ -165,7 +166,7 @@ class _RestPose:
         self._parents, self._offsets = skeleton.parents.tolist(), skeleton.offsets.tolist()
 
     def __getitem__(self, joint: int) -> Vector:
-        """Metres, with joint 0 at the origin."""
+        """Meters, with joint 0 at the origin."""
         x = y = z = 0.0
         while joint > 0:
             dx, dy, dz = self._offsets[joint]
@@ -177,21 +178,21 @@ class _RestPose:
         return [j for j, parent in enumerate(self._parents) if parent == joint and j not in self._parents]
 
 
-def _rest_stands(rest: _RestPose, side: str) -> bool:
+def _is_rest_standing(rest: _RestPose, side: str) -> bool:
     roles = rest.skeleton.roles
     foot = roles[f"{side}_foot"]
     leg = _minus(rest[foot], rest[roles.get(f"{side}_upper_leg", 0)])
     length = math.hypot(*leg)
     if length == 0.0 or -leg[1] < _STANDING * length:
         return False
-    front = _front_joint(rest.skeleton, side)
+    front = _find_front_joint(rest.skeleton, side)
     if front is None:
         return True
     toes = _minus(rest[front], rest[foot])
     return math.hypot(toes[0], toes[2]) >= _FLAT * math.hypot(*toes)
 
 
-def _front_joint(skeleton: Skeleton, side: str) -> int | None:
+def _find_front_joint(skeleton: Skeleton, side: str) -> int | None:
     """The ball of the foot, or the toe tip where there is no ball."""
     for part in ("ball", "toe_tip"):
         joint = skeleton.roles.get(f"{side}_{part}")
@@ -200,12 +201,12 @@ def _front_joint(skeleton: Skeleton, side: str) -> int | None:
     return None
 
 
-def _standing_ups(motion: Motion, feet: Sequence[str]) -> dict[str, Vector]:
+def _find_standing_up(motion: Motion, feet: Sequence[str]) -> dict[str, Vector]:
     """For each foot the upward direction in its joint's own frame, while it stands."""
     roles = motion.skeleton.roles
     ankles = [roles[f"{side}_foot"] for side in feet]
-    fronts = [_front_joint(motion.skeleton, side) or ankle for side, ankle in zip(feet, ankles, strict=True)]
-    world, slots = joints_in_world(motion, [*ankles, *fronts])
+    fronts = [_find_front_joint(motion.skeleton, side) or ankle for side, ankle in zip(feet, ankles, strict=True)]
+    world, slots = place_joints(motion, [*ankles, *fronts])
     speeds = np.empty(world.positions.shape[:2])
     contact_kernels.measure_speeds(world.positions, 1.0, speeds)
     ups = {}
@@ -226,12 +227,12 @@ def _median(values: Floats) -> float:
     return float(np.partition(values, middle)[middle])
 
 
-def _foot_points(rest: _RestPose, side: str, up: Vector, floor: float | None) -> Iterator[ContactPoint]:
+def _make_foot_points(rest: _RestPose, side: str, up: Vector, floor: float | None) -> Iterator[ContactPoint]:
     roles = rest.skeleton.roles
-    ankle, front = roles[f"{side}_foot"], _front_joint(rest.skeleton, side)
+    ankle, front = roles[f"{side}_foot"], _find_front_joint(rest.skeleton, side)
     at = rest[ankle]
     if front is None:  # nothing tells where the foot points, so the ankle is all there is
-        yield _point(f"{side}_heel", ankle, _times(up, 0.0 if floor is None else floor - at[1]))
+        yield _make_point(f"{side}_heel", ankle, _times(up, 0.0 if floor is None else floor - at[1]))
         return
     toes = _minus(rest[front], at)
     drop = sole = _dot(toes, up)
@@ -243,21 +244,21 @@ def _foot_points(rest: _RestPose, side: str, up: Vector, floor: float | None) ->
     forward = _minus(toes, _times(up, drop))
     reach = math.hypot(*forward)
     forward = _times(forward, 1.0 / reach) if reach > 0.0 else (0.0, 0.0, 0.0)
-    heel = _heel_joint(rest, ankle, front, up, forward)
+    heel = _find_heel_joint(rest, ankle, front, up, forward)
     if heel is not None:
-        yield _point(f"{side}_heel", heel, _times(up, 0.0 if floor is None else floor - rest[heel][1]))
+        yield _make_point(f"{side}_heel", heel, _times(up, 0.0 if floor is None else floor - rest[heel][1]))
     else:
-        back = HEEL_SHARE * math.hypot(*toes)
-        yield _point(f"{side}_heel", ankle, _minus(_times(up, sole), _times(forward, back)))
-    yield _point(f"{side}_ball", front, _times(up, sole - drop))
+        back = HEEL_FRACTION * math.hypot(*toes)
+        yield _make_point(f"{side}_heel", ankle, _minus(_times(up, sole), _times(forward, back)))
+    yield _make_point(f"{side}_ball", front, _times(up, sole - drop))
 
 
-def _point(name: str, joint: int, offset: Vector) -> ContactPoint:
-    """To the micrometre: people read and edit these."""
+def _make_point(name: str, joint: int, offset: Vector) -> ContactPoint:
+    """To the micrometer: people read and edit these."""
     return ContactPoint(name, joint, set_readonly(np.array([round(c, 6) + 0.0 for c in offset])))
 
 
-def _heel_joint(rest: _RestPose, ankle: int, front: int, up: Vector, forward: Vector) -> int | None:
+def _find_heel_joint(rest: _RestPose, ankle: int, front: int, up: Vector, forward: Vector) -> int | None:
     """A leaf under the ankle that lies behind and below it, if the rig has one."""
     for joint in rest.leaves_below(ankle):
         offset = _minus(rest[joint], rest[ankle])
@@ -278,7 +279,7 @@ def _dot(a: Vector, b: Vector) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-def _hand_points(skeleton: Skeleton) -> Iterator[ContactPoint]:
+def _make_hand_points(skeleton: Skeleton) -> Iterator[ContactPoint]:
     roles = skeleton.roles
     if "left_hand" not in roles and "right_hand" not in roles:
         roles["left_hand"]  # raises

@@ -1,4 +1,4 @@
-"""How the cleanup works, and what it is asked for beyond the contacts."""
+"""Settings of the cleanup, and explicit plants and targets."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _WINDOWS = ("gap", "average", "blend", "root", "fade")
 
 @dataclass(frozen=True, slots=True)
 class CleanSettings:
-    """Windows in seconds, and how limbs are treated. The letters are those of Kovar 3.2.
+    """Time windows in seconds, and the treatment of limbs. L1 to L4 are those of Kovar 3.2.
 
     Parameters
     ----------
-    gap : contacts of one point this near to each other are one plant.
-    average : L1, over which a plant's place is averaged. Longer than the source's 0.25 s, as recorded feet drift all
-        through their stance.
+    gap : contacts of one point that are closer together than this are one plant.
+    average : L1, over which a plant's position is averaged. Longer than the source's 0.25 s, because recorded feet
+        drift throughout their stance.
     blend : L2, over which the orientation of a foot with two plants fades into frames with one.
-    root : L3, half the width of the bell that smooths the displacement of the figure.
+    root : L3, half the width of the bell that smooths the displacement of the body.
     fade : L4, over which adjustments fade into free frames.
-    damping_from : radians; knees and elbows straighter than this turn less and less, and the limb is scaled instead.
-        pi for no damping.
-    swivel : in [0, 1], how far knee and elbow give way so that ankle and wrist turn less.
-    max_stretch : in [0, 1), how far a limb, or a foot from heel to ball, may be scaled, as a share of its length.
-        Plants come first: where damping would scale a limb further, the knee turns after all. So with 0, when bones
-        keep their lengths, no knee is damped, and those of nearly straight legs may snap. What is out of reach then is
-        the residue.
+    damping_from : radians. Knees and elbows straighter than this rotate less and less, and the limb is scaled instead.
+        pi turns damping off.
+    swivel : in [0, 1], how far knee and elbow swivel so that ankle and wrist rotate less.
+    max_stretch : in [0, 1), how far a limb, or a foot from heel to ball, may be scaled, as a fraction of its length.
+        Plants take priority: where damping would scale a limb further than this, the knee rotates after all. So with 0
+        (constant bone lengths) no knee is damped, and knees of nearly straight legs may snap. The remaining distance to
+        a plant that is out of reach is the residue.
     smooth : True for velocities that are continuous where constraints begin and end (C1), False for positions only
         (C0, as in the source).
     roll : of a foot with two plants about the line between them: "source", the least change, or "flat", the ankle
@@ -75,7 +75,7 @@ class CleanSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlantAt:
-    """A contact point that is to stand at `position` (3,) metres from frame `start` to `stop`, half-open."""
+    """Fix a contact point at `position` (3,) meters from frame `start` to `stop`, half-open."""
 
     point: str
     start: int
@@ -92,16 +92,16 @@ class PlantAt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """Where a hand or a foot, that is its wrist or ankle joint, is to be from frame `start` to `stop`, half-open.
+    """Target of a hand or foot (its wrist or ankle joint) from frame `start` to `stop`, half-open.
 
     Parameters
     ----------
     effector : "left_foot", "right_foot", "left_hand" or "right_hand".
-    position : (3,) metres, or (stop - start, 3) where it moves.
+    position : (3,) meters, or (stop - start, 3) where it moves.
     orientation : (4,) or (stop - start, 4) in the world, or None: as in the motion.
 
-    Contacts of the same hand or foot are not held in these frames. Those of others are: they come before a target that
-    is out of reach, and one far out of reach does not move the figure.
+    Contacts of the same hand or foot are not enforced in these frames. Contacts of other limbs are: they take priority
+    over a target that is out of reach, and a target far out of reach does not move the body.
     """
 
     effector: str
@@ -112,13 +112,13 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.effector not in EFFECTORS:
-            raise InvalidValue(f"a target is for one of {', '.join(EFFECTORS)}, got {self.effector!r}")
+            raise InvalidValue(f"the effector of a target must be one of {', '.join(EFFECTORS)}, got {self.effector!r}")
         what = f"the target of {self.effector}"
         n = _check_span(self.start, self.stop, what)
         put = object.__setattr__
-        put(self, "position", _over(self.position, n, 3, f"position of {what}"))
+        put(self, "position", _check_rows(self.position, n, 3, f"position of {what}"))
         if self.orientation is not None:
-            turned = _over(self.orientation, n, 4, f"orientation of {what}")
+            turned = _check_rows(self.orientation, n, 4, f"orientation of {what}")
             length = np.linalg.norm(turned, axis=1)
             if np.abs(length - 1.0).max() > 1e-6:
                 raise InvalidValue(f"the orientation of {what} must be unit quaternions, got one of {length.max():.6g}")
@@ -135,7 +135,7 @@ def _check_span(start: Any, stop: Any, what: str) -> int:
     return last - first
 
 
-def _over(value: ArrayLike, n: int, width: int, what: str) -> Floats:
+def _check_rows(value: ArrayLike, n: int, width: int, what: str) -> Floats:
     """(n, width), from one row or from n."""
     array = np.asarray(value)
     rows = freeze_array(np.atleast_2d(array), what, (None, width))
@@ -144,8 +144,8 @@ def _over(value: ArrayLike, n: int, width: int, what: str) -> Floats:
     return set_readonly(np.broadcast_to(rows, (n, width)).copy())
 
 
-def check_apart(targets: Sequence[Target]) -> None:
-    """Refuse targets of one hand or foot that overlap."""
+def check_targets_apart(targets: Sequence[Target]) -> None:
+    """Raise if targets of one hand or foot overlap."""
     ordered = sorted(targets, key=lambda one: (one.effector, one.start))
     for a, b in pairwise(ordered):
         if a.effector == b.effector and b.start < a.stop:
@@ -153,7 +153,7 @@ def check_apart(targets: Sequence[Target]) -> None:
 
 
 def check_plants_apart(plants: Sequence[PlantAt]) -> None:
-    """Refuse given plants of one point that overlap."""
+    """Raise if given plants of one point overlap."""
     ordered = sorted(plants, key=lambda one: (one.point, one.start))
     for a, b in pairwise(ordered):
         if a.point == b.point and b.start < a.stop:

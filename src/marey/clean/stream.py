@@ -1,4 +1,4 @@
-"""End-effector cleanup of motion that is still coming in (Kovar 3.2.7)."""
+"""Streaming end-effector cleanup (Kovar 3.2.7)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from marey.clean.cleanup import find_options, place_plants
 from marey.clean.contacts import Plane
 from marey.clean.limbs import find_limbs
-from marey.clean.pipeline import Pipeline, delay_of, frames_behind
-from marey.clean.settings import CleanSettings, PlantAt, Target, check_apart
+from marey.clean.pipeline import Pipeline, count_needed_frames, find_delay
+from marey.clean.settings import CleanSettings, PlantAt, Target, check_targets_apart
 from marey.core.arrays import Floats, check_fps, convert_array
 from marey.core.contacts import ContactPoint
 from marey.core.motion import UNIT_TOLERANCE
@@ -21,14 +21,14 @@ from marey.errors import InvalidValue
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Frames that are taken in at once at most, and for which there is room beyond those in work.
-_ROOM = 256
+# The largest number of frames accepted at once, and the spare capacity of the tables.
+_MAX_CHUNK = 256
 
 
 class CleanFrame(NamedTuple):
     """A finished frame.
 
-    number : of the frame, from 0. root_position : (3,) metres. rotations : (J, 4) local. bone_offsets : (J, 3) metres.
+    number : of the frame, from 0. root_position : (3,) meters. rotations : (J, 4) local. bone_offsets : (J, 3) meters.
     """
 
     number: int
@@ -38,10 +38,10 @@ class CleanFrame(NamedTuple):
 
 
 class CleanStream:
-    """The cleanup as frames come in; made by `clean_stream`.
+    """A streaming cleanup; create it with `clean_stream`.
 
-    Frames come back `delay` frames after they went in, the same as `clean` makes of the whole motion. Memory does not
-    grow with the number of frames.
+    Frames come out `delay` frames after they went in, equal to those that `clean` makes of the whole motion. Memory use
+    does not grow with the number of frames.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class CleanStream:
         settings: CleanSettings,
     ) -> None:
         if not np.isfinite(floor):
-            raise InvalidValue(f"the floor's height must be a finite number of metres, got {floor}")
+            raise InvalidValue(f"the floor's height must be a finite number of meters, got {floor}")
         self.skeleton, self.fps, self.points = skeleton, check_fps(fps), tuple(points)
         limbs = find_limbs(skeleton, self.points, {target.effector for target in targets})
-        check_apart(targets)
+        check_targets_apart(targets)
         self._plants = place_plants([point.name for point in self.points], limbs, plants)
         self._targets = tuple(targets)
         options = find_options(skeleton, self.fps, limbs, settings, float(floor), planes)
-        capacity = delay_of(options) + frames_behind(options) + 2 * _ROOM
+        capacity = find_delay(options) + count_needed_frames(options) + 2 * _MAX_CHUNK
         self._pipeline = Pipeline(skeleton, limbs, options, capacity)
         self._gone = 0  # frames that the tables have forgotten
         self._given = 0  # finished frames that were handed out
@@ -71,7 +71,7 @@ class CleanStream:
 
     @property
     def delay(self) -> int:
-        """How many frames after it went in a frame comes out."""
+        """Number of frames between input and output."""
         return self._pipeline.delay
 
     def push(
@@ -81,31 +81,31 @@ class CleanStream:
         contacts: ArrayLike,
         bone_offsets: ArrayLike | None = None,
     ) -> list[CleanFrame]:
-        """Take in one frame or several; the frames that are finished by that, perhaps none.
+        """Add one frame or several; return the frames that this finishes, possibly none.
 
         Parameters
         ----------
-        root_positions : (3,) or (n, 3) metres.
+        root_positions : (3,) or (n, 3) meters.
         rotations : (J, 4) or (n, J, 4) local.
         contacts : (K,) or (n, K) flags of the stream's points.
-        bone_offsets : (J, 3) or (n, J, 3) metres, where bones change.
+        bone_offsets : (J, 3) or (n, J, 3) meters, where bones change.
         """
         if self._ended:
-            raise InvalidValue("the stream is finished and takes no more frames; make a new one")
+            raise InvalidValue("the stream is finished and accepts no more frames; create a new one")
         n_joints, n_points = len(self.skeleton), len(self.points)
-        root = _frames(root_positions, "root_positions", (3,))
+        root = _as_frames(root_positions, "root_positions", (3,))
         n = len(root)
-        local = _frames(rotations, "rotations", (n_joints, 4), n)
-        mask = _frames(contacts, "contacts", (n_points,), n) != 0.0
+        local = _as_frames(rotations, "rotations", (n_joints, 4), n)
+        mask = _as_frames(contacts, "contacts", (n_points,), n) != 0.0
         squares = np.einsum("fjk,fjk->fj", local, local)
         if n and np.abs(squares - 1.0).max() > 2 * UNIT_TOLERANCE:
             raise InvalidValue("rotations must be unit quaternions; normalize them first")
         bones = np.broadcast_to(self.skeleton.offsets, (n, n_joints, 3))
         if bone_offsets is not None:
-            bones = _frames(bone_offsets, "bone_offsets", (n_joints, 3), n)
+            bones = _as_frames(bone_offsets, "bone_offsets", (n_joints, 3), n)
         out: list[CleanFrame] = []
-        for start in range(0, n, _ROOM):
-            part = slice(start, min(start + _ROOM, n))
+        for start in range(0, n, _MAX_CHUNK):
+            part = slice(start, min(start + _MAX_CHUNK, n))
             if self._pipeline.n + part.stop - part.start > self._pipeline.capacity:
                 self._gone += self._pipeline.forget()
             first = self._gone + self._pipeline.n
@@ -116,7 +116,7 @@ class CleanStream:
         return out
 
     def finish(self) -> list[CleanFrame]:
-        """Say that no more frames will come; those that are still in work, finished."""
+        """End the stream and return the remaining frames."""
         self._ended = True
         self._pipeline.run(ended=True)
         return self._take()
@@ -143,15 +143,15 @@ def clean_stream(
     targets: Sequence[Target] = (),
     settings: CleanSettings | None = None,
 ) -> CleanStream:
-    """A cleanup that takes frames as they come and gives them back after a fixed delay.
+    """Start a cleanup that accepts frames one by one and returns them after a fixed delay.
 
     Parameters
     ----------
     points : the contact points whose flags come with each frame, such as `contact_points(skeleton)`.
-    floor : metres; a stream cannot look for it.
+    floor : meters; a stream cannot detect it.
     planes, settings : as in `clean`.
-    plants, targets : as in `clean`, with frames counted from the first that is pushed. A given plant holds for its own
-        frames; let it cover the whole contact.
+    plants, targets : as in `clean`, with frames counted from the first that is pushed. A given plant applies only to
+        its own frames, so it should cover the whole contact.
 
     Example
     -------
@@ -166,7 +166,7 @@ def clean_stream(
     return CleanStream(skeleton, fps, points, floor, planes, plants, targets, settings or CleanSettings())
 
 
-def _frames(value: ArrayLike, name: str, shape: tuple[int, ...], n: int | None = None) -> Floats:
+def _as_frames(value: ArrayLike, name: str, shape: tuple[int, ...], n: int | None = None) -> Floats:
     """`value` as (n, *shape), from one frame or several."""
     array = convert_array(value, name).astype(np.float64, copy=False)
     if array.shape == shape:

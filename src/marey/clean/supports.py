@@ -31,11 +31,11 @@ from marey.clean import support_kernels
 from marey.clean.contact_kernels import ContactLimits
 from marey.clean.points import SIDES
 from marey.clean.support_kernels import HandRules, RestRules, StillPoints
-from marey.clean.track import Track
+from marey.clean.track import PointTrack
 from marey.core.arrays import Bools, Floats
 
 GRAVITY = 9.81
-# Seconds and metres of the reference figure.
+# Seconds and meters of the reference figure.
 _BEARING = 0.1
 _SHORTEST = 0.075
 _LEVEL = 0.025
@@ -47,34 +47,36 @@ _FALLING = -0.6 * GRAVITY
 _FALL_SECONDS = 0.05  # to either side of a frame
 # For hands that bear the body: how high they may be, and how fast in m/s. They come and go at several m/s.
 _HAND_LOW, _HAND_SPEED = 0.35, 1.0
-# When they begin and keep to lie on the floor: m/s, and metres above their lowest. A handstand may drift further,
+# When they begin and keep to lie on the floor: m/s, and meters above their lowest. A handstand may drift further,
 # but so slowly that no hand has left.
 _ENTER_SPEED, _KEEP_SPEED, _DRIFT_SPEED = 0.6, 0.8, 0.15
 _ENTER_HEIGHT, _KEEP_HEIGHT = 0.015, 0.04
 
 
-def raised_clearance(
-    track: Track, rest: Floats, still: Bools, clearance: Floats, on_floor: float
+def measure_clearance(
+    track: PointTrack, rest: Floats, still: Bools, clearance: Floats, on_floor: float
 ) -> tuple[Floats, tuple[float, ...]]:
     """Clearance (F, K) above the nearest support, floor or raised, and the heights of the raised ones.
 
-    rest : (K,) metres, heights of rest on the floor. still, clearance : (F, K), clearance being that above the floor.
-    on_floor : metres, the clearance up to which a foot may stand on the floor.
+    rest : (K,) meters, heights of rest on the floor. still, clearance : (F, K), clearance being that above the floor.
+    on_floor : meters, the clearance up to which a foot may stand on the floor.
     """
-    standing = _standing(track, still, rest, clearance, on_floor)
+    standing = _find_standing(track, still, rest, clearance, on_floor)
     if not len(standing):
         return clearance, ()
     clearance = clearance.copy()
     sides = np.array([SIDES.index(side) if side is not None else -1 for side in track.sides], dtype=np.int64)
     feet, margin = np.array(track.foot_columns, dtype=np.int64), track.frames(_REACH)
     support_kernels.lower_clearance(track.paths, rest, feet, sides, standing, margin, clearance)
-    return clearance, _levels(_above_floor(standing, rest), _LEVEL * track.scale.length)
+    return clearance, _group_levels(_measure_above_floor(standing, rest), _LEVEL * track.scale.length)
 
 
-def bearing_hands(track: Track, floor: float, clearance: Floats, on_floor: float, gap: int, mask: Bools) -> None:
+def mark_bearing_hands(
+    track: PointTrack, floor: float, clearance: Floats, on_floor: float, gap: int, mask: Bools
+) -> None:
     """Set, in place, the flags (F, K) of hands that bear the body; all points of a hand as one.
 
-    floor, on_floor : metres, and the clearance (F, K) up to which a foot may stand on it.
+    floor, on_floor : meters, and the clearance (F, K) up to which a foot may stand on it.
     gap : frames, up to which interruptions are closed.
     """
     scale, root = track.scale.length, track.scale.root
@@ -95,7 +97,7 @@ def bearing_hands(track: Track, floor: float, clearance: Floats, on_floor: float
         shortest=max(track.frames(_SHORTEST), 2),
     )
     for side in SIDES:
-        columns = [k for k, point in enumerate(track.points) if point.name in _hand_names(side)]
+        columns = [k for k, point in enumerate(track.points) if point.name in _name_hand_points(side)]
         if columns:
             # Fingers twitch in recordings, so the slower of the hand's points tells for it.
             speed = track.speed[:, columns].min(axis=1)
@@ -105,11 +107,11 @@ def bearing_hands(track: Track, floor: float, clearance: Floats, on_floor: float
             mask[:, columns] |= planted[:, None]
 
 
-def _hand_names(side: str) -> tuple[str, str]:
+def _name_hand_points(side: str) -> tuple[str, str]:
     return f"{side}_wrist", f"{side}_fingertips"
 
 
-def _standing(track: Track, still: Bools, rest: Floats, clearance: Floats, on_floor: float) -> Floats:
+def _find_standing(track: PointTrack, still: Bools, rest: Floats, clearance: Floats, on_floor: float) -> Floats:
     """Where feet stand above the floor: rows (column, start, stop, x, y, z, frames that bear the body)."""
     mains = [k for k in (track.main_column(side) for side in SIDES) if k is not None]
     rows = np.empty((len(mains) * (len(still) // 2 + 1), 7))
@@ -136,20 +138,20 @@ def _standing(track: Track, still: Bools, rest: Floats, clearance: Floats, on_fl
     bears = rows[:, 6] >= max(_BEARING * root * track.fps, 1.0)
     if bears.all() or not bears.any():
         return rows[bears]
-    above = _above_floor(rows, rest)
+    above = _measure_above_floor(rows, rest)
     level = np.abs(above[:, None] - above[bears]) <= _LEVEL * scale
     near = np.hypot(*(rows[:, c, None] - rows[bears, c] for c in (3, 5))) <= _NEARBY * scale
     kept: Floats = rows[bears | (level & near).any(axis=1)]
     return kept
 
 
-def _above_floor(rows: Floats, rest: Floats) -> Floats:
-    """(n,) metres from the floor up to what a foot stands on."""
+def _measure_above_floor(rows: Floats, rest: Floats) -> Floats:
+    """(n,) meters from the floor up to what a foot stands on."""
     above: Floats = rows[:, 4] - rest[rows[:, 0].astype(np.int64)]
     return above
 
 
-def _levels(above: Floats, width: float) -> tuple[float, ...]:
+def _group_levels(above: Floats, width: float) -> tuple[float, ...]:
     """Heights that differ by more than `width`, lowest first; what is near the floor is an uneven floor."""
     groups: list[list[float]] = []
     for height in np.sort(above[above > 2 * width]).tolist():

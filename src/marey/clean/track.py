@@ -1,4 +1,4 @@
-"""Paths, heights and speeds of contact points, smoothed no more than their noise asks for."""
+"""Paths, heights and speeds of contact points, smoothed only as much as their noise requires."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.clean import contact_kernels
-from marey.clean.points import checked_points, contact_points, joints_in_world, leg_length, side_of
+from marey.clean.points import check_points, contact_points, find_side, leg_length, place_joints
 from marey.core.arrays import Floats
 from marey.core.contacts import ContactPoint
 from marey.core.motion import Motion
@@ -17,7 +17,7 @@ from marey.errors import InvalidValue
 
 # Thresholds are stated for a grown person's leg, thigh and shin together.
 REFERENCE_LEG = 0.85
-FEWEST_FRAMES = 4
+MIN_FRAMES = 4
 # The noise that may remain in a speed, m/s along each axis. A tenth of the speed at which a plant begins.
 _SPEED_NOISE = 0.03
 # Seconds: the least smoothing of recorded motion and the most of any.
@@ -26,13 +26,13 @@ _LEAST, _MOST = 0.012, 0.040
 _EXACT = 1e-5
 # A Gaussian of t seconds turns white noise s at rate f into a speed noise v with v^2 = s^2 / (4 sqrt(pi) f t^3).
 _SPREAD = 4.0 * math.sqrt(math.pi)
-# Share of frames, of the stillest ones, from which noise is told.
+# Fraction of the frames, the stillest ones, from which noise is estimated.
 _QUIET = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How the thresholds of a person with a leg of 0.85 m carry over to another figure.
+    """Scales the thresholds of a person with legs of 0.85 m to another body.
 
     Gaits of animals and people of different size are alike when their Froude number v^2 / (g leg) is the same
     (Alexander 1984): lengths go with the leg, speeds and times with its square root. A figure of twice the size that
@@ -48,11 +48,11 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Track:
+class PointTrack:
     """K points over F frames.
 
-    sides : the foot that each point is part of, or None. raw, paths : (F, K, 3) metres, as they are and smoothed.
-    speed : (F, K) m/s. hips, head : (F, 3) metres; the head's is None where all points are on feet.
+    sides : the foot that each point is part of, or None. raw, paths : (F, K, 3) meters, as they are and smoothed.
+    speed : (F, K) m/s. hips, head : (F, 3) meters; the head's is None where all points are on feet.
     noise, speed_noise : m and m/s along each axis, as estimated.
     fps, scale : of the motion.
     """
@@ -76,7 +76,7 @@ class Track:
 
     @property
     def heights(self) -> Floats:
-        """(F, K) metres."""
+        """(F, K) meters."""
         return self.paths[:, :, 1]
 
     @property
@@ -97,7 +97,7 @@ class Track:
         return round(seconds * self.scale.root * self.fps)
 
 
-def points_of(motion: Motion, hands: bool = False) -> tuple[ContactPoint, ...]:
+def choose_points(motion: Motion, hands: bool = False) -> tuple[ContactPoint, ...]:
     """The points to watch: the usual ones, as `motion.contacts` defines them where it does, and any others there."""
     given = {point.name: point for point in motion.contacts.points} if motion.contacts is not None else {}
     usual = contact_points(motion.skeleton, hands=hands, standing=motion)
@@ -105,37 +105,41 @@ def points_of(motion: Motion, hands: bool = False) -> tuple[ContactPoint, ...]:
     return (*(given.get(point.name, point) for point in usual), *own)
 
 
-def follow(motion: Motion, points: Sequence[ContactPoint]) -> Track:
+def track_points(motion: Motion, points: Sequence[ContactPoint]) -> PointTrack:
     """The track of `points` through `motion`."""
-    if len(motion) < FEWEST_FRAMES:
+    if len(motion) < MIN_FRAMES:
         raise InvalidValue(
-            f"contacts are told by how points move: expected at least {FEWEST_FRAMES} frames, "
+            f"contacts are detected from how points move: expected at least {MIN_FRAMES} frames, "
             f"got {len(motion)} in {motion.name!r}"
         )
     scale = Scale(leg_length(motion.skeleton) / REFERENCE_LEG)
-    checked_points(points, len(motion.skeleton))
-    sides = tuple(side_of(motion.skeleton, point) for point in points)
+    check_points(points, len(motion.skeleton))
+    sides = tuple(find_side(motion.skeleton, point) for point in points)
     if not any(sides):
-        raise InvalidValue("none of the contact points is on a foot, so nothing tells where the floor is")
-    raw, hips, head = _paths(motion, points, with_head=not all(sides))
-    noise = _noise(raw if all(sides) else np.take(raw, [k for k, side in enumerate(sides) if side is not None], axis=1))
-    width = _width(noise, motion.fps, scale)
+        raise InvalidValue("none of the contact points is on a foot, so the floor cannot be found")
+    raw, hips, head = _find_paths(motion, points, with_head=not all(sides))
+    noise = _estimate_noise(
+        raw if all(sides) else np.take(raw, [k for k, side in enumerate(sides) if side is not None], axis=1)
+    )
+    width = _choose_width(noise, motion.fps, scale)
     paths = raw
     if width > 0.0:
         paths = np.empty_like(raw)
         contact_kernels.smooth_paths(raw, width * motion.fps, paths)
     speed = np.empty(paths.shape[:2])
     contact_kernels.measure_speeds(paths, motion.fps, speed)
-    speed_noise = _speed_noise(noise, width, motion.fps)
-    return Track(tuple(points), sides, raw, paths, speed, hips, head, noise, speed_noise, motion.fps, scale)
+    speed_noise = _estimate_speed_noise(noise, width, motion.fps)
+    return PointTrack(tuple(points), sides, raw, paths, speed, hips, head, noise, speed_noise, motion.fps, scale)
 
 
-def _paths(motion: Motion, points: Sequence[ContactPoint], with_head: bool) -> tuple[Floats, Floats, Floats | None]:
+def _find_paths(
+    motion: Motion, points: Sequence[ContactPoint], with_head: bool
+) -> tuple[Floats, Floats, Floats | None]:
     """World paths of points (F, K, 3), hips and head, if asked for."""
     roles = motion.skeleton.roles
     head = roles.get("head") if with_head else None
     others = [roles["hips"]] if head is None else [roles["hips"], head]
-    world, slots = joints_in_world(motion, [*(point.joint for point in points), *others])
+    world, slots = place_joints(motion, [*(point.joint for point in points), *others])
     n = len(points)
     raw = np.empty((len(motion), n, 3))
     offsets = np.array([point.offset for point in points], dtype=np.float64)
@@ -145,8 +149,8 @@ def _paths(motion: Motion, points: Sequence[ContactPoint], with_head: bool) -> t
     return raw, hips, None if head is None else world.positions[:, slots[n + 1]]
 
 
-def _noise(paths: Floats) -> float:
-    """Standard deviation of white noise along each axis, metres, or what bounds it from above.
+def _estimate_noise(paths: Floats) -> float:
+    """Standard deviation of white noise along each axis, meters, or what bounds it from above.
 
     Differences of order 1, 2 and 3 let white noise of size s through as sqrt(2), sqrt(6) and sqrt(20) s, and nothing
     of a point at rest. Their length over three axes has its 5th percentile at 0.593 times that. Movement only adds to
@@ -161,7 +165,7 @@ def _noise(paths: Floats) -> float:
     return math.sqrt(float((quiet / (2.0, 6.0, 20.0)).min())) / 0.593
 
 
-def _width(noise: float, fps: float, scale: Scale) -> float:
+def _choose_width(noise: float, fps: float, scale: Scale) -> float:
     """Seconds: the narrowest Gaussian that leaves a noise of 0.03 m/s in the speed along each axis."""
     if noise < _EXACT * scale.length:
         return 0.0
@@ -169,7 +173,7 @@ def _width(noise: float, fps: float, scale: Scale) -> float:
     return min(max(wanted, _LEAST * scale.root), _MOST * scale.root)
 
 
-def _speed_noise(noise: float, width: float, fps: float) -> float:
+def _estimate_speed_noise(noise: float, width: float, fps: float) -> float:
     """m/s along each axis, that noise leaves in a path smoothed by a Gaussian of `width` seconds."""
     plain = math.sqrt(2.0) * noise * fps
     return plain if width == 0.0 else min(plain, noise / math.sqrt(_SPREAD * fps * width) / width)

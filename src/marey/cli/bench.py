@@ -1,4 +1,4 @@
-"""`marey bench`: how fast, measured here and now against peers and floors."""
+"""`marey bench`: speed on this machine, compared with other packages and with lower bounds."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class BenchCommand(click.Command):
-    """A command whose help ends with the names of the benches."""
+    """A command whose help ends with the names of the benchmarks."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Options, then names: read from where they are defined, and only where this help is asked for."""
+        """Write the options, then the names, which are imported only when this help is shown."""
         from marey.bench import BENCHES
 
         super().format_options(ctx, formatter)
@@ -27,14 +27,15 @@ class BenchCommand(click.Command):
 @click.command("bench", cls=BenchCommand)
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @click.option("--file", "file", help="Measure on this BVH file instead of a generated clip.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(names: tuple[str, ...], file: str | None, as_json: bool) -> int:
-    """Measure speed as ratios to peers and floors in the same run.
+    """Measure speed, as ratios to other packages and to lower bounds measured in the same run.
 
-    NAMEs are those below; all of them by default. `stream` cleans 110,000 frames one by one, which takes some seconds;
-    `studio` streams for a minute, and `pmg` lets every shipped character walk for ten.
+    NAMEs are listed below; the default is all of them. `stream` cleans 110,000 frames one by one, which takes a few
+    seconds; `studio` streams for one minute, and `pmg` plays each built-in character for ten minutes of motion.
 
-    Peers are measured where they are installed: pip install 'marey[bench]'. Exits with 1 where a goal is missed.
+    Other packages are measured if they are installed: pip install 'marey[bench]'. The exit code is 1 if a goal is
+    missed.
 
     \b
     Example:
@@ -60,7 +61,7 @@ def _table(figures: list[Figure]) -> None:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
-    for title in ("figure", "marey", "compared with", "ratio", "goal", ""):
+    for title in ("benchmark", "marey", "compared with", "ratio", "goal", ""):
         table.add_column(title, justify="right" if title in ("marey", "ratio") else "left")
     for figure in figures:
         floor = "" if figure.floor is None else f" {figure.floor:.3g} {figure.unit}"

@@ -1,4 +1,4 @@
-"""`marey blend`: a motion between several, with pictures and figures of how it came about."""
+"""`marey blend`: blend several motions, with plots and metrics of the result."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, counted
+from marey.cli.metrics import shown_metric
 from marey.cli.options import reading, reading_options
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from marey.core.motion import Motion
     from marey.register.registration import RegistrationCurve
 
-# Of all that `marey measure` measures, what tells whether a blend lies between its motions and holds together.
+# The metrics of `marey measure` that show whether a blend lies between its inputs and is free of artifacts.
 SHOWN = ("speed_mean", "path_length", "stride_rate", "slide_contact", "skate_ratio", "penetration_max", "jitter")
 
 
@@ -27,11 +28,11 @@ class NumbersCommand(click.Command):
     """A command whose option --weights takes as many numbers as follow it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Numbers behind --weights become one value, before click would take them for files."""
-        return super().parse_args(ctx, _gathered(args, "--weights"))
+        """Join the numbers after --weights into one value, before click takes them for files."""
+        return super().parse_args(ctx, _join_numbers(args, "--weights"))
 
 
-def _gathered(args: Sequence[str], option: str) -> list[str]:
+def _join_numbers(args: Sequence[str], option: str) -> list[str]:
     out: list[str] = []
     rest = list(args)
     while rest:
@@ -60,32 +61,40 @@ def _is_numbers(text: str) -> bool:
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
 @click.option(
     "--weights", metavar="W W...|CSV",
-    help="One number for each file, of which only the ratios count; or a CSV file with lines TIME,W,W... in seconds, "
-    "between which they change smoothly.  [default: equal]",
+    help="One weight per file (they are normalized); or a CSV file with lines TIME,W,W... (seconds), which are "
+    "interpolated smoothly.  [default: equal]",
 )  # fmt: skip
 @reading
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
+@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option(
     "--crop", type=click.Choice(["auto", "none"]), default="auto", show_default=True,
-    help="Take what the motions have in common, from the same step on, or take them whole.",
+    help="auto: use the part that the motions have in common, starting with the same step. none: use all of them.",
 )  # fmt: skip
-@click.option("--cyclic", is_flag=True, help="The motions are loops, as `marey edit cycle` makes them.")
-@click.option("--seconds", type=float, help="How long a blend of loops goes on.  [default: one round]")
-@click.option("--rate", type=float, help="Frames per second of OUT.  [default: that of the motions]")
-@click.option("--start", type=float, nargs=3, metavar="DEGREES X Z", help="Heading and place of the first frame.")
-@click.option("--no-cleanup", is_flag=True, help="Leave feet as they are averaged, without holding them in place.")
-@click.option("--reference", type=int, help="Which file the others are compared with, from 0.  [default: the middling]")
-@click.option("--window", type=float, default=0.1, show_default=True, help="Seconds that are compared around a frame.")
-@click.option("--slope-limit", type=int, default=2, show_default=True, help="How many times faster one may be played.")
+@click.option("--cyclic", is_flag=True, help="The motions are loops, as made by `marey edit cycle`.")
+@click.option("--seconds", type=float, help="Length of a blend of loops.  [default: one cycle]")
+@click.option("--rate", type=float, help="Frames per second of OUT.  [default: the rate of the motions]")
+@click.option("--start", type=float, nargs=3, metavar="DEGREES X Z", help="Heading and position of the first frame.")
+@click.option("--no-cleanup", is_flag=True, help="Skip foot cleanup after blending.")
 @click.option(
-    "--max-distance", type=float, default=0.22, show_default=True, help="Metres; motions further apart are refused."
+    "--reference", type=int, help="Number of the file that the others are registered to, from 0.  [default: the medoid]"
 )
-@click.option("--force", is_flag=True, help="Blend motions that are too far apart, or on opposite feet, all the same.")
-@click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
 @click.option(
-    "--report", "folder", metavar="DIR", help="Write pictures of grid, path and feet, and report.json, to there."
+    "--window", type=float, default=0.1, show_default=True, help="Seconds of motion compared around each frame."
 )
-@click.option("--compare", "compared", is_flag=True, help="Show what simpler methods make of two motions, in tables.")
+@click.option("--slope-limit", type=int, default=2, show_default=True, help="Maximum ratio of playback speeds.")
+@click.option(
+    "--max-distance",
+    type=float,
+    default=0.22,
+    show_default=True,
+    help="Maximum distance between the motions, in meters.",
+)
+@click.option("--force", is_flag=True, help="Blend even if the motions are too far apart or on opposite feet.")
+@click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
+@click.option(
+    "--report", "folder", metavar="DIR", help="Write plots of grid, path and feet, and report.json, to this folder."
+)
+@click.option("--compare", "compared", is_flag=True, help="Compare with simpler blending methods (two motions only).")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(
     files: tuple[str, ...],
@@ -96,7 +105,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Blend FILEs in step: their timing, path, posture and contacts averaged.
+    """Blend FILEs: register them in time and space, then average timing, path, posture and contacts.
 
     \b
     Example:
@@ -114,12 +123,12 @@ def command(
     if compared and len(files) != 2:
         raise InvalidValue(f"--compare takes two files, got {counted(len(files), 'file')}")
     if options["cyclic"] and options["crop"] == "none":
-        raise InvalidValue("--crop none means nothing for loops, which --cyclic takes whole; leave one of them out")
+        raise InvalidValue("--crop none does not apply to --cyclic, which always uses whole loops; omit one of them")
     check_output(output, [*files, *([weights] if weights else [])])
     given, shown = read_weights(weights, len(files))
     into = None if folder is None else make_folder(folder)  # before long work, and before anything is written
     clock = Clock()
-    reg, made = _blended(files, given, clock, options)
+    reg, made = _blend_files(files, given, clock, options)
     with clock("save"):
         made = save_as(made, output, options["rigid"])
     report = {
@@ -142,21 +151,21 @@ def command(
 
 
 class Clock:
-    """Seconds by what they were spent on."""
+    """Measures how many seconds each step takes."""
 
     def __init__(self) -> None:
         self.times: dict[str, float] = {}
 
     @contextmanager
     def __call__(self, what: str) -> Iterator[None]:
-        """Time what is done within."""
+        """Time the enclosed block."""
         before = time.perf_counter()
         yield
         self.times[what] = time.perf_counter() - before
 
 
 def read_weights(text: str | None, n: int) -> tuple[list[float] | WeightFunction, Any]:
-    """Weights as `blend` takes them, and as a report shows them."""
+    """Parse weights; return them as `blend` takes them, and as the report shows them."""
     if text is None:
         return [1.0 / n] * n, [1.0 / n] * n
     if _is_numbers(text):
@@ -171,7 +180,7 @@ def read_weights(text: str | None, n: int) -> tuple[list[float] | WeightFunction
 
 
 def _table(path: str, n: int) -> list[list[float]]:
-    """Rows of a time and n weights; a first line of names may stand above them."""
+    """Read rows of a time and n weights; the first line may be a header."""
     from marey.errors import ParseError
     from marey.io.files import read_bytes
 
@@ -198,7 +207,7 @@ def _table(path: str, n: int) -> list[list[float]]:
     return rows
 
 
-def _blended(
+def _blend_files(
     files: Sequence[str], weights: list[float] | WeightFunction, clock: Clock, options: dict[str, Any]
 ) -> tuple[RegistrationCurve, Motion]:
     import math
@@ -208,7 +217,7 @@ def _blended(
     from marey.io import load_motion
     from marey.register import register
 
-    Weighting.of(weights, len(files))  # refused before long work
+    Weighting.of(weights, len(files))  # check before long computations
     how = reading_options(options)
     with clock("load"):
         motions = [load_motion(path, trim_rest=options["trim_rest"], **how) for path in files]
@@ -237,7 +246,7 @@ def _blended(
 
 
 def save_as(motion: Motion, output: str, rigid: bool) -> Motion:
-    """Write the motion, named after its file."""
+    """Write the motion, named after the file."""
     from dataclasses import replace
 
     from marey.io import save
@@ -251,7 +260,7 @@ def save_as(motion: Motion, output: str, rigid: bool) -> Motion:
 
 
 def registration_report(reg: RegistrationCurve, files: Sequence[str]) -> dict[str, Any]:
-    """Which frames were taken, and how well the motions go together."""
+    """Report which frames were used and how similar the motions are."""
     inputs = [
         {"file": path, "name": motion.name, "frames": crop.tolist(), "fps": motion.fps, "distance_m": float(distance)}
         for path, motion, crop, distance in zip(files, reg.motions, reg.crops, reg.distances, strict=True)
@@ -266,7 +275,7 @@ def registration_report(reg: RegistrationCurve, files: Sequence[str]) -> dict[st
 
 
 def result_report(made: Motion, inputs: Sequence[Motion], shown: Sequence[str] = SHOWN) -> dict[str, Any]:
-    """Length and figures of what was made, beside those of the motions."""
+    """Report length and metrics of the result, next to those of the inputs."""
     from marey.measure import measure
 
     measured = [measure(motion) for motion in (*inputs, made)]
@@ -282,7 +291,7 @@ def result_report(made: Motion, inputs: Sequence[Motion], shown: Sequence[str] =
 
 
 def write_report(report: Mapping[str, Any], folder: str) -> None:
-    """`report.json` in the folder."""
+    """Write `report.json` to the folder."""
     from marey.io.files import write_bytes
 
     text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
@@ -290,19 +299,19 @@ def write_report(report: Mapping[str, Any], folder: str) -> None:
 
 
 def make_folder(folder: str) -> Path:
-    """The folder, made where it is not there."""
+    """Create the folder if it does not exist."""
     from marey.errors import UnwritableFile
 
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = str(error.strerror or error).lower()
-        raise UnwritableFile(f"the folder cannot be made ({reason})", path=folder) from None
+        raise UnwritableFile(f"cannot create the folder ({reason})", path=folder) from None
     return Path(folder)
 
 
 def _pictures(reg: RegistrationCurve, made: Motion, first: int, into: Path) -> list[str]:
-    """Grids with their paths, foot heights, matches and paths from above; `first` is the motion that it starts with."""
+    """Draw grids with their paths, foot heights, matches and paths from above; `first` is the motion at the start."""
     from marey.maths import rigid2d
     from marey.plot import registration as drawn
 
@@ -326,7 +335,7 @@ def _has_feet(motion: Motion) -> bool:
 
 
 def draw_grids(reg: RegistrationCurve, into: Path) -> list[str]:
-    """The grid of the reference with each other motion and the path that was taken through it."""
+    """Draw the distance grid of the reference with each other motion, and the path through it."""
     import numpy as np
 
     from marey.compare import distance_grid
@@ -350,35 +359,37 @@ def draw_grids(reg: RegistrationCurve, into: Path) -> list[str]:
 
 
 def written(report: Mapping[str, Any]) -> str:
-    """What was written, and how long it is."""
+    """Describe the written file and its length."""
     frames = counted(report["frames"], "frame")
     return f"{report['written']}: {frames} at {report['fps']:.6g} Hz ({report['seconds']:.2f} s)"
 
 
 def _text(report: Mapping[str, Any]) -> str:
-    """A report for people."""
+    """Format a report as text."""
     taken = ", ".join(
         f"frames {each['frames'][0]} to {each['frames'][1]} of {each['name']!r}" for each in report["inputs"]
     )
     lines = [
         written(report),
         f"  from {taken}",
-        f"  {report['distance_m']:.3f} m apart in step, {counted(report['matches'], 'contact')} matched",
+        f"  mean distance after registration {report['distance_m']:.3f} m, "
+        f"{counted(report['matches'], 'matched contact')}",
     ]
     lines += figures_table(report["figures"], [each["name"] for each in report["inputs"]], "blend")
     if "compare" in report:
         lines += ["", *_comparison(report["compare"])]
     if "pictures" in report:
-        lines.append(f"pictures: {', '.join(report['pictures'])}")
+        lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)
 
 
 def figures_table(figures: Mapping[str, Any], names: Sequence[str], what: str) -> list[str]:
-    """Figures of the motions and of what was made of them."""
-    rows = [["figure", *(name[:16] for name in names), what, "unit"]]
+    """Format a table of the metrics of the inputs and of the result."""
+    rows = [["metric", *(name[:16] for name in names), what, "unit"]]
     for name, figure in figures.items():
         values = [*figure["inputs"], figure["result"]]
-        rows.append([name, *(_number(value) for value in values), figure["unit"]])
+        shown = shown_metric(name, figure["unit"])
+        rows.append([shown.title, *(shown.format(value) for value in values), shown.unit])
     return aligned(rows)
 
 
@@ -389,7 +400,7 @@ def _number(value: float | None) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines with columns below one another, the first and the last to the left, the others to the right."""
+    """Format a table; the first and last columns are left-aligned, the others right-aligned."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -399,10 +410,10 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _comparison(tables: Mapping[str, Any]) -> list[str]:
-    """The path finders, then the ways to blend."""
-    known = "the least there is" if tables["proven"] else "the least that was found"
+    """Format tables of the path finders and of the blending methods."""
+    known = "the proven minimum" if tables["proven"] else "the lowest cost found"
     lines = [
-        f"paths through the grid of {tables['frames'][0]} x {tables['frames'][1]} frames; accuracy against {known}"
+        f"paths through the grid of {tables['frames'][0]} x {tables['frames'][1]} frames; accuracy relative to {known}"
     ]
     rows = [["path finder", "cost, m2", "distance, m", "accuracy, %", "seconds", "note"]]
     for row in tables["paths"]:
@@ -410,17 +421,19 @@ def _comparison(tables: Mapping[str, Any]) -> list[str]:
         rows.append([row["method"], *(_number(value) for value in numbers), row["note"]])
     lines += aligned(rows)
     units = tables["units"]
-    lines += ["", "blends; performance is the time of the discrete timewarp over their own"]
-    heads = [f"{name}, {units[name]}" if units[name] else name for name in units]
+    lines += ["", "blends; performance is the time of the discrete timewarp divided by the method's time"]
+    metrics = {name: shown_metric(name, units[name]) for name in units}
+    heads = [", ".join(filter(None, (each.title, each.unit))) for each in metrics.values()]
     rows = [["method", "seconds", "performance, %", *heads, "note"]]
     for row in (*tables["inputs"], *tables["blends"]):
-        values = [row["seconds"], row["performance"], *(row["figures"][name] for name in units)]
-        rows.append([row["method"], *(_number(value) for value in values), row["note"]])
-    return [*lines, *_turned(rows)]
+        times = [_number(row["seconds"]), _number(row["performance"])]
+        values = [each.format(row["figures"][name]) for name, each in metrics.items()]
+        rows.append([row["method"], *times, *values, row["note"]])
+    return [*lines, *_transpose(rows)]
 
 
-def _turned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The table on its side, as there are more figures than methods, with notes on lines of their own."""
+def _transpose(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Format the table transposed, because there are more metrics than methods; notes go on separate lines."""
     sides = [list(column) for column in zip(*(row[:-1] for row in rows), strict=True)]
     notes = [f"  {row[0]}: {row[-1]}" for row in rows[1:] if row[-1]]
     return [*aligned([[*side, ""] for side in sides]), *notes]

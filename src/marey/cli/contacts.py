@@ -1,4 +1,4 @@
-"""`marey contacts`: when heels, balls and hands touch the floor or a step."""
+"""`marey contacts`: detect when heels, balls of the feet and hands touch the floor or a step."""
 
 from __future__ import annotations
 
@@ -22,35 +22,42 @@ _THRESHOLDS = ("enter_speed", "keep_speed", "enter_height", "keep_height", "gap"
 @click.command("contacts")
 @click.argument("file")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
-@click.option("--hands", is_flag=True, help="Watch wrists and fingertips too.")
-@click.option("--floor", type=float, help="Height of the floor in metres.  [default: the sidecar's, else found]")
+@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
+@click.option("--hands", is_flag=True, help="Also detect contacts of wrists and fingertips.")
+@click.option("--floor", type=float, help="Height of the floor in meters.  [default: from the sidecar, else detected]")
 @click.option(
     "--plane", "planes", type=Plane(), multiple=True, metavar="H|H,A,B",
-    help="A support besides the floor: its height in metres, or y = H + A x + B z. May be repeated; then no "
-    "others are looked for.",
+    help="A surface besides the floor: its height in meters, or the plane y = H + A x + B z. May be repeated. If "
+    "given, no other surfaces are detected.",
 )  # fmt: skip
-@click.option("--floor-only", is_flag=True, help="Look for no steps and platforms.")
-@click.option("--enter-speed", type=float, help="m/s, slower than which a contact begins.  [default: 0.35]")
-@click.option("--keep-speed", type=float, help="m/s, slower than which it lasts.  [default: 0.6]")
-@click.option("--enter-height", type=float, help="Metres above rest, lower than which it begins.  [default: 0.025]")
-@click.option("--keep-height", type=float, help="Metres above rest, lower than which it lasts.  [default: 0.035]")
-@click.option("--gap", type=float, help="Seconds; shorter interruptions are closed.  [default: 0.05]")
-@click.option("--duration", type=float, help="Seconds; shorter contacts are dropped.  [default: 0.075]")
-@click.option("--show", is_flag=True, help="Show the contacts that the file has, as edited by hand; detect nothing.")
-@click.option("--write", is_flag=True, help="Write them to the file's sidecar NAME.marey.json.")
-@click.option("--replace", is_flag=True, help="With --write: replace contacts that the sidecar has.")
-@click.option("-o", "--output", help="Write a copy of the motion here, with its sidecar.")
+@click.option("--floor-only", is_flag=True, help="Do not detect steps and platforms.")
+@click.option("--enter-speed", type=float, help="A contact begins below this speed, in m/s.  [default: 0.35]")
+@click.option("--keep-speed", type=float, help="A contact lasts while the speed is below this, in m/s.  [default: 0.6]")
+@click.option(
+    "--enter-height", type=float,
+    help="A contact begins below this height above the resting height, in meters.  [default: 0.025]",
+)  # fmt: skip
+@click.option(
+    "--keep-height", type=float,
+    help="A contact lasts while the height above the resting height is below this, in meters.  [default: 0.035]",
+)  # fmt: skip
+@click.option("--gap", type=float, help="Close gaps between contacts shorter than this, in seconds.  [default: 0.05]")
+@click.option("--duration", type=float, help="Drop contacts shorter than this, in seconds.  [default: 0.075]")
+@click.option("--show", is_flag=True, help="Show the contacts stored with the file, including manual edits.")
+@click.option("--write", is_flag=True, help="Write the contacts to the file's sidecar NAME.marey.json.")
+@click.option("--replace", is_flag=True, help="With --write: replace the contacts that are in the sidecar.")
+@click.option("-o", "--output", help="Write a copy of the motion and its sidecar to this file.")
 @click.option(
     "--edit-friendly", is_flag=True,
-    help="The sidecar with one line for each point, to be edited by hand; printed where it is not written.",
+    help="Format the sidecar with one line per point, for editing by hand. Without --write or -o, print it.",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options: Any) -> None:
-    """Find when heels and balls of the feet touch the floor, a step or a platform in FILE.
+    """Detect when heels and balls of the feet touch the floor, a step or a platform in FILE.
 
-    Heights and speeds are for a grown person and are scaled to the figure. Points that the sidecar defines are used as
-    it defines them; edit its intervals (frames from 0, the end not included) and every other command uses them.
+    Height and speed thresholds are for an adult and are scaled to the size of the body. Contact points defined in the
+    sidecar are used as defined there. You can edit its intervals (frames from 0, end exclusive); every other command
+    uses them.
 
     \b
     Example:
@@ -63,20 +70,21 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
     how = reading_options(options)
     write, output = options["write"], options["output"]
     if edit_friendly and as_json and not (write or output):
-        raise click.UsageError("--edit-friendly and --json are two ways to print; choose one, or --write the sidecar")
+        raise click.UsageError("--edit-friendly and --json cannot be printed together; choose one, or add --write")
     _check_use(show, options)
     motion = load_motion(file, trim_rest=options["trim_rest"], **how)
     if write and not options["replace"] and motion.contacts is not None:
         from marey.errors import UnwritableFile
 
         raise UnwritableFile(
-            "has contacts already, perhaps edited by hand; --replace finds them anew, --show shows them", path=file
+            "already has contacts, perhaps edited by hand; use --replace to detect them again or --show to print them",
+            path=file,
         )
     warn_of_rate(file, motion)
     if show:
         report, annotated = _report(file, motion, None), motion
     else:
-        report, annotated = _detected(file, motion, options)
+        report, annotated = _detect(file, motion, options)
     written = _write(annotated, file, write, output, edit_friendly)
     if as_json:
         click.echo(json.dumps({**report, "written": written}, indent=1, ensure_ascii=False))
@@ -89,25 +97,25 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
 
 
 def _check_use(show: bool, options: dict[str, Any]) -> None:
-    """Refuse options that contradict one another, before anything is read."""
+    """Reject contradictory options before reading anything."""
     detecting = any(options[name] for name in ("planes", "floor_only", "hands"))
     detecting = detecting or any(options[name] is not None for name in ("floor", *_THRESHOLDS))
     if show and (detecting or options["write"] or options["replace"]):
-        raise click.UsageError("--show detects and writes nothing, so it goes with no option for that")
+        raise click.UsageError("--show cannot be combined with options for detection or --write")
     if options["planes"] and options["floor_only"]:
-        raise click.UsageError("--plane and --floor-only contradict each other; give one of them")
+        raise click.UsageError("--plane and --floor-only exclude each other; give only one")
     if options["replace"] and not options["write"]:
-        raise click.UsageError("--replace goes with --write")
+        raise click.UsageError("--replace requires --write")
     if options["write"] and options["output"]:
-        raise click.UsageError("--write annotates FILE itself, -o writes a copy; give one of them")
+        raise click.UsageError("--write annotates FILE itself, -o writes a copy; give only one")
     if options["write"] and options["trim_rest"]:
         raise click.UsageError(
-            "--trim-rest changes which frame is which, so the result needs a file of its own: -o OUT"
+            "--trim-rest renumbers the frames, so --write would not match FILE; write a copy with -o OUT"
         )
 
 
-def _detected(file: str, motion: Motion, options: dict[str, Any]) -> tuple[dict[str, Any], Motion]:
-    """The report, and the motion with what was found."""
+def _detect(file: str, motion: Motion, options: dict[str, Any]) -> tuple[dict[str, Any], Motion]:
+    """Detect contacts; return the report and the annotated motion."""
     from dataclasses import replace
 
     from marey.clean import Thresholds, find_contacts
@@ -118,8 +126,8 @@ def _detected(file: str, motion: Motion, options: dict[str, Any]) -> tuple[dict[
     found = find_contacts(motion, hands=options["hands"], floor=options["floor"], planes=planes, thresholds=thresholds)
     if not found.contacts.mask.any():
         raise InvalidValue(
-            f"{file}: nothing touches the floor at {found.floor:.3f} m in {counted(len(motion), 'frame')}; check "
-            "--floor, or let it be found"
+            f"{file}: nothing touches the floor at {found.floor:.3f} m in {counted(len(motion), 'frame')}; correct "
+            "--floor, or omit it to detect the floor"
         )
     report = _report(file, replace(motion, contacts=found.contacts), found.raised)
     report["floor_m"] = found.floor
@@ -132,7 +140,7 @@ def _report(file: str, motion: Motion, raised: tuple[float, ...] | None) -> dict
 
     contacts = motion.contacts
     if contacts is None:
-        raise InvalidValue(f"{file}: has no contacts; without --show they are detected")
+        raise InvalidValue(f"{file}: has no contacts; run without --show to detect them")
     points = {
         point.name: {
             "joint": motion.skeleton.names[point.joint],
@@ -149,18 +157,18 @@ def _report(file: str, motion: Motion, raised: tuple[float, ...] | None) -> dict
 
 
 def _write(motion: Motion, file: str, write: bool, output: str | None, edit_friendly: bool) -> list[str]:
-    """Write what was asked for; the paths of what was written."""
+    """Write the requested files and return their paths."""
     from marey.errors import UnwritableFile
     from marey.io import clip_names, save
     from marey.io.sidecar import sidecar_path, write_sidecar
 
     if output is not None:
-        check_output(output, [file], "write to another name, or annotate it with --write")
+        check_output(output, [file], "choose another name, or use --write to annotate it")
         save(motion, output)
     elif write:
         if len(clip_names(file)) > 1:
             raise UnwritableFile(
-                "holds several clips, and a sidecar speaks of one; put the clip into a file of its own with "
+                "contains several clips, but a sidecar describes only one; extract the clip into its own file with "
                 "marey convert --clip",
                 path=file,
             )
@@ -188,7 +196,7 @@ def _sidecar(motion: Motion, file: str) -> dict[str, Any]:
 
 
 def _friendly(value: Any, depth: int = 0) -> str:
-    """JSON with one line for each entry that fits on one, down to each point's, and long lists filled line by line."""
+    """Format JSON with one line per entry where it fits, down to single points, and wrap long lists."""
     plain = json.dumps(value, ensure_ascii=False)
     inner, too_long = " " * (depth + 1), len(plain) + depth > _WIDTH
     if isinstance(value, dict) and value and ((depth < 3 and any(map(_is_nested, value.values()))) or too_long):
@@ -210,13 +218,15 @@ def _is_nested(value: Any) -> bool:
 
 
 def _text(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """Format a report as text."""
     fps = report["fps"]
     lines = [f"{report['file']}: {counted(report['frames'], 'frame')} at {fps:.6g} Hz"]
     if report["floor_m"] is not None:
         lines[0] += f", floor at {report['floor_m']:.3f} m"
     if report.get("raised_m"):
-        lines.append(f"  feet also stand {', '.join(f'{height:.2f}' for height in report['raised_m'])} m above it")
+        lines.append(
+            f"  other surfaces at {', '.join(f'{height:.2f}' for height in report['raised_m'])} m above the floor"
+        )
     width = max((len(name) for name in report["points"]), default=0)
     for name, point in report["points"].items():
         spans = point["intervals"]

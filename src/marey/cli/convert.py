@@ -1,4 +1,4 @@
-"""`marey convert`: from one format to another."""
+"""`marey convert`: convert motions between file formats."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from marey.cli.options import reading, reading_options
 @click.argument("inputs", nargs=-1, required=True, metavar="IN...")
 @click.argument("output", metavar="OUT")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
-@click.option("--to-unit", help="Unit of a BVH file to be written.  [default: that of the input, else cm]")
-@click.option("--to-up", help="Upward axis of a BVH file to be written.  [default: that of the input, else y]")
-@click.option("--rigid", is_flag=True, help="Leave out changes of bone length.")
-@click.option("--no-figure", is_flag=True, help="Write a GLB without the simple body, bones alone.")
+@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
+@click.option("--to-unit", help="Unit of the BVH file to write.  [default: the input's, else cm]")
+@click.option("--to-up", help="Up axis of the BVH file to write.  [default: the input's, else y]")
+@click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
+@click.option("--no-figure", is_flag=True, help="Write only the bones to a GLB file, without the simple body mesh.")
 def command(
     inputs: tuple[str, ...],
     output: str,
@@ -29,7 +29,9 @@ def command(
     no_figure: bool,
     **options: Any,
 ) -> None:
-    """Read IN (BVH, ASF/AMC, GLB, NPZ) and write OUT (BVH, GLB, NPZ). Several inputs go into one GLB.
+    """Convert IN (BVH, ASF/AMC, GLB, NPZ) to OUT (BVH, GLB, NPZ).
+
+    If OUT is a GLB file, there may be several inputs.
 
     \b
     Example:

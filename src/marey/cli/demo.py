@@ -1,4 +1,4 @@
-"""`marey demo`: the main job from end to end, on generated motion."""
+"""`marey demo`: a tour of marey on generated motion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from marey.cli.demo_files import (
     clean_feet,
     draw_clips,
     find_contacts,
-    tell_measures,
+    print_metrics,
     write_formats,
     write_together,
 )
@@ -58,7 +58,9 @@ FILES = (
 @click.command("demo")
 @click.argument("outdir", default="demo_out")
 def command(outdir: str) -> int:
-    """Generate motion; write, measure, clean, blend and draw it, walk paths, aim kicks, add layers, steer, in OUTDIR.
+    """Run a tour on generated motion: write, measure, clean, blend and plot it, walk paths, aim kicks, steer.
+
+    All files are written to OUTDIR, by default demo_out.
 
     \b
     Example:
@@ -74,7 +76,7 @@ def command(outdir: str) -> int:
     except OSError as error:
         if isinstance(error, UnwritableFile):
             raise
-        raise UnwritableFile(f"cannot be made a folder ({error.strerror})", path=outdir) from None
+        raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=outdir) from None
     made = list(_make(folder))
     _table(made)
     failed = [item for item in made if not item.ok]
@@ -84,20 +86,22 @@ def command(outdir: str) -> int:
 
 
 def _clear(folder: Path) -> None:
-    """Take away what an earlier demo made, which a mark tells from what somebody else put there."""
+    """Remove the files of an earlier demo; a marker file distinguishes them from other files."""
     from marey.errors import UnwritableFile
 
     mark = folder / MARK
     there = [path for name in FILES if (path := folder / name).exists()]
     if there and not mark.exists():
-        raise UnwritableFile(f"is not the demo's ({folder / MARK} is missing); choose another folder", path=there[0])
+        raise UnwritableFile(
+            f"was not written by the demo ({folder / MARK} is missing); choose another folder", path=there[0]
+        )
     for path in there:
         path.unlink()
     mark.touch()
 
 
 def _make(folder: Path) -> Iterator[Made]:
-    """Make every file; each is checked before the next is made."""
+    """Write all files; each is checked before the next is written."""
     from dataclasses import replace
 
     from marey.samples import sample
@@ -110,7 +114,7 @@ def _make(folder: Path) -> Iterator[Made]:
     yield from write_formats(folder, walk)
     yield from write_together(folder, clips)
     yield find_contacts(folder, clips)
-    tell_measures(walk)
+    print_metrics(walk)
     yield from clean_feet(folder, walk)
     yield from blend_clips(folder, clips)
     yield from walk_graph(folder, clips)
@@ -126,17 +130,17 @@ def _table(made: list[Made]) -> None:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for title in ("file", "what it is", "checked", "how to look at it"):
+    for title in ("file", "content", "check", "open with"):
         table.add_column(title, no_wrap=title == "file")
     for item in made:
         table.add_row(item.path.name, item.what, item.checked, item.look)
-    click.echo(f"Made in {made[0].path.parent}:")
+    click.echo(f"Files in {made[0].path.parent}:")
     Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 110).print(table)
     click.echo(f"\nTo see them move: {_marey()} studio {made[0].path.parent}")
 
 
 def _marey() -> str:
-    """This program as one types it here: by its name where a shell would find it, else by its path."""
+    """Return how to call this program: its name if the shell finds it, else its path."""
     path = Path(sys.argv[0])
     found = shutil.which(path.name)
     same = found is not None and Path(found).resolve() == path.resolve()

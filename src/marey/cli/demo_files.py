@@ -1,4 +1,4 @@
-"""The demo's first part: one clip in every format, its contacts, its measures, cleanup, and pictures."""
+"""The demo's first part: one clip in every format, its contacts and metrics, cleanup, and plots."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from marey.cli.metrics import shown_metric
+
 if TYPE_CHECKING:
     from marey.core import Motion
 
-# How far a joint may be from where it was after a file was written and read back, in metres.
+# Maximum error of a joint position after writing and reading a file, in meters.
 TOLERANCE = {".bvh": 1e-6, ".glb": 1e-5, ".npz": 0.0}
-# What is added to a walk so that its feet skate: m/s by which it slides along, and metres by which it sinks.
+# Added to a walk so that its feet skate: drift in m/s, and sinking in meters.
 DRIFT, SINK = (0.08, 0.1), 0.012
-# The share of a skated walk's slide that cleanup takes away, at least.
+# Minimum fraction of the foot slide that cleanup must remove.
 SLIDE_GONE = 0.95
-# Detected contacts agree with the truth in at least this share, as F1.
+# Minimum F1 score of detected contacts.
 CONTACT_F1 = 0.97
 
 
 class Made(NamedTuple):
-    """A file that the demo made."""
+    """A file written by the demo."""
 
     path: Path
     what: str
@@ -32,25 +34,25 @@ class Made(NamedTuple):
 
 
 def write_formats(folder: Path, walk: Motion) -> Iterator[Made]:
-    """One clip in every format, read back."""
+    """Write one clip in every format and read it back."""
     from marey.io import save, sidecar_path
 
     looks = {
-        ".bvh": ("a walk, BVH in centimetres", "marey info walk.bvh; Blender"),
-        ".glb": ("the same with a simple figure", "any glTF viewer, Blender"),
+        ".bvh": ("a walk, BVH in centimeters", "marey info walk.bvh; Blender"),
+        ".glb": ("the same with a simple body", "any glTF viewer, Blender"),
         ".npz": ("the same as NumPy arrays", "numpy.load"),
     }
     for suffix, (what, look) in looks.items():
         path = folder / f"walk{suffix}"
         save(walk, path)
         error = _largest_error(walk, path)
-        told = f"read back to {1e6 * error:.2g} um"
-        yield Made(path, what, told, look, error <= TOLERANCE[suffix])
+        result = f"read back with an error of {1e6 * error:.2g} um"
+        yield Made(path, what, result, look, error <= TOLERANCE[suffix])
     yield Made(sidecar_path(folder / "walk.bvh"), "its contacts and labels", "read back equal", "any text editor")
 
 
 def write_together(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
-    """All clips in one GLB."""
+    """Write all clips to one GLB."""
     from dataclasses import replace
 
     from marey.core import Labels
@@ -65,7 +67,7 @@ def write_together(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
 
 
 def find_contacts(folder: Path, clips: dict[str, Motion]) -> Made:
-    """Contacts as detected from the joints alone, against the truth that samples carry."""
+    """Detect contacts from the joints alone and compare them with the samples' ground truth."""
     import numpy as np
 
     from marey.clean import detect_contacts
@@ -82,32 +84,31 @@ def find_contacts(folder: Path, clips: dict[str, Motion]) -> Made:
     f1 = 2 * hits / (2 * hits + wrong)
     path = folder / "contacts.bvh"
     save(detect_contacts(_bare(clips["walk"])), path)
-    click.echo(f"Contacts found from the joints alone agree with the truth: F1 {f1:.3f} over {len(clips)} clips.\n")
+    click.echo(f"Detected contacts from the joints alone: F1 score {f1:.3f} over {len(clips)} clips.\n")
     return Made(
         path, "the walk with detected contacts", f"F1 {f1:.3f}", "marey contacts contacts.bvh", f1 >= CONTACT_F1
     )
 
 
 def _bare(clip: Motion) -> Motion:
-    """The joints alone: without the truth that a sample carries, floor included."""
+    """Return the clip without the ground truth of the sample (contacts and floor)."""
     from dataclasses import replace
 
     return replace(clip, contacts=None, source=replace(clip.source, floor=None))
 
 
-def tell_measures(walk: Motion) -> None:
+def print_metrics(walk: Motion) -> None:
     from marey.measure import measure
 
     report = measure(walk)
     shown = ("slide_contact", "skate_ratio", "penetration_max", "jitter", "speed_mean", "stride_rate")
-    figures = "; ".join(
-        f"{name} {report[name].value:.3g} {report[name].unit}" for name in shown if report[name].value is not None
-    )
-    click.echo(f"Measured: {figures}.\n")
+    metrics = {name: shown_metric(name, report[name].unit) for name in shown if report[name].value is not None}
+    lines = [f"  {each.title}: {each.format(report[name].value)} {each.unit}" for name, each in metrics.items()]
+    click.echo("\n".join(["Metrics of the walk:", *lines, ""]))
 
 
 def clean_feet(folder: Path, walk: Motion) -> Iterator[Made]:
-    """The walk with skating feet, and held again where its contacts say."""
+    """Add foot skate to the walk, and remove it by cleanup."""
     from dataclasses import replace
 
     from marey.clean import cleaned
@@ -115,35 +116,34 @@ def clean_feet(folder: Path, walk: Motion) -> Iterator[Made]:
     from marey.measure import measure
     from marey.plot.cleanup import before_after
 
-    skated = replace(_skated(walk), name="skated")
+    skated = replace(_add_skate(walk), name="skated")
     result = cleaned(skated)
     held = replace(result.motion, name="held")
     report = measure(held, skated)
     shown = {
-        "slide_contact": ("slide of planted feet", 1000.0, "mm/s"),
-        "penetration_max": ("depth under the floor", 1.0, "mm"),
+        "slide_contact": ("foot slide while planted", 1000.0, "mm/s"),
+        "penetration_max": ("floor penetration", 1.0, "mm"),
         "jitter": ("jitter", 1.0, "10^2 m/s^3"),
     }
-    click.echo("A walk that slides along and sinks into the floor, and what cleanup makes of it:")
+    click.echo("Cleanup of a walk that slides and sinks into the floor:")
     click.echo(f"  {'':<24}{'before':>8}{'after':>8}")
     for name, (title, scale, unit) in shown.items():
         was, now = (scale * (value or 0.0) for value in (report[name].against, report[name].value))
         click.echo(f"  {title:<24}{was:>8.2f}{now:>8.2f}  {unit}")
-    figures = result.figures
-    click.echo(f"  limbs scaled by {100 * figures['limb_scaling_mean']:.2f} % on average\n")
+    click.echo(f"  limbs scaled by {100 * result.figures['limb_scaling_mean']:.2f} % on average\n")
     save(skated, folder / "skated.bvh")
     yield Made(folder / "skated.bvh", "the walk with skating feet", "", "marey clean skated.bvh again.bvh")
     save(held, folder / "held.bvh")
     slide = report["slide_contact"]
     gone = 0.0 if not slide.against or slide.value is None else 1.0 - slide.value / slide.against
-    told = f"{100 * gone:.3g} % of the slide is gone"
-    yield Made(folder / "held.bvh", "the same with feet that hold", told, "Blender", gone >= SLIDE_GONE)
+    removed = f"{100 * gone:.3g} % of the slide removed"
+    yield Made(folder / "held.bvh", "the same after cleanup", removed, "Blender", gone >= SLIDE_GONE)
     before_after(skated, held, folder / "held.png")
     yield Made(folder / "held.png", "its feet before and after", "", "any image viewer")
 
 
-def _skated(walk: Motion) -> Motion:
-    """The walk, sliding along and sinking into the floor."""
+def _add_skate(walk: Motion) -> Motion:
+    """Make the walk slide and sink into the floor."""
     from dataclasses import replace
 
     import numpy as np
@@ -168,7 +168,7 @@ def draw_clips(folder: Path, clips: dict[str, Motion]) -> Iterator[Made]:
 
 
 def _largest_error(walk: Motion, path: Path) -> float:
-    """Farthest that any joint comes to lie from where it was, in metres; infinite if annotations differ."""
+    """Return the largest error of a joint position in meters; infinite if annotations differ."""
     import numpy as np
 
     from marey.io import load_motion

@@ -1,4 +1,4 @@
-"""The demo's third part: a character that is steered by keys."""
+"""The demo's third part: a character steered by keys."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import click
 
 from marey.cli.demo_files import Made
 
-# Keys as a script types them, with the seconds for which each is held.
+# Keys and how many seconds each is held.
 KEYS = "w:3 a:4 w:4 d:5"
-# The walks that the character is made of, and how closely its edge is sampled: quick to make, and good enough to turn.
+# The walks of the character and the sampling of its edge: fast to build and good enough to turn.
 WALKER = {"speeds": (1.2,), "n_turns": 7, "fps": 30.0, "n_source": 20, "n_target": 80}
-# Degrees by which it may face away from where the last key points.
+# Maximum angle, in degrees, between its heading and the direction of the last key.
 OFF_KEY = 20.0
 
 
 def steer(folder: Path) -> Iterator[Made]:
-    """A walker along typed keys: the motion, and its way from above."""
+    """Steer a walker with keys; write the motion and a plot of its path."""
     import math
 
     from marey.control import FollowDirection, LockedStream, parse_keys, play_keys
@@ -30,19 +30,19 @@ def steer(folder: Path) -> Iterator[Made]:
 
     presses = parse_keys(KEYS)
     character = walker(**WALKER)  # type: ignore[arg-type]
-    # Feet that are held at once do not put off its answers, as cleanup's look ahead would.
+    # Lock feet without delay; the look-ahead of cleanup would delay the response.
     playing = character.stream(FollowDirection(0.0), clean=False)
     steered = play_keys(LockedStream(playing), presses)
     last = float(find_facing(steered.skeleton, steered.world().positions)[-1])
     wanted = presses[-1].direction or 0.0
     off = abs(math.degrees(float(rigid2d.wrap_angle(last - wanted))))
     save(steered, folder / "steered.bvh")
-    told = f"{off:.0f} degrees off the last key"
-    yield Made(folder / "steered.bvh", "a walker steered by keys", told, "Blender", off <= OFF_KEY)
+    result = f"{off:.0f} degrees off the last key"
+    yield Made(folder / "steered.bvh", "a walker steered by keys", result, "Blender", off <= OFF_KEY)
     asked = [(press.start, press.direction) for press in presses if press.direction is not None]
     draw(steered, folder / "steered.png", transitions=tuple(playing.transitions), directions=asked)
-    yield Made(folder / "steered.png", "its way, and what was asked for", "", "any image viewer")
+    yield Made(folder / "steered.png", "its path and the requested directions", "", "any image viewer")
     click.echo(
-        f"A walker steered by keys ({KEYS}: seconds of each) for {steered.duration:.0f} s, in"
-        f" {len(playing.transitions)} clips; it ends {off:.0f} degrees off where the last key points.\n"
+        f"Steered a walker with keys ({KEYS}, seconds after each colon) for {steered.duration:.0f} s, with"
+        f" {len(playing.transitions)} transitions; at the end it is {off:.0f} degrees off the last key's direction.\n"
     )

@@ -1,4 +1,4 @@
-"""`marey edit`: one motion in, one edited motion out."""
+"""`marey edit`: edit a motion."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ if TYPE_CHECKING:
     from marey.core import Motion, Skeleton
 
 Command = Callable[..., Any]
-# Metres by which a hand or foot may miss before the exit code says so.
+# Meters by which a hand or foot may miss its target before the exit code is 1.
 _MISSED = 1e-3
 
 
 @click.group("edit")
 def command() -> None:
-    """Edit a motion: its rate, side, length, timing, path, posture or body.
+    """Edit a motion: its frame rate, handedness, length, timing, path, posture or skeleton.
 
-    Contacts and labels come along, and what was done is noted in OUT's sidecar. Times are seconds (1.2) or frames
-    (36f).
+    Contacts and labels are kept, and the edit is recorded in OUT's sidecar. Times are in seconds (1.2) or frames (36f).
 
     \b
     Example:
@@ -38,9 +37,9 @@ def command() -> None:
 
 
 def _editing(function: Command) -> Command:
-    """IN, OUT, and how to read IN."""
+    """Add the arguments IN and OUT and the options for reading IN."""
     for add in (
-        click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion."),
+        click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose."),
         reading,
         click.argument("output", metavar="OUT"),
         click.argument("source", metavar="IN"),
@@ -50,14 +49,14 @@ def _editing(function: Command) -> Command:
 
 
 def _span(function: Command) -> Command:
-    """--from and --to."""
-    function = click.option("--to", "end", type=Moment(), help="Where to end, likewise; a frame is left out.")(function)
-    return click.option("--from", "begin", type=Moment(), help="Where to begin: seconds or a frame.")(function)
+    """Add --from and --to."""
+    function = click.option("--to", "end", type=Moment(), help="End: seconds, or a frame (exclusive).")(function)
+    return click.option("--from", "begin", type=Moment(), help="Start: seconds or a frame.")(function)
 
 
 def _replanting(function: Command) -> Command:
-    """--no-replant."""
-    return click.option("--no-replant", is_flag=True, help="Leave the feet where the edit puts them.")(function)
+    """Add --no-replant."""
+    return click.option("--no-replant", is_flag=True, help="Skip foot cleanup after the edit.")(function)
 
 
 def _load(options: dict[str, Any], *paths: str, output: str) -> list[Motion]:
@@ -70,38 +69,38 @@ def _load(options: dict[str, Any], *paths: str, output: str) -> list[Motion]:
 
 
 def _write(motion: Motion, output: str) -> int:
-    """Save, tell, and return the exit code: 1 where a target was out of reach."""
+    """Save the motion, print what was done, and return the exit code: 1 if a target was out of reach."""
     from marey.io import save
 
     save(motion, output)
     step = motion.source.provenance[-1]
     click.echo(f"{output}: {step['op']}, {counted(len(motion), 'frame')} at {motion.fps:.6g} Hz")
-    for line in _TOLD.get(step["op"], _nothing)(dict(step), motion.fps):
+    for line in _DESCRIPTIONS.get(step["op"], _describe_nothing)(dict(step), motion.fps):
         click.echo(f"  {line}")
-    missed = max(dict(step.get("residue") or {}).values(), default=0.0)  # the library's warning has told of it
+    missed = max(dict(step.get("residue") or {}).values(), default=0.0)  # the library has warned about it
     return 1 if missed > _MISSED else 0
 
 
-def _nothing(step: dict[str, Any], fps: float) -> list[str]:
+def _describe_nothing(step: dict[str, Any], fps: float) -> list[str]:
     return []
 
 
-def _told_cycle(step: dict[str, Any], fps: float) -> list[str]:
+def _describe_cycle(step: dict[str, Any], fps: float) -> list[str]:
     seam, n = step["seam"], step["stop"] - step["start"]
     return [
-        f"frames {step['start']} to {step['stop']}, {n / fps:.2f} s, {counted(step['repeats'], 'time')}",
-        f"the step over the seam was off by {1e3 * seam['position_before']:.1f} mm and {seam['velocity_before']:.2f} "
-        f"m/s, and now is by {1e3 * seam['position']:.1f} mm and {seam['velocity']:.2f} m/s; in the loop itself up to "
-        f"{1e3 * seam['usual_position']:.1f} mm and {seam['usual_velocity']:.2f} m/s are usual",
+        f"frames {step['start']} to {step['stop']} ({n / fps:.2f} s), {counted(step['repeats'], 'cycle')}",
+        f"jump at the seam: {1e3 * seam['position_before']:.1f} mm and {seam['velocity_before']:.2f} m/s before, "
+        f"{1e3 * seam['position']:.1f} mm and {seam['velocity']:.2f} m/s after; largest change between frames within "
+        f"the loop: {1e3 * seam['usual_position']:.1f} mm and {seam['usual_velocity']:.2f} m/s",
     ]
 
 
-def _told_deseam(step: dict[str, Any], fps: float) -> list[str]:
+def _describe_deseam(step: dict[str, Any], fps: float) -> list[str]:
     if not (step["jump"] or step["jump_turn"]):
-        return [f"nothing jumps at frame {step['at']}, so nothing was changed"]
+        return [f"no jump at frame {step['at']}; nothing was changed"]
     return [
-        f"the hips were off by {1e3 * step['jump']:.0f} mm, and joints by {_degrees(step['jump_turn']):.1f} degrees "
-        "at most"
+        f"removed a jump of {1e3 * step['jump']:.0f} mm at the hips and up to {_degrees(step['jump_turn']):.1f} "
+        "degrees at the joints"
     ]
 
 
@@ -111,8 +110,11 @@ def _degrees(radians: float) -> float:
     return degrees(radians)
 
 
-# What an edit has to tell beyond how many frames it made.
-_TOLD: dict[str, Callable[[dict[str, Any], float], list[str]]] = {"cycle": _told_cycle, "deseam": _told_deseam}
+# Formatters for what an edit reports besides its number of frames.
+_DESCRIPTIONS: dict[str, Callable[[dict[str, Any], float], list[str]]] = {
+    "cycle": _describe_cycle,
+    "deseam": _describe_deseam,
+}
 
 
 def _seconds(motion: Motion, moment: float | int) -> float:
@@ -126,9 +128,11 @@ def _frame(motion: Motion, moment: float | int) -> int:
 @command.command("resample")
 @_editing
 @click.option("--rate", type=float, required=True, help="The new frames per second.")
-@click.option("--no-filter", is_flag=True, help="On the way down, take poses as they are: fast movement aliases.")
+@click.option(
+    "--no-filter", is_flag=True, help="Do not low-pass filter when lowering the rate; fast movement may alias."
+)
 def _resample(source: str, output: str, rate: float, no_filter: bool, **options: Any) -> int:
-    """Change the frame rate: slerp and straight lines, band-limited on the way down.
+    """Change the frame rate by interpolation, with a low-pass filter when lowering it.
 
     \b
     Example:
@@ -143,7 +147,7 @@ def _resample(source: str, output: str, rate: float, no_filter: bool, **options:
 @command.command("mirror")
 @_editing
 def _mirror(source: str, output: str, **options: Any) -> int:
-    """Exchange left and right, as a mirror at x = 0 shows it.
+    """Swap left and right by reflecting the motion at the plane x = 0.
 
     \b
     Example:
@@ -159,7 +163,7 @@ def _mirror(source: str, output: str, **options: Any) -> int:
 @_editing
 @_span
 def _crop(source: str, output: str, begin: Any, end: Any, **options: Any) -> int:
-    """Keep a stretch.
+    """Keep only the frames from --from to --to.
 
     \b
     Example:
@@ -175,13 +179,12 @@ def _crop(source: str, output: str, begin: Any, end: Any, **options: Any) -> int
 @command.command("cycle")
 @_editing
 @_span
-@click.option("--repeats", type=int, default=1, show_default=True, help="How many cycles to write out.")
+@click.option("--repeats", type=int, default=1, show_default=True, help="Number of cycles to write.")
 @_replanting
 def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, no_replant: bool, **options: Any) -> int:
-    """Make a loop: the frame at --to is joined to the one at --from, the seam spread over the cycle.
+    """Make a loop by joining the frame at --to to the frame at --from and spreading the seam over the cycle.
 
-    Where --from or --to is not given, it is found such that the loop closes best. Feet are planted again, over the
-    seam too.
+    If --from or --to is omitted, it is chosen so that the loop closes best. Foot cleanup also covers the seam.
 
     \b
     Example:
@@ -191,20 +194,22 @@ def _cycle(source: str, output: str, begin: Any, end: Any, repeats: int, no_repl
     from marey.edit import cycle
 
     (motion,) = _load(options, source, output=output)
-    frames_between(motion, begin, end)  # tells what is beyond the end
+    frames_between(motion, begin, end)  # raises an error beyond the end
     start, stop = (None if moment is None else _frame(motion, moment) for moment in (begin, end))
     if stop is not None and stop >= len(motion):
         raise InvalidValue(
-            f"--to names the frame that meets the one at --from, so it has to be there: {len(motion) - 1}f at most"
+            f"--to is the frame that is joined to the one at --from, so it must exist: at most {len(motion) - 1}f"
         )
     return _write(cycle(motion, start, stop, repeats=repeats, replant=not no_replant), output)
 
 
 @command.command("timewarp")
 @_editing
-@click.option("--key", "keys", multiple=True, required=True, metavar="NOW=THEN", help="What happens NOW is to be THEN.")
+@click.option(
+    "--key", "keys", multiple=True, required=True, metavar="NOW=THEN", help="Move the event at time NOW to time THEN."
+)
 def _timewarp(source: str, output: str, keys: tuple[str, ...], **options: Any) -> int:
-    """Change the timing by keys; between them time runs smoothly, and never backwards.
+    """Change the timing with keys; between them, time runs smoothly and never backwards.
 
     \b
     Example:
@@ -239,28 +244,40 @@ def _key_parts(text: str, option: str) -> tuple[str, float | int, list[float]]:
 
 @command.command("warp")
 @_editing
-@click.option("--move", multiple=True, metavar="NAME@TIME=X,Y,Z", help="Move a hand, a foot or the hips by metres.")
 @click.option(
-    "--reach", multiple=True, metavar="NAME@TIME=X,Y,Z", help="Put a hand, a foot or the hips there, in world metres."
+    "--move", multiple=True, metavar="NAME@TIME=X,Y,Z", help="Move a hand, a foot or the hips by this offset in meters."
 )
-@click.option("--turn", multiple=True, metavar="JOINT@TIME=X,Y,Z", help="Turn a joint by a rotation vector in degrees.")
+@click.option(
+    "--reach",
+    multiple=True,
+    metavar="NAME@TIME=X,Y,Z",
+    help="Move a hand, a foot or the hips to this world position in meters.",
+)
+@click.option(
+    "--turn", multiple=True, metavar="JOINT@TIME=X,Y,Z", help="Rotate a joint by a rotation vector in degrees."
+)
 @click.option(
     "--axes",
     type=click.Choice(["figure", "world", "joint"]),
     default="figure",
     show_default=True,
-    help="Of --move and --turn: the figure's left, up, forwards; the world's; the joint's own (--turn).",
+    help="Axes of --move and --turn: the body's (left, up, forward), the world's, or the joint's own (--turn only).",
 )
-@click.option("--hold", type=float, default=0.0, show_default=True, help="Seconds for which each key stays so.")
-@click.option("--ease", type=float, default=0.5, show_default=True, help="Seconds from and back to the motion.")
-@click.option("--smooth", type=click.Choice(["1", "2"]), default="1", show_default=True, help="Continuous derivatives.")
+@click.option("--hold", type=float, default=0.0, show_default=True, help="Seconds to hold each key.")
+@click.option("--ease", type=float, default=0.5, show_default=True, help="Seconds to ease into and out of each key.")
+@click.option(
+    "--smooth", type=click.Choice(["1", "2"]), default="1", show_default=True, help="Number of continuous derivatives."
+)
 @click.option(
     "--orientation",
     type=click.Choice(["world", "limb"]),
-    help="What hands and feet keep.  [default: feet world, hands limb]",
+    help="Keep the orientation of hands and feet relative to the world or to the limb.  [default: feet world, hands "
+    "limb]",
 )
-@click.option("--free-feet", is_flag=True, help="Let the feet go along when the hips are moved or turned.")
-@click.option("--max-stretch", type=float, default=0.0, show_default=True, help="Share by which limbs may be scaled.")
+@click.option("--free-feet", is_flag=True, help="Let the feet move along when the hips are moved or rotated.")
+@click.option(
+    "--max-stretch", type=float, default=0.0, show_default=True, help="Maximum stretch of a limb, as a fraction."
+)
 def _warp(
     source: str,
     output: str,
@@ -276,9 +293,9 @@ def _warp(
     max_stretch: float,
     **options: Any,
 ) -> int:
-    """Displace joints, hands, feet or hips at keys; away from them the motion stays as it is.
+    """Displace joints, hands, feet or hips at keys; away from the keys the motion is unchanged.
 
-    Exit code 1 where a target is out of reach.
+    The exit code is 1 if a target is out of reach.
 
     \b
     Example:
@@ -293,7 +310,7 @@ def _warp(
     if not (move or reach or turn):
         raise InvalidValue("nothing to do; give --move, --reach or --turn, as in --move left_hand@1.2=0,0.2,0")
     if axes == "joint" and move:
-        raise InvalidValue("--axes joint means nothing for --move; choose figure or world")
+        raise InvalidValue("--axes joint does not apply to --move; choose figure or world")
     (motion,) = _load(options, source, output=output)
     keys: list[TurnKey | MoveKey] = []
     for text in move:
@@ -319,11 +336,11 @@ def _warp(
 
 @command.command("path")
 @_editing
-@click.option("--along", required=True, metavar="CSV", help="The new path: lines of x,z in metres.")
-@click.option("--stretch", is_flag=True, help="Cover the whole path with longer or shorter steps.")
+@click.option("--along", required=True, metavar="CSV", help="The new path: lines of x,z in meters.")
+@click.option("--stretch", is_flag=True, help="Scale the steps to cover the whole path.")
 @_replanting
 def _path(source: str, output: str, along: str, stretch: bool, no_replant: bool, **options: Any) -> int:
-    """Bend the travelled path to another curve; posture and steps follow.
+    """Bend the path of the motion to another curve; posture and steps follow.
 
     \b
     Example:
@@ -336,7 +353,7 @@ def _path(source: str, output: str, along: str, stretch: bool, no_replant: bool,
 
 
 def _read_path(path: str) -> list[list[float]]:
-    """Rows of a CSV file of x,z; a first line without numbers is a heading."""
+    """Read the rows of a CSV file of x,z; the first line may be a header."""
     from marey.io.files import read_bytes
 
     rows = []
@@ -349,7 +366,7 @@ def _read_path(path: str) -> list[list[float]]:
         except ValueError:
             if number == 1:
                 continue
-            raise ParseError(f"expected x,z in metres, got {line.strip()!r}", path=path, line=number) from None
+            raise ParseError(f"expected x,z in meters, got {line.strip()!r}", path=path, line=number) from None
         rows.append([x, z])
     if len(rows) < 2:
         raise ParseError(f"a path needs at least 2 lines of x,z, got {len(rows)}", path=path)
@@ -359,16 +376,18 @@ def _read_path(path: str) -> list[list[float]]:
 @command.command("retarget")
 @_editing
 @click.option(
-    "--onto", metavar="FILE", help="A file with the skeleton to animate, or the word figure for the samples' own."
+    "--onto",
+    metavar="FILE",
+    help="A file with the target skeleton, or the word figure for the skeleton of the samples.",
 )
-@click.option("--map", "map_file", metavar="JSON", help="A map saved earlier, instead of --onto.")
-@click.option("--save-map", metavar="JSON", help="Write the map, to be used again.")
+@click.option("--map", "map_file", metavar="JSON", help="A saved retarget map, instead of --onto.")
+@click.option("--save-map", metavar="JSON", help="Save the retarget map for reuse.")
+@click.option("--pose", type=Moment(), help="Time of IN's reference pose, standing on flat feet.  [default: rest pose]")
+@click.option("--onto-pose", type=Moment(), help="Time of the reference pose in the file of --onto.")
 @click.option(
-    "--pose", type=Moment(), help="IN's reference: a moment at which it stands on flat feet.  [default: rest pose]"
-)
-@click.option("--onto-pose", type=Moment(), help="The same for the file of --onto.")
-@click.option(
-    "--hands", type=click.Choice(["together", "targets"]), help="Keep the hands as close, or in their places."
+    "--hands",
+    type=click.Choice(["together", "targets"]),
+    help="Keep the distance between the hands, or their positions.",
 )
 @_replanting
 def _retarget(
@@ -383,7 +402,7 @@ def _retarget(
     no_replant: bool,
     **options: Any,
 ) -> int:
-    """Let another skeleton of the same roles perform the motion.
+    """Transfer the motion to another skeleton with the same roles.
 
     \b
     Example:
@@ -394,9 +413,9 @@ def _retarget(
     from marey.edit import RetargetMap, retarget
 
     if (onto is None) == (map_file is None):
-        raise InvalidValue("say on what: --onto FILE or --map JSON, and one of them only")
+        raise InvalidValue("give the target skeleton with either --onto FILE or --map JSON")
     if map_file is not None and (pose is not None or onto_pose is not None):
-        raise InvalidValue("a map holds its reference poses already; leave --pose and --onto-pose out")
+        raise InvalidValue("a map already contains its reference poses; omit --pose and --onto-pose")
     (motion,) = _load(options, source, output=output)
     if map_file is not None:
         known = RetargetMap.load(map_file)
@@ -428,7 +447,7 @@ def _frame_of(body: Skeleton | Motion, moment: float | int) -> int:
     from marey.core import Motion
 
     if not isinstance(body, Motion):
-        raise InvalidValue("--onto figure stands in its rest pose; leave --onto-pose out")
+        raise InvalidValue("--onto figure always uses its rest pose; omit --onto-pose")
     return _frame(body, moment)
 
 
@@ -437,12 +456,12 @@ def _frame_of(body: Skeleton | Motion, moment: float | int) -> int:
 @click.argument("second", metavar="IN2")
 @click.argument("output", metavar="OUT")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
-@click.option("--gap", type=float, default=0.5, show_default=True, help="Seconds to fill between them.")
-@click.option("--no-align", is_flag=True, help="Leave IN2 where it is.")
+@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
+@click.option("--gap", type=float, default=0.5, show_default=True, help="Length of the gap to fill, in seconds.")
+@click.option("--no-align", is_flag=True, help="Do not move IN2 to the end of IN1.")
 @_replanting
 def _connect(first: str, second: str, output: str, gap: float, no_align: bool, no_replant: bool, **options: Any) -> int:
-    """Put IN2 after IN1 and fill the gap by interpolation.
+    """Append IN2 to IN1 and fill the gap by interpolation.
 
     \b
     Example:
@@ -456,11 +475,15 @@ def _connect(first: str, second: str, output: str, gap: float, no_align: bool, n
 
 @command.command("deseam")
 @_editing
-@click.option("--at", type=Moment(), required=True, help="The first frame after the jump: seconds or a frame.")
-@click.option("--frames", type=int, help="Fade the jump out over so many frames.")
-@click.option("--half-life", type=float, help="Fade it by inertia, halved in so many seconds.  [default: 0.1]")
+@click.option("--at", type=Moment(), required=True, help="First frame after the jump: seconds or a frame.")
+@click.option("--frames", type=int, help="Fade out the jump over this many frames.")
+@click.option(
+    "--half-life",
+    type=float,
+    help="Fade out the jump by inertialization with this half-life in seconds.  [default: 0.1]",
+)
 def _deseam(source: str, output: str, at: Any, frames: int | None, half_life: float | None, **options: Any) -> int:
-    """Take out a jump: what comes after it starts from where the motion was going.
+    """Remove a jump: fade out the offset between the motion before and after it.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""What commands share that read several files, or write one beside those they read."""
+"""Helpers of commands that read and write files."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def check_output(output: str, inputs: Iterable[str], remedy: str = "write to another name") -> None:
-    """Refuse to write over a file that is read."""
+def check_output(output: str, inputs: Iterable[str], remedy: str = "choose another name") -> None:
+    """Raise an error if the output would overwrite an input."""
     target = Path(output)
     if not target.exists():
         return
@@ -27,7 +27,7 @@ def check_output(output: str, inputs: Iterable[str], remedy: str = "write to ano
 
 
 def result_kind(path: str | Path) -> str | None:
-    """What an .npz file holds if marey made it of clips, such as ``"graph"``; None for motions and whatever else."""
+    """Return what kind of built result an .npz file holds, such as ``"graph"``; None for motions and other files."""
     import zipfile
 
     import numpy as np
@@ -42,17 +42,17 @@ def result_kind(path: str | Path) -> str | None:
 
 
 def check_folder(output: str) -> None:
-    """Refuse a name in a folder that does not exist, before anything else is written."""
+    """Raise an error if the output's folder does not exist, before anything else is written."""
     if not Path(output).parent.is_dir():
         from marey.errors import UnwritableFile
 
-        raise UnwritableFile(f"the folder {str(Path(output).parent)!r} does not exist; make it first", path=output)
+        raise UnwritableFile(f"the folder {str(Path(output).parent)!r} does not exist; create it first", path=output)
 
 
 def for_each(files: tuple[str, ...], work: Callable[[str], T]) -> tuple[list[T], int]:
-    """What `work` makes of each file, and the exit code so far: 2 where one of several files failed.
+    """Apply `work` to each file; return the results and the exit code, 2 if one of several files failed.
 
-    An error of one file is told and the others go on; with one file it is raised.
+    With several files, an error in one is printed and the others continue; with one file, it is raised.
     """
     from marey.errors import MareyError
 
@@ -75,7 +75,7 @@ def counted(n: int, what: str) -> str:
 
 
 def warn_of_rate(path: str, motion: Motion) -> None:
-    """Tell where the strides are too quick for a person, so that times and speeds cannot be right."""
+    """Warn if the strides are too fast for a person, so that times and speeds must be wrong."""
     from marey.measure.gait import rate_finding
 
     finding = rate_finding(motion)

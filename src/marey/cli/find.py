@@ -1,4 +1,4 @@
-"""`marey find`: build a match web from a folder of clips, and find in it whatever is like an example."""
+"""`marey find`: build a match web from a folder of clips, and search it for motions similar to an example."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from marey.find.suggest import Suggestion
 
 _THRESHOLD = click.option(
-    "--threshold", type=float, metavar="METRES", help="How unlike a match may be: metres.  [no default; see --suggest]"
+    "--threshold",
+    type=float,
+    metavar="METERS",
+    help="Maximum distance of a match, in meters.  [no default; see --suggest]",
 )
 _SETS = ("body", "upper", "lower", "large", "root_knees")
 
 
 @click.group("find")
 def command() -> None:
-    """Point at one kick, and find all the others.
+    """Find all motions similar to an example, such as every kick in hours of recordings.
 
     \b
     Example:
@@ -40,13 +43,16 @@ def command() -> None:
 @click.option("-o", "--output", required=True, metavar="WEB", help="The match web to write, an .npz file.")
 @click.option(
     "--markers", default="body", show_default=True,
-    help=f"What is compared: {', '.join(_SETS)}, or roles or joints, separated by commas.",
+    help=f"Points to compare: {', '.join(_SETS)}, or roles or joints, separated by commas.",
 )  # fmt: skip
-@click.option("--remove-height", is_flag=True, help="Let a reach to the floor be like one to a shelf.")
-@click.option("--window", type=float, default=0.1, show_default=True, help="Seconds of motion that are compared.")
-@click.option("--limit", type=float, default=0.4, show_default=True, help="Metres beyond which nothing is alike.")
-@click.option("--coarse", type=int, help="Look at every n-th frame first; finds 99.5 % again, seldom faster.")
-@click.option("--label", "only", multiple=True, help="Only frames with this label; may be given several times.")
+@click.option(
+    "--remove-height", is_flag=True, help="Ignore height, so that a reach to the floor matches one to a shelf."
+)
+@click.option(
+    "--window", type=float, default=0.1, show_default=True, help="Seconds of motion compared around each frame."
+)
+@click.option("--limit", type=float, default=0.4, show_default=True, help="Maximum distance in meters that is stored.")
+@click.option("--label", "only", multiple=True, help="Use only frames with this label. May be repeated.")
 @of_folder
 @running
 @AS_JSON
@@ -58,7 +64,7 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
       marey find build clips/ -o web.npz
       marey find build clips/ -o reaches.npz --markers upper --remove-height --label reaching
     """
-    from marey.cli.find_report import tell_web
+    from marey.cli.find_report import print_web
     from marey.cli.progress import bar
     from marey.find import MatchWeb
 
@@ -66,7 +72,7 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
     clips = opened_folder(folder, options, output)
     address = options["cluster"]
     here, run = running_options(options)
-    at_work = _AtWork(run)
+    runner = _RecordingRunner(run)
     with bar("reading") as progress:
         clips.build(run=here, progress=progress)
     with bar("comparing") as progress:
@@ -76,28 +82,27 @@ def build(folder: str, output: str, markers: str, only: tuple[str, ...], as_json
             remove_height=options["remove_height"],
             window=options["window"],
             limit=options["limit"],
-            coarse=options["coarse"],
             labels=list(only) or None,
-            run=at_work,
+            run=runner,
             cache=clips.cache,
             progress=progress,
         )
-    if address is not None and not at_work.had_any:
-        click.echo(f"marey: all of it was in the cache, so that the cluster at {address} was not asked", err=True)
+    if address is not None and not runner.had_work:
+        click.echo(f"marey: everything was cached, so the cluster at {address} was not used", err=True)
     web.save(output)
-    tell_web(web, as_json, written=output)
+    print_web(web, as_json, written=output)
 
 
-class _AtWork:
-    """A runner that knows whether there was anything to do."""
+class _RecordingRunner:
+    """A runner that records whether there was anything to do."""
 
     def __init__(self, run: Callable[..., Any]) -> None:
-        self.run, self.had_any = run, False
+        self.run, self.had_work = run, False
 
     def __call__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Any:
-        """What the runner gives."""
+        """Call the wrapped runner."""
         wanted = list(items)
-        self.had_any = self.had_any or bool(wanted)
+        self.had_work = self.had_work or bool(wanted)
         return self.run(function, wanted)
 
 
@@ -105,11 +110,16 @@ class _AtWork:
 @click.argument("file", metavar="WEB")
 @AS_JSON
 def info(file: str, as_json: bool) -> None:
-    """What is in a match web: the clips by name, labels, how it compares, and its size."""
-    from marey.cli.find_report import tell_web
+    """Show what is in a match web: clips, labels, comparison settings and size.
+
+    \b
+    Example:
+      marey find info web.npz
+    """
+    from marey.cli.find_report import print_web
     from marey.find import MatchWeb
 
-    tell_web(MatchWeb.load(file), as_json)
+    print_web(MatchWeb.load(file), as_json)
 
 
 @command.command("search", cls=NumbersToo)
@@ -118,20 +128,27 @@ def info(file: str, as_json: bool) -> None:
 @click.argument("start", type=Moment(), required=False)
 @click.argument("stop", type=Moment(), required=False)
 @_THRESHOLD
-@click.option("--suggest", is_flag=True, help="Tell what each threshold would find, and which one stands out.")
-@click.option("--label", "labels", multiple=True, help="Only matches with this label; may be given several times.")
-@click.option("--drop", type=Numbers(), multiple=True, help="Leave out these matches, by their numbers in the list.")
+@click.option("--suggest", is_flag=True, help="Show how many matches each threshold finds, and suggest one.")
+@click.option("--label", "labels", multiple=True, help="Keep only matches with this label. May be repeated.")
+@click.option("--drop", type=Numbers(), multiple=True, help="Remove these matches, by their numbers in the list.")
 @click.option("--overlap", type=Shares(), default="0.8,0.2", show_default=True,
-              help="Shares from which two are the same match, and up to which they are two.")  # fmt: skip
-@click.option("--most", type=int, default=500, show_default=True, help="Matches after which the search ends.")
-@click.option("--tiers", type=int, help="1: like the query itself; 2: like these too.  [default: all]")
-@click.option("--cut", "folder", metavar="DIR", help="Write each match as a file of its own to a new folder.")
+              help="Overlap above which two matches are the same, and below which they are different.")  # fmt: skip
+@click.option("--most", type=int, default=500, show_default=True, help="Maximum number of matches.")
+@click.option(
+    "--tiers",
+    type=int,
+    help="Depth of the transitive search: 1 finds what is similar to the query, 2 also what is similar to those "
+    "matches, and so on.  [default: unlimited]",
+)
+@click.option("--cut", "folder", metavar="DIR", help="Write each match as a separate file to a new folder.")
 @click.option("--format", "suffix", type=click.Choice(["bvh", "glb", "npz"]), default="bvh", show_default=True,
               help="--cut: file format.")  # fmt: skip
-@click.option("--plot", "picture", metavar="OUT", help="Draw the matches pose by pose: PNG or SVG.")
-@click.option("--rows", type=int, default=12, show_default=True, help="--plot: how many are drawn.")
-@click.option("--plot-graph", "graph_picture", metavar="OUT", help="Draw the match graph.")
-@click.option("--plot-threshold", "threshold_picture", metavar="OUT", help="Draw thresholds against matches found.")
+@click.option("--plot", "picture", metavar="OUT", help="Plot the matches as rows of poses: PNG or SVG.")
+@click.option("--rows", type=int, default=12, show_default=True, help="--plot: maximum number of matches.")
+@click.option("--plot-graph", "graph_picture", metavar="OUT", help="Plot the match graph.")
+@click.option(
+    "--plot-threshold", "threshold_picture", metavar="OUT", help="Plot the number of matches against the threshold."
+)
 @AS_JSON
 def search(
     file: str,
@@ -143,11 +160,11 @@ def search(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Find what is like CLIP from START to STOP: seconds (1.2) or frames (36f).
+    """Find motions similar to CLIP from START to STOP, in seconds (1.2) or frames (36f).
 
-    CLIP is a clip of the web by name or number, or a file that is not in it; of a file, START and STOP may be left
-    out. Frames of a clip count at the web's rate, which `marey find info` tells, those of a file at its own. Without
-    --threshold nothing is looked for: it says which threshold stands out, and exits with 2.
+    CLIP is a clip of the match web by name or number, or another file. For a file, START and STOP are optional. Frames
+    of a clip count at the match web's rate (see `marey find info`), frames of a file at the file's own rate. Without
+    --threshold, the command prints suggested thresholds and exits with 2.
 
     \b
     Example:
@@ -155,7 +172,7 @@ def search(
       marey find search web.npz take1 8.0 9.9 --threshold 0.08 --plot kicks.png --cut kicks/
       marey find search web.npz my_kick.bvh --threshold 0.1 --json
     """
-    from marey.cli.find_report import tell_found, tell_suggestion
+    from marey.cli.find_report import print_matches, print_suggestion
     from marey.find import MatchWeb
 
     outputs = [options[name] for name in ("picture", "graph_picture", "threshold_picture") if options[name]]
@@ -164,19 +181,19 @@ def search(
     query = query_of(web, clip, start, stop)
     if suggest or threshold is None:
         if options["folder"] or options["picture"] or options["graph_picture"]:
-            raise click.UsageError("--cut, --plot and --plot-graph need a --threshold; --suggest tells which")
-        made = _suggested(web, query, options)
-        tell_suggestion(made, as_json, _drawn_thresholds(made, options, None))
+            raise click.UsageError("--cut, --plot and --plot-graph require --threshold; --suggest proposes one")
+        made = _suggest(web, query, options)
+        print_suggestion(made, as_json, _draw_thresholds(made, options, None))
         if suggest:
             return 0
-        click.echo("marey: nothing was looked for, as there is no --threshold; choose one of these", err=True)
+        click.echo("marey: no --threshold given, so nothing was searched; choose one of these", err=True)
         return 2
     found = searched(web, query, threshold, options, most=options["most"], tiers=options["tiers"])
     cut_out = [] if options["folder"] is None else cut(found, Path(options["folder"]), options["suffix"])
     written = _draw(found, options)
     if options["threshold_picture"]:
-        written += _drawn_thresholds(_suggested(web, query, options), options, threshold)
-    tell_found(found, as_json, dropped_of(options), written, cut_out)
+        written += _draw_thresholds(_suggest(web, query, options), options, threshold)
+    print_matches(found, as_json, dropped_of(options), written, cut_out)
     return 0
 
 
@@ -184,13 +201,15 @@ def search(
 @click.argument("file", metavar="WEB")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="[B]", required=False)
-@click.option("-o", "--output", required=True, metavar="OUT", help="The picture to write: PNG or SVG.")
-@click.option("--from", "begin", type=Moment(), help="Of A: seconds (1.2) or a frame (36f).  [default: the beginning]")
-@click.option("--to", "end", type=Moment(), help="Likewise.  [default: the end]")
-@click.option("--second-from", "second_begin", type=Moment(), help="The same of B.")
-@click.option("--second-to", "second_end", type=Moment(), help="The same of B.")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The plot to write: PNG or SVG.")
+@click.option(
+    "--from", "begin", type=Moment(), help="Start in A: seconds (1.2) or a frame (36f).  [default: the beginning]"
+)
+@click.option("--to", "end", type=Moment(), help="End in A.  [default: the end]")
+@click.option("--second-from", "second_begin", type=Moment(), help="Start in B.  [default: the beginning]")
+@click.option("--second-to", "second_end", type=Moment(), help="End in B.  [default: the end]")
 def grid(file: str, first: str, second: str | None, output: str, **ends: float | int | None) -> None:
-    """Draw how the web sees two clips: distances, minima along rows and columns, the valid region, chains, bridges.
+    """Plot the match web's view of two clips: distances, minima per row and column, valid region, chains, bridges.
 
     \b
     Example:
@@ -211,14 +230,14 @@ def grid(file: str, first: str, second: str | None, output: str, **ends: float |
 
 
 def cut(found: Found, folder: Path, suffix: str) -> list[str]:
-    """Write every match, the query first, to a new folder; their names."""
+    """Write every match, the query first, to a new folder; return the file names."""
     from marey.errors import UnwritableFile
     from marey.io import save
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UnwritableFile(f"cannot be made a folder ({error.strerror})", path=str(folder)) from None
+        raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=str(folder)) from None
     written = []
     digits = len(str(len(found) - 1))
     for k, (match, motion) in enumerate(zip(found.matches, found.motions, strict=True)):
@@ -234,18 +253,18 @@ def _number_or_name(text: str) -> int | str:
 
 
 def _check_outputs(file: str, pictures: list[str], folder: str | None) -> None:
-    """Refuse what cannot be written before anything is."""
+    """Check all outputs before anything is written."""
     from marey.errors import UnwritableFile
 
     for picture in pictures:
         check_picture(picture, [file])
     if len(set(pictures)) < len(pictures):
-        raise click.UsageError("every picture needs a name of its own")
+        raise click.UsageError("give each plot a different file name")
     if folder is not None and Path(folder).exists():
         if not Path(folder).is_dir():
-            raise UnwritableFile("is a file; --cut takes a new folder", path=folder)
+            raise UnwritableFile("is a file; give --cut a new folder", path=folder)
         if any(Path(folder).iterdir()):
-            raise UnwritableFile("is not empty; --cut takes a new folder", path=folder)
+            raise UnwritableFile("is not empty; give --cut a new folder", path=folder)
 
 
 def _draw(found: Found, options: dict[str, Any]) -> list[str]:
@@ -263,12 +282,12 @@ def _draw(found: Found, options: dict[str, Any]) -> list[str]:
     return written
 
 
-def _suggested(web: MatchWeb, query: Query, options: dict[str, Any]) -> Suggestion:
+def _suggest(web: MatchWeb, query: Query, options: dict[str, Any]) -> Suggestion:
     return web.suggest(*query, overlap=options["overlap"], labels=list(options["labels"]) or None)
 
 
-def _drawn_thresholds(made: Suggestion, options: dict[str, Any], chosen: float | None) -> list[str]:
-    """The picture of thresholds, where one is wanted; its name."""
+def _draw_thresholds(made: Suggestion, options: dict[str, Any], chosen: float | None) -> list[str]:
+    """Plot the thresholds if requested; return the file names."""
     if not options["threshold_picture"]:
         return []
     from marey.plot.find import thresholds

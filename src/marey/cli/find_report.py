@@ -1,4 +1,4 @@
-"""What `marey find` prints."""
+"""Reports printed by `marey find`."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ if TYPE_CHECKING:
     from marey.find.found import Found
     from marey.find.suggest import Suggestion
 
-_LISTED = 40  # matches in the text; --json has all
+_LISTED = 40  # matches in the text report; --json lists all
 
 
-def tell_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None:
-    """Print what is in a web, and where it was written."""
-    told = web.info()
+def print_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None:
+    """Print what is in a match web and where it was written."""
+    facts = web.info()
     options = web.options
     labels = sorted({name for clip in web.clips for name in clip.labels.names})
     markers = options.markers if isinstance(options.markers, str) else list(options.markers)
     report: dict[str, Any] = {
         **({} if written is None else {"written": written}),
-        **told,
+        **facts,
         "names": list(web.names),
         "labels": labels,
         "markers": markers,
         "remove_height": options.remove_height,
         "window_s": options.window,
         "limit_m": options.limit,
-        "coarse": options.coarse,
         "only": None if options.labels is None else list(options.labels),
     }
     if as_json:
@@ -41,15 +40,17 @@ def tell_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None:
         return
     if written is not None:
         click.echo(f"wrote {written}")
-    click.echo(f"{counted(told['clips'], 'clip')}, {told['frames']} frames, {told['seconds']:.1f} s at {web.fps:g} Hz")
     click.echo(
-        f"{told['cells'] / 1e6:.2f} million cells, {100 * told['cells_share']:.1f} % of all; "
-        f"{told['bytes'] / 1e6:.1f} MB, {told['size_ratio']:.2f} times the motion data"
+        f"{counted(facts['clips'], 'clip')}, {facts['frames']} frames, {facts['seconds']:.1f} s at {web.fps:g} Hz"
+    )
+    click.echo(
+        f"{facts['cells'] / 1e6:.2f} million cells stored, {100 * facts['cells_share']:.1f} % of all; "
+        f"{facts['bytes'] / 1e6:.1f} MB, {facts['size_ratio']:.2f} times the size of the motion data"
     )
     what = markers if isinstance(markers, str) else ", ".join(markers)
-    flat = ", heights removed" if options.remove_height else ""
+    flat = ", ignoring height" if options.remove_height else ""
     only = "" if options.labels is None else f", only {', '.join(options.labels)}"
-    click.echo(f"compares {what}{flat}, over {options.window:g} s, up to {100 * options.limit:g} cm{only}")
+    click.echo(f"compares {what}{flat}; window {options.window:g} s, maximum distance {100 * options.limit:g} cm{only}")
     if labels:
         click.echo(f"labels: {', '.join(labels)}")
     if written is None:
@@ -58,8 +59,8 @@ def tell_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None:
             click.echo(f"  {name:<{width}}  {len(clip) / web.fps:8.2f} s  {len(clip):6d} frames")
 
 
-def tell_found(found: Found, as_json: bool, dropped: list[int], written: list[str], cut: list[str]) -> None:
-    """Print the matches, and the pictures and cut files that were written."""
+def print_matches(found: Found, as_json: bool, dropped: list[int], written: list[str], cut: list[str]) -> None:
+    """Print the matches, and the plots and files that were written."""
     rows: list[dict[str, Any]] = [
         {
             "number": k,
@@ -92,7 +93,7 @@ def tell_found(found: Found, as_json: bool, dropped: list[int], written: list[st
     less = f", without {', '.join(map(str, dropped))}" if dropped else ""
     click.echo(f"{n} match{'' if n == 1 else 'es'} of {where} within {100 * found.threshold:.3g} cm{less}")
     if max(match.tier for match in found) > 1:
-        click.echo("distances are sums along the way from match to match, tier by tier; no step exceeds the threshold")
+        click.echo("distances are summed along the chain of matches, tier by tier; each step is within the threshold")
     width = max(len(row["clip"]) for row in rows)
     for row in rows[1 : _LISTED + 1]:
         click.echo(
@@ -100,17 +101,17 @@ def tell_found(found: Found, as_json: bool, dropped: list[int], written: list[st
             f"{100 * row['distance_m']:5.1f} cm  tier {row['tier']}"
         )
     if n > _LISTED:
-        click.echo(f"      and {n - _LISTED} more; --json has all")
+        click.echo(f"      and {n - _LISTED} more; --json lists all")
     for note in found.notes:
         click.echo(f"  ! {note}")
     if cut:
-        click.echo(f"cut out {counted(len(cut), 'motion')}, the query first: {cut[0]} to {Path(cut[-1]).name}")
+        click.echo(f"wrote {counted(len(cut), 'motion')}, the query first: {cut[0]} to {Path(cut[-1]).name}")
     for path in written:
         click.echo(f"wrote {path}")
 
 
-def tell_suggestion(made: Suggestion, as_json: bool, written: list[str]) -> None:
-    """Print how many matches each threshold finds, and the threshold that stands out."""
+def print_suggestion(made: Suggestion, as_json: bool, written: list[str]) -> None:
+    """Print how many matches each threshold finds, and the suggested threshold."""
     counts = sorted(
         {*zip(made.thresholds.tolist(), made.counts.tolist(), strict=True), (made.threshold, made.n_matches)}
     )
@@ -128,7 +129,7 @@ def tell_suggestion(made: Suggestion, as_json: bool, written: list[str]) -> None
         return
     click.echo("threshold   matches")
     for k, (step, n) in enumerate(counts):
-        # Where the number stays the same, its first and last threshold say all.
+        # Of a run of equal counts, list only the first and last threshold.
         if (
             step != made.threshold
             and {n} == {count for _, count in counts[max(k - 1, 0) : k + 2]}
@@ -138,6 +139,6 @@ def tell_suggestion(made: Suggestion, as_json: bool, written: list[str]) -> None
         cut_off = " or more" if not made.is_complete and k + 1 == len(counts) else ""
         click.echo(f"  {step:.4f} m  {n:5d}{cut_off}{'   <- suggested' if step == made.threshold else ''}")
     click.echo(f"suggested: {made}")
-    click.echo(f"a figure that stands still is {made.still:.4f} m from the query; beyond that, anything will do")
+    click.echo(f"standing still is {made.still:.4f} m from the query; thresholds above that match almost anything")
     for path in written:
         click.echo(f"wrote {path}")

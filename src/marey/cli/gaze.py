@@ -1,4 +1,4 @@
-"""`marey gaze`: look where it matters, and maps of how a person looks somewhere."""
+"""`marey gaze`: add gaze to a motion, and build gaze maps from recordings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Gaze(click.Group):
 
 @click.group("gaze", cls=_Gaze)
 def command() -> None:
-    """Let a motion look at things: marey gaze IN OUT --look T:YAW:PITCH, which is short for marey gaze apply.
+    """Add gaze to a motion. `marey gaze IN OUT ...` is short for `marey gaze apply IN OUT ...`.
 
     \b
     Example:
@@ -52,7 +52,7 @@ def command() -> None:
     type=Look(),
     multiple=True,
     metavar="T:YAW:PITCH",
-    help="From T (seconds, or 36f) look there: degrees to the left and up from the body's heading.",
+    help="From time T (seconds, or a frame as 36f), look this many degrees left and up from the body's heading.",
 )
 @click.option(
     "--at",
@@ -60,29 +60,31 @@ def command() -> None:
     type=Point(),
     multiple=True,
     metavar="T:X:Y:Z",
-    help="From T look at a point in the world, metres, and keep to it while the body moves.",
+    help="From time T, look at a point in the world (meters) and track it while the body moves.",
 )
-@click.option("--back", "backs", type=Moment(), multiple=True, metavar="T", help="From T look as IN does by itself.")
-@click.option("--map", "map_file", metavar="FILE", help="How the person looks somewhere.  [default: marey's own]")
-@click.option("--bob", is_flag=True, help="Let the gaze bob with the body instead of letting the eyes take it up.")
+@click.option(
+    "--back", "backs", type=Moment(), multiple=True, metavar="T", help="From time T, return to the gaze of IN."
+)
+@click.option("--map", "map_file", metavar="FILE", help="A gaze map of a person.  [default: the built-in map]")
+@click.option("--bob", is_flag=True, help="Let the gaze bob with the body instead of stabilizing it with the eyes.")
 @click.option(
     "--forward",
     type=click.Choice(["clip", "rest"]),
     default="clip",
     show_default=True,
-    help="Straight ahead is where the head points on the whole, or where it does in the rest pose.",
+    help="Define straight ahead as the head's mean direction in the clip, or its direction in the rest pose.",
 )
-@click.option("--eyes", metavar="NAMES", help="Joints that are the eyes, separated by commas; or add, for a new one.")
+@click.option("--eyes", metavar="NAMES", help="Eye joints, separated by commas; or the word add, to add one.")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
-@click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
-@click.option("--report", "folder", metavar="DIR", help="Write pictures of the looks, and report.json, to there.")
+@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
+@click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
+@click.option("--report", "folder", metavar="DIR", help="Write plots of the looks, and report.json, to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def apply(file: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
-    """Turn spine, neck, head and eyes of IN so that it looks at goals, and write it to OUT.
+    """Rotate spine, neck, head and eyes of IN to look at one or more goals, and write the result to OUT.
 
-    Hips and legs stay as they are. Eyes go first, then neck, upper spine, lower spine and pelvis; all overshoot a
-    little and settle. Goals are met one after another.
+    Hips and legs do not change. The eyes move first, then neck, upper spine, lower spine and pelvis; all overshoot a
+    little and settle. Goals are looked at one after another.
 
     \b
     Example:
@@ -94,7 +96,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
 
     if not (options["looks"] or options["points"] or options["backs"]):
         raise click.UsageError(
-            "say where to look: --look T:YAW:PITCH, --at T:X:Y:Z or --back T, each as often as needed"
+            "no goal given; use --look T:YAW:PITCH, --at T:X:Y:Z or --back T, each as often as needed"
         )
     check_output(output, [file, *([options["map_file"]] if options["map_file"] else [])])
     into = None if folder is None else make_folder(folder)
@@ -137,20 +139,25 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
 @command.command("map")
 @click.argument("examples", type=Take(), nargs=-1, required=True, metavar="EXAMPLE...")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The map to write, .json.")
-@click.option("--triads", metavar="FILE", help="A JSON file that says which markers sit on what; for C3D files.")
-@click.option("--facing", type=float, help="Degrees by which people face to the left of +Z.  [default: as files tell]")
+@click.option("--triads", metavar="FILE", help="For C3D files: a JSON file that maps body parts to markers.")
+@click.option(
+    "--facing", type=float, help="Facing direction of the person, in degrees to the left of +Z.  [default: detected]"
+)
 @reading
-@click.option("--report", "folder", metavar="DIR", help="Write a picture of each example, and report.json, to there.")
+@click.option(
+    "--report", "folder", metavar="DIR", help="Write a plot of each example, and report.json, to this folder."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def map_command(
     examples: tuple[Any, ...], output: str, triads: str | None, facing: float | None, folder: str | None,
     as_json: bool, **options: Any,
 ) -> int:  # fmt: skip
-    """Make a map of how a person looks somewhere from captured looks, and write it to OUT.
+    """Build a gaze map of a person from recorded looks, and write it to OUT.
 
-    Each EXAMPLE is FILE:YAW:PITCH, a recording of one look (rest, look, rest) and where it went, in degrees; or a .csv
-    file of lines FILE,YAW,PITCH, with START,STOP in frames behind where rest is not found. Files are C3D, with
-    --triads, or any motion. A look that cannot be used is told, and left out.
+    Each EXAMPLE is FILE:YAW:PITCH, a recording of one look (rest, look, rest) and its direction in degrees; or a .csv
+    file with lines FILE,YAW,PITCH[,START,STOP], with frames START and STOP if the rest is not detected. Files are C3D
+    (with --triads) or any motion format. Recordings that cannot be used are reported and skipped; the exit code is then
+    1.
 
     \b
     Example:
@@ -193,7 +200,7 @@ def map_command(
 
 
 def _goals(options: dict[str, Any], fps: float) -> list[tuple[Any, ...]]:
-    """All goals in the order of their times, radians and metres."""
+    """Return all goals in order of time, in radians and meters."""
     goals: list[tuple[Any, ...]] = [
         (_seconds(time, fps), math.radians(yaw), math.radians(pitch)) for time, yaw, pitch in options["looks"]
     ]
@@ -209,7 +216,7 @@ def _seconds(moment: float | int, fps: float) -> float:
 def _examples(
     takes: list[Any], triads: Any, facing: float | None, how: dict[str, Any]
 ) -> tuple[list[tuple[str, GazeShift]], list[dict[str, str]]]:
-    """The looks that can be used, and the others with the reason."""
+    """Return the usable looks, and the others with the reason."""
     from marey.errors import FileError, InvalidValue, MareyError, NoResult
     from marey.layer.gaze_capture import gaze_example
 
@@ -226,7 +233,7 @@ def _examples(
             )
         except NoResult as error:
             left_out.append({"file": take.file, "why": str(error)})
-            click.echo(f"marey: warning: {take.file}: left out, as {error}", err=True)
+            click.echo(f"marey: warning: {take.file}: skipped: {error}", err=True)
             continue
         except FileError:
             raise
@@ -234,12 +241,12 @@ def _examples(
             raise InvalidValue(f"{take.file}: {error}") from None
         made.append((take.file, shift))
     if not made:
-        raise NoResult(f"none of {counted(len(takes), 'look')} can be used; the first: {left_out[0]['why']}")
+        raise NoResult(f"none of {counted(len(takes), 'look')} can be used; reason for the first: {left_out[0]['why']}")
     return made, left_out
 
 
 def _recording(path: str, triads: Any, how: dict[str, Any]) -> Any:
-    """The markers or the motion of a look."""
+    """Load the markers or the motion of a look."""
     import warnings
 
     from marey.errors import InvalidValue
@@ -250,9 +257,9 @@ def _recording(path: str, triads: Any, how: dict[str, Any]) -> Any:
         warn_of_clip(path, motion)
         return motion
     if triads is None:
-        raise InvalidValue("markers need --triads FILE, which says which of them sit on what")
+        raise InvalidValue("recorded markers require --triads FILE, which maps body parts to markers")
     with warnings.catch_warnings():
-        # The triads tell which axis is up, whatever a reader makes of so few markers.
+        # The triads determine the up axis, so the reader's uncertainty with few markers does not matter.
         warnings.filterwarnings("ignore", message=".*which is not certain; up= or --up overrides")
         return load_markers(path, **{key: how[key] for key in ("unit", "up") if key in how})
 
@@ -303,7 +310,7 @@ def _pictures(track: GazeTrack, into: Path) -> list[str]:
         names.append(f"shift_{k}.png")
         try:
             gaze_track(track, into / f"look_{k}.png", look=k)
-        except InvalidValue:  # it begins in the last frame
+        except InvalidValue:  # the look begins in the last frame
             continue
         names.append(f"look_{k}.png")
     return names
@@ -314,19 +321,19 @@ def _text(report: dict[str, Any]) -> str:
     for look in report["looks"]:
         goal = look["goal"]
         if goal is None:
-            what = "back to its own gaze"
+            what = "back to the original gaze"
         elif len(goal) == 2:
             what = f"yaw {goal[0]:.0f}, pitch {goal[1]:.0f} degrees"
         else:
             what = f"the point {', '.join(f'{x:g}' for x in goal)}"
-        end = "not settled before it is over" if look["settled_s"] is None else f"settled at {look['settled_s']:.2f} s"
+        end = "not settled before the end" if look["settled_s"] is None else f"settled at {look['settled_s']:.2f} s"
         missed = "" if look["missed_deg"] is None else f", {look['missed_deg']:.2f} degrees off"
         if missed and look["outside_deg"] > 0.1:
-            missed += " as the map ends there"
+            missed += " because the goal is outside the gaze map"
         lines.append(f"  {look['time_s']:.2f} s: {what}; {end}{missed}, overshoot {100 * look['overshoot']:.0f} %")
-    lines.append(f"  eyes turn in the head by up to {report['eyes_max_deg']:.0f} degrees")
+    lines.append(f"  the eyes rotate in the head by up to {report['eyes_max_deg']:.0f} degrees")
     if "pictures" in report:
-        lines.append(f"pictures: {', '.join(report['pictures'])}")
+        lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)
 
 
@@ -340,11 +347,11 @@ def _map_text(report: dict[str, Any]) -> str:
         yaw, pitch = example["goal_deg"]
         starts = ", ".join(f"{1e3 * start:.0f}" for start in reversed(example["starts_s"]))
         lines.append(
-            f"  {example['file']}: {yaw:.0f}, {pitch:.0f} degrees in {example['length_s']:.2f} s; neck to pelvis start "
+            f"  {example['file']}: {yaw:.0f}, {pitch:.0f} degrees in {example['length_s']:.2f} s; neck to pelvis begin "
             f"at {starts} ms, overshoot {100 * example['overshoot']:.0f} %, eyes {example['eyes_deg']:.0f} degrees"
         )
     if report["left_out"]:
-        lines.append(f"  {counted(len(report['left_out']), 'look')} left out")
+        lines.append(f"  {counted(len(report['left_out']), 'look')} skipped")
     if "pictures" in report:
-        lines.append(f"pictures: {', '.join(report['pictures'])}")
+        lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)

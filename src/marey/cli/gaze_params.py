@@ -1,4 +1,4 @@
-"""What `marey gaze` takes as a value: looks, points, and recordings with where they looked."""
+"""Value types of `marey gaze`: looks, points, and recordings of looks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RANGE = "yaw of at most 180 and pitch of at most 90"
 
 
 def _angles(yaw: str, pitch: str) -> tuple[float, float]:
-    """Degrees; a `ValueError` where they are no numbers, or no angles to look at."""
+    """Parse degrees; raise `ValueError` if they are not numbers or out of range."""
     found = float(yaw), float(pitch)
     if not (abs(found[0]) <= 180.0 and abs(found[1]) <= 90.0):
         raise ValueError
@@ -21,13 +21,13 @@ def _angles(yaw: str, pitch: str) -> tuple[float, float]:
 
 
 class _Numbers(click.ParamType):  # type: ignore[type-arg]
-    """A moment and numbers behind it, separated by colons."""
+    """A time followed by numbers, separated by colons."""
 
     count: int
     example: str
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float | int, ...]:
-        """The moment and the numbers."""
+        """Convert to the time and the numbers."""
         if isinstance(value, tuple):
             return value
         first, *rest = str(value).split(":")
@@ -41,12 +41,12 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg]
 
 
 class Look(_Numbers):
-    """``1.2:60:10``: a moment, and degrees to the left and up."""
+    """``1.2:60:10``: a time, and degrees to the left and up."""
 
     name, count, example = "look", 2, "T:YAW:PITCH in seconds and degrees, such as 1.2:60:10"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float | int, ...]:
-        """The moment and the angles, refused where they are none."""
+        """Convert to the time and the angles, and check their range."""
         found = super().convert(value, param, ctx)
         if abs(found[1]) > 180.0 or abs(found[2]) > 90.0:
             self.fail(f"expected yaw of at most 180 degrees and pitch of at most 90, got {value!r}", param, ctx)
@@ -54,13 +54,13 @@ class Look(_Numbers):
 
 
 class Point(_Numbers):
-    """``1.2:2:1.5:4``: a moment, and a place in the world in metres."""
+    """``1.2:2:1.5:4``: a time, and a position in the world in meters."""
 
-    name, count, example = "point", 3, "T:X:Y:Z in seconds and metres, such as 1.2:2:1.5:4"
+    name, count, example = "point", 3, "T:X:Y:Z in seconds and meters, such as 1.2:2:1.5:4"
 
 
 class Example(NamedTuple):
-    """A recording of one look, where it went in degrees, and the frames that it lies between."""
+    """A recording of one look, its direction in degrees, and its frames."""
 
     file: str
     yaw: float
@@ -70,12 +70,12 @@ class Example(NamedTuple):
 
 
 class Take(click.ParamType):  # type: ignore[type-arg]
-    """``left.c3d:60:0``, or a .csv file of such."""
+    """``left.c3d:60:0``, or a .csv file of such lines."""
 
     name = "example"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str | Example:
-        """The example, or the .csv file's name."""
+        """Convert to an example, or return the name of the .csv file."""
         if isinstance(value, Example) or str(value).lower().endswith(".csv"):
             return value  # type: ignore[no-any-return]
         parts = str(value).rsplit(":", 2)
@@ -90,7 +90,7 @@ class Take(click.ParamType):  # type: ignore[type-arg]
 
 
 def read_takes(given: tuple[str | Example, ...]) -> list[Example]:
-    """All examples, those of .csv files with names relative to these."""
+    """Return all examples; file names in a .csv file are relative to it."""
     out: list[Example] = []
     for entry in given:
         out += [entry] if isinstance(entry, Example) else _lines(entry)

@@ -1,4 +1,4 @@
-"""`marey graph`: clips joined into a graph, and motion out of it."""
+"""`marey graph`: build motion graphs from clips, and generate motion from them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import click
 from marey.cli import graph_build, graph_walks
 from marey.cli.files import check_output, counted
 from marey.cli.graph_params import check_name
-from marey.cli.graph_report import JSON, SEED, tell
+from marey.cli.graph_report import JSON, SEED, print_graph
 from marey.cli.params import Moment
 
 
 @click.group("graph")
 def command() -> None:
-    """Join clips wherever they look alike, and walk from one to the next for as long as you like.
+    """Build a motion graph from clips, and generate new motion of any length from it.
 
     \b
     Example:
@@ -27,21 +27,21 @@ def command() -> None:
 
 
 command.add_command(graph_build.build)
-for _made in (graph_walks.walk, graph_walks.path, graph_walks.reach, graph_walks.steer, graph_walks.crowd):
-    command.add_command(_made)
+for _subcommand in (graph_walks.walk, graph_walks.path, graph_walks.reach, graph_walks.steer, graph_walks.crowd):
+    command.add_command(_subcommand)
 
 
-@command.command("info", short_help="What is in a graph.")
+@command.command("info", short_help="Show what is in a graph.")
 @click.argument("file", metavar="GRAPH")
 @click.option(
     "--response/--no-response",
     default=True,
     show_default=True,
-    help="Measure how quickly it answers to a new direction.",
+    help="Measure the response time to a new direction.",
 )
 @JSON
 def info(file: str, response: bool, as_json: bool) -> int:
-    """What is in a graph: clips, transitions, labels, and how long it takes from one to another.
+    """Show what is in a graph: clips, transitions, labels, and the time needed to get from one label to another.
 
     \b
     Example:
@@ -50,19 +50,19 @@ def info(file: str, response: bool, as_json: bool) -> int:
     from marey.graph import MotionGraph
 
     graph = MotionGraph.load(file)
-    tell(graph, as_json, response=response)
+    print_graph(graph, as_json, response=response)
     return 1 if graph.findings else 0
 
 
-@command.command("table", short_help="Make a table for steering.")
+@command.command("table", short_help="Compute a table for steering.")
 @click.argument("file", metavar="GRAPH")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The table to write, an .npz file.")
-@click.option("--directions", type=int, default=16, show_default=True, help="How many.")
-@click.option("--label", help="Keep to this label.")
-@click.option("--speed", type=float, help="Metres per second that are wanted.  [default: as fast as can be]")
+@click.option("--directions", type=int, default=16, show_default=True, help="Number of directions.")
+@click.option("--label", help="Use only this label.")
+@click.option("--speed", type=float, help="Desired speed in m/s.  [default: as fast as possible]")
 @JSON
 def table(file: str, output: str, directions: int, label: str | None, speed: float | None, as_json: bool) -> None:
-    """Find the best way on in every direction from everywhere, for steering.
+    """Compute the best next transition for every node and direction, for steering.
 
     \b
     Example:
@@ -92,20 +92,20 @@ def table(file: str, output: str, directions: int, label: str | None, speed: flo
         click.echo(json.dumps(report, indent=1))
         return
     click.echo(f"wrote {output}: {counted(directions, 'direction')} at each of {counted(len(graph.nodes), 'node')}")
-    click.echo(f"{100 * share:.1f} % of the clips' size; a new direction is answered in {median:.1f} s (median)")
+    click.echo(f"{100 * share:.1f} % of the clips' size; median response time to a new direction {median:.1f} s")
 
 
-@command.command("thin", short_help="Leave out what is hardly needed.")
+@command.command("thin", short_help="Remove transitions that are hardly needed.")
 @click.argument("file", metavar="GRAPH")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The graph to write, an .npz file.")
 @click.option(
     "--loss", type=float, default=10.0, show_default=True,
-    help="Per cent by which it may answer or follow paths worse; labels lose nothing.",
+    help="Allowed loss of responsiveness and path accuracy, in percent; labels lose nothing.",
 )  # fmt: skip
 @SEED
 @JSON
 def thin(file: str, output: str, loss: float, seed: int, as_json: bool) -> None:
-    """Leave out transitions that are hardly needed: fewer, and better ones, at a small loss of control.
+    """Remove transitions that are hardly needed, at a small loss of control.
 
     \b
     Example:
@@ -129,20 +129,20 @@ def thin(file: str, output: str, loss: float, seed: int, as_json: bool) -> None:
         return
     click.echo(f"wrote {output}: {small.n_transitions} of {counted(graph.n_transitions, 'transition')}")
     click.echo(
-        f"  progress in any direction {what.before.progress:.2f} m before, {what.after.progress:.2f} m after; from"
-        f" paths {100 * what.before.deviation:.1f} cm and {100 * what.after.deviation:.1f} cm"
+        f"  progress in any direction: {what.before.progress:.2f} m before, {what.after.progress:.2f} m after; distance"
+        f" from paths: {100 * what.before.deviation:.1f} cm before, {100 * what.after.deviation:.1f} cm after"
     )
 
 
-@command.command("plot", short_help="Draw a graph, or what thresholds leave.")
+@command.command("plot", short_help="Plot a graph, or its size by threshold.")
 @click.argument("file", metavar="GRAPH")
-@click.option("-o", "--output", required=True, metavar="OUT", help="The picture to write: PNG or SVG.")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The plot to write: PNG or SVG.")
 @click.option(
     "--kind", type=click.Choice(["graph", "threshold"]), default="graph", show_default=True,
-    help="Clips and transitions, or what thresholds leave.",
+    help="Clips and transitions, or how much of the graph each threshold keeps.",
 )  # fmt: skip
 def plot(file: str, output: str, kind: str) -> None:
-    """Draw a graph: its clips and transitions, or how much of it each threshold leaves.
+    """Plot a graph: its clips and transitions, or how much of it each threshold keeps.
 
     \b
     Example:
@@ -152,7 +152,7 @@ def plot(file: str, output: str, kind: str) -> None:
     from marey.graph import MotionGraph
     from marey.plot import graph as figures
 
-    check_name(output, (".png", ".svg"), "a picture")
+    check_name(output, (".png", ".svg"), "a plot")
     check_output(output, [file])
     draw = figures.graph if kind == "graph" else figures.threshold
     draw(MotionGraph.load(file), output)
@@ -162,10 +162,10 @@ def plot(file: str, output: str, kind: str) -> None:
 @command.command("label")
 @click.argument("file")
 @click.argument("name")
-@click.option("--from", "begin", type=Moment(), help="Seconds (1.2) or a frame (36f).  [default: the beginning]")
-@click.option("--to", "end", type=Moment(), help="Likewise.  [default: the end]")
+@click.option("--from", "begin", type=Moment(), help="Start: seconds (1.2) or a frame (36f).  [default: the beginning]")
+@click.option("--to", "end", type=Moment(), help="End: seconds or a frame.  [default: the end]")
 def label(file: str, name: str, begin: float | int | None, end: float | int | None) -> None:
-    """Give FILE a label, in the sidecar beside it.
+    """Add a label to FILE, stored in its sidecar.
 
     \b
     Example:
@@ -179,7 +179,7 @@ def label(file: str, name: str, begin: float | int | None, end: float | int | No
     from marey.store import add_label
 
     if name == UNLABELLED:
-        raise InvalidValue(f"{UNLABELLED!r} stands for frames without a label; choose another name")
+        raise InvalidValue(f"{UNLABELLED!r} is reserved for frames without a label; choose another name")
     start, stop = frames_between(load_motion(file), begin, end)
     sidecar = add_label(file, name, start, stop)
     click.echo(f"{name}: frames {start} to {stop} of {file}, in {sidecar}")

@@ -1,4 +1,4 @@
-"""`marey graph build`: a graph from a folder of clips."""
+"""`marey graph build`: build a motion graph from a folder of clips."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.graph_params import Limit, Pair, check_name
-from marey.cli.graph_report import JSON, SEED, tell
+from marey.cli.graph_report import JSON, SEED, print_graph
 from marey.cli.options import of_folder, opened_folder, running, running_options
 
 if TYPE_CHECKING:
     from marey.graph import MotionGraph
     from marey.store import MotionSet
 
-# Seconds after which the first blocks tell how long all of them will take, and below which nobody needs to know.
-_MEASURED, _WORTH_TELLING = 0.5, 2.0
-# What can only be said of distances between frames.
+# Seconds after which the total time is estimated, and the shortest total time worth printing.
+_MEASURED, _WORTH_PRINTING = 0.5, 2.0
+# Options that only apply to graphs built by distance.
 _DISTANCES_ONLY = (
-    ("threshold", "--threshold", "--similarity S says itself how alike frames have to be"),
-    ("pairs", "--pair", "limits of pairs of labels are distances"),
-    ("coarse", "--coarse", "there is no coarse search for similarity"),
-    ("registered", "--registered", "its transitions are added to graphs by distance"),
+    ("threshold", "--threshold", "--similarity S is itself the threshold"),
+    ("pairs", "--pair", "thresholds for pairs of labels are distances"),
+    ("coarse", "--coarse", "similarity has no coarse search"),
+    ("registered", "--registered", "registered transitions need a graph built by distance"),
 )
 
 
@@ -33,31 +33,37 @@ _DISTANCES_ONLY = (
 @click.option("-o", "--output", required=True, metavar="GRAPH", help="The graph to write, an .npz file.")
 @click.option(
     "--threshold", type=Limit(), default="0.06", show_default=True,
-    help="How unlike frames may be: metres, or a share such as 10% of all places found.",
+    help="Maximum distance of a transition: meters, or the best part of all candidates such as 10%.",
 )  # fmt: skip
-@click.option("--pair", "pairs", type=Pair(), multiple=True, help="The same from one label to another; 0 forbids it.")
+@click.option(
+    "--pair",
+    "pairs",
+    type=Pair(),
+    multiple=True,
+    help="Threshold from one label to another; 0 forbids transitions. May be repeated.",
+)
 @click.option(
     "--similarity", type=float, metavar="S",
-    help="Join where poses, velocities and accelerations are alike, from 0 to 1, such as 0.7, and bodies lie within "
-    "15 cm of each other.",
+    help="Instead of by distance, make transitions where poses, velocities and accelerations have at least this "
+    "similarity (0 to 1, such as 0.7) and the bodies are within 15 cm of each other.",
 )  # fmt: skip
-@click.option("--window", type=float, help="Seconds that a transition takes.  [default: 0.5; by similarity 0.3]")
-@click.option("--registered", is_flag=True, help="Add longer transitions, in step, where others would not do.")
+@click.option("--window", type=float, help="Length of a transition in seconds.  [default: 0.5; with --similarity 0.3]")
+@click.option("--registered", is_flag=True, help="Add longer, registered transitions where plain ones fail.")
 @click.option(
     "--variations", type=click.IntRange(min=0), default=0, metavar="N",
-    help="Add N blends by chance of each action that there are several takes of.",
+    help="Add N random blends of each action that has several takes.",
 )  # fmt: skip
 @of_folder
 @running
-@click.option("--coarse", type=int, default=1, show_default=True, help="Look at every n-th frame first.")
+@click.option("--coarse", type=int, default=1, show_default=True, help="Compare every n-th frame first.")
 @SEED
 @JSON
 @click.pass_context
 def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **options: Any) -> int:
-    """Build a graph from the clips in FOLDER.
+    """Build a motion graph from the clips in FOLDER.
 
-    Time grows with the square of the clips' length; on a terminal it is estimated from the first pairs of clips. Pairs
-    that were compared before are not compared again.
+    Build time grows with the square of the total clip length; on a terminal, an estimate is printed. Pairs of clips
+    that were compared before are read from the cache. The exit code is 1 if the graph has problems, which are listed.
 
     \b
     Example:
@@ -77,31 +83,31 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
         clips.build(run=here, progress=progress)
     n_frames = sum(clips.lengths)
     with bar("comparing") as progress:
-        graph = _built(clips, options, run, None if progress is None else _estimating(progress, n_frames))
+        graph = _build_graph(clips, options, run, None if progress is None else _with_estimate(progress, n_frames))
     if options["registered"]:
-        with bar("joining in step") as progress:
+        with bar("adding registered transitions") as progress:
             graph = graph.with_registered_transitions(progress=progress)
     seconds = time.monotonic() - began
     graph.save(output)
-    tell(graph, as_json, written=output, seconds=seconds)
+    print_graph(graph, as_json, written=output, seconds=seconds)
     return 1 if graph.findings else 0
 
 
 def _check(ctx: click.Context, options: dict[str, Any]) -> None:
-    """Refuse what does not go together, or makes no sense whatever the clips are."""
+    """Reject options that are invalid or exclude each other."""
     if options["window"] is not None and not 0.0 < options["window"] < float("inf"):
-        raise click.UsageError(f"--window is a time above 0 s, got {options['window']:g}")
+        raise click.UsageError(f"--window must be above 0 s, got {options['window']:g}")
     if options["coarse"] < 1:
-        raise click.UsageError(f"--coarse N looks at every N-th frame first, 1 or more, got {options['coarse']}")
+        raise click.UsageError(f"--coarse must be 1 or more, got {options['coarse']}")
     if options["similarity"] is None:
         return
     default = click.core.ParameterSource.DEFAULT
     for name, flag, why in _DISTANCES_ONLY:
         if ctx.get_parameter_source(name) != default:
-            raise click.UsageError(f"{flag} does not go with --similarity: {why}")
+            raise click.UsageError(f"{flag} cannot be combined with --similarity: {why}")
 
 
-def _built(
+def _build_graph(
     clips: MotionSet, options: dict[str, Any], run: Callable[..., Any], progress: Callable[[float], None] | None
 ) -> MotionGraph:
     from marey.graph import MotionGraph
@@ -124,27 +130,27 @@ def _built(
     )
 
 
-def _estimating(progress: Callable[[float], None], n_frames: int) -> Callable[[float], None]:
-    """The same, telling once how long all of it will take, by what the first blocks took."""
+def _with_estimate(progress: Callable[[float], None], n_frames: int) -> Callable[[float], None]:
+    """Wrap `progress` to print the estimated total time once, from the speed of the first blocks."""
     first: list[tuple[float, float]] = []
-    told = False
+    printed = False
 
-    def tell_share(share: float) -> None:
-        nonlocal told
-        progress(share)
+    def report_progress(fraction: float) -> None:
+        nonlocal printed
+        progress(fraction)
         now = time.monotonic()
         if not first:
-            first.append((now, share))
-        elapsed, done = now - first[0][0], share - first[0][1]
-        if told or elapsed < _MEASURED or done <= 0.0:
+            first.append((now, fraction))
+        elapsed, done = now - first[0][0], fraction - first[0][1]
+        if printed or elapsed < _MEASURED or done <= 0.0:
             return
-        told = True
+        printed = True
         whole = elapsed / done
-        if whole > _WORTH_TELLING:
-            # The bar stands in for standard error while it is shown, and puts what is written there above itself.
-            sys.stderr.write(f"comparing {n_frames} frames with one another takes about {shown_time(whole)}\n")
+        if whole > _WORTH_PRINTING:
+            # The progress bar redirects standard error while it is shown and prints the line above itself.
+            sys.stderr.write(f"comparing {n_frames} frames with each other takes about {shown_time(whole)}\n")
 
-    return tell_share
+    return report_progress
 
 
 def shown_time(seconds: float) -> str:

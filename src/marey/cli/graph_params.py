@@ -1,4 +1,4 @@
-"""What `marey graph` takes as values: thresholds, labels along a path, places and circles."""
+"""Value types of `marey graph`: thresholds, labels along a path, positions and circles."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import click
 
 
 class Limit(click.ParamType):  # type: ignore[type-arg]
-    """Metres, or a share such as ``10%``."""
+    """Meters, or a percentage such as ``10%``."""
 
-    name = "metres or share"
+    name = "meters or percent"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
         text = str(value).strip()
@@ -20,7 +20,7 @@ class Limit(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             number = -1.0
         if not 0.0 <= number < float("inf"):
-            self.fail(f"expected metres such as 0.06, or a share such as 10%, got {value!r}", param, ctx)
+            self.fail(f"expected meters such as 0.06, or a percentage such as 10%, got {value!r}", param, ctx)
         return text if text.endswith("%") else number
 
 
@@ -40,29 +40,29 @@ class Pair(click.ParamType):  # type: ignore[type-arg]
 class Style(click.ParamType):  # type: ignore[type-arg]
     """``walk@5``: this label up to 5 m along the path; ``walk`` alone to the end."""
 
-    name = "label[@metres]"
+    name = "label[@meters]"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, str]:
         label, _, end = str(value).partition("@")
         try:
-            metres = float(end) if end else float("inf")
+            meters = float(end) if end else float("inf")
         except ValueError:
-            metres = -1.0
-        if not label or not metres > 0.0:
-            self.fail(f"expected LABEL or LABEL@METRES such as walk@5, got {value!r}", param, ctx)
-        return metres, label
+            meters = -1.0
+        if not label or not meters > 0.0:
+            self.fail(f"expected LABEL or LABEL@METERS such as walk@5, got {value!r}", param, ctx)
+        return meters, label
 
 
-class Wish(click.ParamType):  # type: ignore[type-arg]
-    """``5:direction=90``: from 5 s on, go to the left; directions come out in radians."""
+class Command(click.ParamType):  # type: ignore[type-arg]
+    """``5:direction=90``: from 5 s on, go left. Directions are converted to radians."""
 
     name = "seconds:what=value"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, str, float | str]:
         from math import isfinite, radians
 
-        at, _, wish = str(value).partition(":")
-        what, _, wanted = wish.partition("=")
+        at, _, command = str(value).partition(":")
+        what, _, wanted = command.partition("=")
         try:
             seconds = float(at)
             number = 0.0 if what == "label" else float(wanted)
@@ -74,7 +74,7 @@ class Wish(click.ParamType):  # type: ignore[type-arg]
 
 
 class Numbers(click.ParamType):  # type: ignore[type-arg]
-    """Finite numbers with commas between them, as many as one of `counts` says."""
+    """Finite numbers separated by commas; `counts` lists how many are allowed."""
 
     def __init__(self, shown: str, example: str, counts: tuple[int, ...]) -> None:
         self.name, self.example, self.counts = shown, example, counts
@@ -94,14 +94,14 @@ CIRCLE = Numbers("x,z,radius", "3,5,1", (3,))
 
 
 def place_and_heading(value: tuple[float, ...]) -> tuple[tuple[float, float], float | None]:
-    """x and z in metres, and the heading in radians where it was given, in degrees."""
+    """Return x and z in meters, and the heading converted from degrees to radians, or None."""
     from math import radians
 
     return (value[0], value[1]), radians(value[2]) if len(value) == 3 else None
 
 
 def check_name(output: str, suffixes: tuple[str, ...], what: str) -> None:
-    """Refuse, before any work is done, a name whose suffix cannot be written or that lies in no folder."""
+    """Check the output's suffix and folder before any work is done."""
     from marey.cli.files import check_folder
     from marey.errors import UnknownFormat
 

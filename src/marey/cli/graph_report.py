@@ -1,4 +1,4 @@
-"""What `marey graph` prints, and options that its commands share."""
+"""Reports printed by `marey graph`, and options shared by its commands."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     Place = tuple[tuple[float, float], float | None]
 
-# A path is walked if no more than this of it, in metres, is left out in the mean, and its end is that near.
+# Meters: a path counts as followed if its mean distance from the walk and the distance at its end are below these.
 _COVERED, _AT_END = 0.35, 0.5
-# Names that are listed before the rest is counted.
+# Maximum number of names to list.
 _LISTED = 12
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-SEED = click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result.")
+SEED = click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 
 
-def tell(
+def print_graph(
     graph: MotionGraph,
     as_json: bool,
     *,
@@ -34,7 +34,7 @@ def tell(
     seconds: float | None = None,
     response: bool = False,
 ) -> None:
-    """Print what is in a graph, where it was written, and the seconds that it took to build."""
+    """Print what is in a graph, where it was written, and how long it took to build."""
     found = graph.figures()
     answer = _response(graph) if response else None
     if as_json:
@@ -49,17 +49,17 @@ def tell(
         return
     if written is not None:
         click.echo(f"wrote {written}" + ("" if seconds is None else f", built in {seconds:.1f} s"))
-    out = f"; nothing of {_listed(found.left_out)}" if found.left_out else ""
+    out = f"; not used: {_listed(found.left_out)}" if found.left_out else ""
     clips = counted(found.clips + len(found.left_out), "clip")
-    click.echo(f"{found.seconds_kept:.1f} of {found.seconds:.1f} s of {clips} at {graph.fps:g} Hz in the graph{out}")
+    click.echo(f"the graph uses {found.seconds_kept:.1f} of {found.seconds:.1f} s of {clips} at {graph.fps:g} Hz{out}")
     click.echo(
-        f"{counted(found.nodes, 'node')}, {counted(found.edges, 'edge')} of {found.mean_edge:.2f} s in the mean, "
-        f"{counted(found.transitions, 'transition')} of {100 * found.mean_distance:.1f} cm"
+        f"{counted(found.nodes, 'node')}, {counted(found.edges, 'edge')} (mean length {found.mean_edge:.2f} s), "
+        f"{counted(found.transitions, 'transition')} (mean distance {100 * found.mean_distance:.1f} cm)"
     )
     parts = "; ".join(f"{length:.1f} s of {_listed(labels)}" for length, labels in found.parts[:_LISTED])
     click.echo(f"{counted(len(found.parts), 'connected component')}: {parts}")
-    answered = "" if answer is None else f"; a new direction is answered in {answer[0]:.1f} s (median)"
-    click.echo(f"{found.choices_per_second:.1f} places per second to leave a clip{answered}")
+    latency = "" if answer is None else f"; median response time to a new direction {answer[0]:.1f} s"
+    click.echo(f"{found.choices_per_second:.1f} transition points per second{latency}")
     for line in _labels(graph, found):
         click.echo(line)
     for finding in _findings(graph):
@@ -106,7 +106,7 @@ def _numbers(graph: MotionGraph, found: GraphFigures) -> dict[str, Any]:
 
 
 def _labels(graph: MotionGraph, found: GraphFigures) -> list[str]:
-    """A line for each label that has endless motion: how much, and how long it takes to others, quickest first."""
+    """Format a line for each label that can be played forever: how much of it, and the times to other labels."""
     alive = [each for each in graph.components if each.n_frames]
     wide = max((len(each.label) for each in alive), default=0)
     out = []
@@ -114,22 +114,22 @@ def _labels(graph: MotionGraph, found: GraphFigures) -> list[str]:
         ways = sorted(
             (t, after) for (before, after), t in found.to_label.items() if before == each.label and math.isfinite(t)
         )
-        told = ", ".join(f"{t:.1f} s to {name}" for t, name in ways[:_LISTED])
+        times = ", ".join(f"{t:.1f} s to {name}" for t, name in ways[:_LISTED])
         more = f", {len(ways) - _LISTED} more" if len(ways) > _LISTED else ""
-        length = f"{each.n_frames / graph.fps:.1f} of {each.of_frames / graph.fps:.1f} s endless"
-        out.append(f"  {each.label:<{wide}}  {length}{'; ' + told + more if told else ''}")
+        length = f"{each.n_frames / graph.fps:.1f} of {each.of_frames / graph.fps:.1f} s can be played forever"
+        out.append(f"  {each.label:<{wide}}  {length}{'; ' + times + more if times else ''}")
     return out
 
 
 def _findings(graph: MotionGraph) -> list[str]:
-    """What a user ought to know, labels of one fate together: a sentence for each pair would fill pages."""
+    """List the problems of a graph, grouping labels with the same problem."""
     components = graph.components
     remedy = graph.how.remedy
     out = []
     gone = [each.label for each in components if not each.n_frames]
     if gone:
-        out.append(f"nothing of {_listed(gone)} is left: none of its frames lead back to it; {remedy}")
-    out += [told for told in graph.findings if told.startswith("only ")]
+        out.append(f"{_listed(gone)} cannot be played forever: none of its frames lead back to it; {remedy}")
+    out += [finding for finding in graph.findings if finding.startswith("only ")]
     alive = [each for each in components if each.n_frames]
     groups: dict[frozenset[str], list[str]] = {}
     for each in alive:
@@ -139,12 +139,12 @@ def _findings(graph: MotionGraph) -> list[str]:
     for lost, labels in groups.items():
         to = _listed(sorted(lost)) if lost else "any other label"
         pair = ", or that of the pair" if graph.how.kind == "distance" else ""
-        out.append(f"there is no way from {_listed(labels, 'or')} to {to}; {remedy}{pair}")
+        out.append(f"no route from {_listed(labels, 'or')} to {to}; {remedy}{pair}")
     return out
 
 
 def _listed(names: Any, word: str = "and") -> str:
-    """``"a, b and c"``; of very many, the first."""
+    """Format names as ``"a, b and c"``; if there are many, only the first."""
     given = list(names)
     if not given:
         return "no label"
@@ -164,8 +164,8 @@ def write(
     picture: str | None = None,
     land: Place | None = None,
 ) -> int:
-    """Write a walk's motion, and a picture of the path it follows, and print what it is; 1 where a path was not walked
-    to its end, else 0."""
+    """Write a walk's motion and a plot of its path, and print a report; return 1 if a path was not followed to its
+    end, else 0."""
     from dataclasses import replace
     from pathlib import Path
 
@@ -185,7 +185,7 @@ def write(
 
         followed(found, picture)
     slides = foot_skate(walk, made).planted
-    # Where it lands it ends as it was told to, which need not be the path's end.
+    # With a landing, the walk ends where requested, which need not be the end of the path.
     missed = found is not None and (
         found.mean_uncovered > _COVERED or (landing is None and found.end_distance > _AT_END)
     )
@@ -198,7 +198,9 @@ def write(
     for line in _walk_lines(slides, clean, found, landing):
         click.echo(line)
     if missed:
-        click.echo("  ! the path is not walked as it should be: these clips cannot turn like that, or too few join")
+        click.echo(
+            "  ! the path is not followed well: the clips cannot turn like that, or there are too few transitions"
+        )
     if picture is not None:
         click.echo(f"wrote {picture}")
     return int(missed)
@@ -207,7 +209,7 @@ def write(
 def _walk_numbers(
     walk: Walk, output: str, slides: Sliding, found: Followed | None, picture: str | None, landing: Landing | None
 ) -> dict[str, Any]:
-    """What a walk is, for JSON."""
+    """Describe a walk for JSON."""
     report: dict[str, Any] = {
         "written": output,
         "frames": len(walk),
@@ -236,22 +238,22 @@ def _walk_numbers(
 
 
 def _walk_lines(slides: Sliding, clean: bool, found: Followed | None, landing: Landing | None) -> Iterator[str]:
-    """What a walk is, in words."""
+    """Describe a walk as text."""
     if slides.before is not None and slides.after is not None:
         own = "" if slides.sources is None else f", {100 * slides.sources:.1f} cm/s in the clips"
         written_as = "cleaned" if clean else "written"
         yield (
-            f"standing feet slide at {100 * slides.before:.1f} cm/s as blended{own}, {100 * slides.after:.1f} cm/s as "
-            f"{written_as}"
+            f"foot slide while planted: {100 * slides.before:.1f} cm/s as blended{own}, {100 * slides.after:.1f} cm/s "
+            f"as {written_as}"
         )
     if found is not None:
         yield (
-            f"{100 * found.mean_distance:.1f} cm from the path in the mean, {100 * found.largest_distance:.0f} cm at"
-            f" most; the path is {100 * found.mean_uncovered:.1f} cm from it, and it ends"
-            f" {100 * found.end_distance:.0f} cm off"
+            f"distance from the path: mean {100 * found.mean_distance:.1f} cm, at most"
+            f" {100 * found.largest_distance:.0f} cm; from the path to the walk: mean"
+            f" {100 * found.mean_uncovered:.1f} cm; at the end: {100 * found.end_distance:.0f} cm"
         )
     if landing is not None:
         yield (
-            f"its last {landing.seconds:g} s are bent by {100 * landing.shift:.1f} cm and"
-            f" {abs(math.degrees(landing.turn)):.1f} degrees to land exactly"
+            f"the last {landing.seconds:g} s are bent by {100 * landing.shift:.1f} cm and"
+            f" {abs(math.degrees(landing.turn)):.1f} degrees to end exactly at the target"
         )

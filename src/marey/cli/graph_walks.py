@@ -1,4 +1,4 @@
-"""Motion out of a graph: `marey graph walk`, `path`, `reach`, `steer` and `crowd`."""
+"""Generate motion from a graph: `marey graph walk`, `path`, `reach`, `steer` and `crowd`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, counted
-from marey.cli.graph_params import CIRCLE, PLACE, Style, Wish, check_name, place_and_heading
+from marey.cli.graph_params import CIRCLE, PLACE, Command, Style, check_name, place_and_heading
 from marey.cli.graph_report import JSON, SEED, write
 
 if TYPE_CHECKING:
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 _MOTIONS = (".bvh", ".glb", ".npz")
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
-_RAW = click.option("--no-cleanup", is_flag=True, help="Leave feet as they are blended, without holding them in place.")
-_RIGID = click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
-# Seconds of the clip that is come from, and of the one that is come to.
+_RAW = click.option("--no-cleanup", is_flag=True, help="Skip foot cleanup after blending.")
+_RIGID = click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
+# Seconds shown of the start clip before the route, and of the target clip after it.
 _BEFORE, _AFTER = 1.0, 2.0
-# Seconds that are written at most: a day of motion is a few gigabytes.
+# Maximum seconds to write: a day of motion is a few gigabytes.
 _LONGEST = 86_400.0
-_LABEL = click.option("--label", help="Keep to this label.")
+_LABEL = click.option("--label", help="Use only this label.")
 
 
-def _opened(file: str, output: str, *others: str | None) -> MotionGraph:
-    """The graph, once it is clear that OUT can be written."""
+def _open_graph(file: str, output: str, *others: str | None) -> MotionGraph:
+    """Load the graph after checking that OUT can be written."""
     from marey.graph import MotionGraph
 
     check_name(output, _MOTIONS, "a motion")
@@ -35,42 +35,44 @@ def _opened(file: str, output: str, *others: str | None) -> MotionGraph:
 
 
 def _frames(seconds: float, graph: MotionGraph) -> int:
-    """How many frames that is, if it is something that can be written."""
+    """Convert seconds to frames and check that the walk can be written."""
     from marey.errors import InvalidValue
 
     if not seconds <= _LONGEST:
-        raise InvalidValue(f"at most {_LONGEST:g} s are written at once, got {seconds} s; make several and join them")
+        raise InvalidValue(f"a walk may last at most {_LONGEST:g} s, got {seconds} s; write several and join them")
     n_frames = round(max(seconds, 0.0) * graph.fps)
     if n_frames < 1:
-        raise InvalidValue(f"a walk lasts at least a frame, got {seconds} s")
+        raise InvalidValue(f"a walk must last at least one frame, got {seconds} s")
     return n_frames
 
 
 @click.command("walk")
 @click.argument("file", metavar="GRAPH")
 @_OUT
-@click.option("--seconds", type=float, default=30.0, show_default=True, help="How long, up to a day.")
+@click.option(
+    "--seconds", type=float, default=30.0, show_default=True, help="Length of the walk in seconds, up to a day."
+)
 @_LABEL
-@click.option("--between", type=float, default=2.0, show_default=True, help="Seconds between transitions, in the mean.")
+@click.option("--between", type=float, default=2.0, show_default=True, help="Mean time between transitions in seconds.")
 @click.option(
     "--land", type=PLACE,
-    help="Go on to this place in metres, facing DEG degrees to the left of +Z, and land there exactly.",
+    help="Then go to this position (meters) and end there exactly, facing DEG degrees to the left of +Z.",
 )  # fmt: skip
 @SEED
 @_RAW
 @_RIGID
 @JSON
 def walk(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, seed: int, **options: Any) -> int:
-    """Walk through a graph by chance.
+    """Generate a random walk through a graph.
 
-    The end is bent by at most 30 cm and 29 degrees over the last 2 s to land; more is refused.
+    With --land, the last 2 s are bent by at most 30 cm and 29 degrees; if more is needed, the command fails.
 
     \b
     Example:
       marey graph walk g.npz -o walk.bvh --seconds 60 --seed 3
       marey graph walk g.npz -o there.bvh --seconds 5 --land 3,4,90
     """
-    graph = _opened(file, output)
+    graph = _open_graph(file, output)
     _frames(options["seconds"], graph)
     taken = graph.random_walk(options["seconds"], seed, label=options["label"], between=options["between"])
     land = None if options["land"] is None else place_and_heading(options["land"])
@@ -82,26 +84,35 @@ def walk(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, s
 @click.command("path")
 @click.argument("file", metavar="GRAPH")
 @_OUT
-@click.option("--path", "drawn", metavar="FILE", help="The path: CSV lines x,z in metres, or an SVG drawing.")
-@click.option("--length", type=float, help="Metres that the path of FILE is made long; drawings need it.")
-@click.option("--word", help="Write this word instead.")
-@click.option("--width", type=float, help="Metres that the word is wide.  [default: 12]")
-@click.option("--style", "styles", type=Style(), multiple=True, help="A label, or LABEL@METRES up to where it holds.")
-@click.option("--avoid", type=CIRCLE, multiple=True, help="A circle, in metres, to keep out of.")
+@click.option("--path", "drawn", metavar="FILE", help="The path: CSV lines x,z in meters, or an SVG drawing.")
+@click.option("--length", type=float, help="Scale the path of FILE to this length in meters; required for drawings.")
+@click.option("--word", help="Walk along this handwritten word instead of a file.")
+@click.option("--width", type=float, help="Width of the word in meters.  [default: 12]")
+@click.option(
+    "--style",
+    "styles",
+    type=Style(),
+    multiple=True,
+    help="Label to use, or LABEL@METERS to use it up to that distance along the path. May be repeated.",
+)
+@click.option("--avoid", type=CIRCLE, multiple=True, help="Circle to avoid, in meters. May be repeated.")
 @click.option(
     "--beam", type=click.IntRange(min=25),
-    help="States that are kept for each frame, 25 or more.  [default: as many as it takes, 50 to 200]",
+    help="Beam width: states kept per frame, at least 25.  [default: chosen automatically, 50 to 200]",
 )  # fmt: skip
-@click.option("--land", type=PLACE, help="Where to end exactly, near the path's end, facing DEG degrees left of +Z.")
-@click.option("--plot", "picture", metavar="PNG", help="Draw the path and the way gone.")
+@click.option(
+    "--land", type=PLACE, help="Exact end position near the end of the path, facing DEG degrees to the left of +Z."
+)
+@click.option("--plot", "picture", metavar="PNG", help="Plot the requested and the walked path.")
 @SEED
 @_RAW
 @_RIGID
 @JSON
 def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, **options: Any) -> int:
-    """Walk along a path.
+    """Generate a walk along a path.
 
-    To land, the last seconds may leave the path; their end is bent by at most 30 cm and 29 degrees, over 2 s.
+    With --land, the last seconds may leave the path, and the last 2 s are bent by at most 30 cm and 29 degrees. The
+    exit code is 1 if the path is not followed to its end.
 
     \b
     Example:
@@ -113,14 +124,14 @@ def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, *
     from marey.graph import described, read_path, word_path
 
     if (options["drawn"] is None) == (options["word"] is None):
-        raise click.UsageError("give the path either by --path FILE or by --word WORD")
+        raise click.UsageError("give the path with either --path FILE or --word WORD")
     if options["word"] is None and options["width"] is not None:
-        raise click.UsageError("--width is of a --word; a path of a file is made long by --length")
+        raise click.UsageError("--width applies to --word; scale the path of a file with --length")
     if options["word"] is not None and options["length"] is not None:
-        raise click.UsageError("--length is of a --path; a word is made wide by --width")
+        raise click.UsageError("--length applies to --path; scale a word with --width")
     if options["picture"] is not None:
-        check_name(options["picture"], (".png", ".svg"), "a picture")
-    graph = _opened(file, output, options["drawn"])
+        check_name(options["picture"], (".png", ".svg"), "a plot")
+    graph = _open_graph(file, output, options["drawn"])
     if options["word"] is not None:
         points = word_path(options["word"], 12.0 if options["width"] is None else options["width"])
     else:
@@ -142,22 +153,22 @@ def path(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, *
     )  # fmt: skip
 
 
-@click.command("reach", short_help="Go to a place or a clip.")
+@click.command("reach", short_help="Go to a position or a clip.")
 @click.argument("file", metavar="GRAPH")
 @_OUT
-@click.option("--at", type=PLACE, help="A place in metres, facing DEG degrees to the left of +Z.")
-@click.option("--clip", metavar="NAME", help="The clip to come to; with --at, begun there.")
-@click.option("--from", "begin", metavar="NAME", help="The clip to come from.  [default: by chance]")
+@click.option("--at", type=PLACE, help="Target position in meters, facing DEG degrees to the left of +Z.")
+@click.option("--clip", metavar="NAME", help="Target clip; with --at, it begins at that position.")
+@click.option("--from", "begin", metavar="NAME", help="Start clip.  [default: random]")
 @_LABEL
 @SEED
 @_RAW
 @_RIGID
 @JSON
 def reach(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, **options: Any) -> int:
-    """Go from the origin, along +Z at first, to a place, to a clip, or to a clip at a place.
+    """Go from the origin, facing +Z, to a position, to a clip, or to a clip at a position.
 
-    A place alone is landed on exactly. The quickest way is taken from one clip to another, with a second of the one
-    before it and two of the other after it. A clip at a place is put within half a metre of it, and goes on for 2 s.
+    A position alone is reached exactly. To a clip, the fastest route is taken, preceded by 1 s of the start clip and
+    followed by 2 s of the target clip. A clip at a position begins within half a meter of it and continues for 2 s.
 
     \b
     Example:
@@ -167,15 +178,17 @@ def reach(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, 
     """
     at, clip = options["at"], options["clip"]
     if at is None and clip is None:
-        raise click.UsageError("say what to reach: --at X,Z[,DEG], --clip NAME, or both")
+        raise click.UsageError("no target given; use --at X,Z[,DEG], --clip NAME, or both")
     if clip is not None and at is not None and len(at) != 3:
-        raise click.UsageError("a clip at a place needs its direction too: --at X,Z,DEG")
+        raise click.UsageError("a clip at a position also needs a direction: --at X,Z,DEG")
     if clip is not None and at is None and options["label"] is not None:
-        raise click.UsageError("--label does not go with the quickest way to a clip, which may take any label")
-    graph = _opened(file, output)
+        raise click.UsageError(
+            "--label cannot be combined with --clip alone, because the fastest route to a clip may use any label"
+        )
+    graph = _open_graph(file, output)
     land = None
     if at is None:
-        taken = _quickest(graph, options["begin"], clip, options["seed"])
+        taken = _find_fastest(graph, options["begin"], clip, options["seed"])
     else:
         how = {"clip": clip, "begin": options["begin"], "label": options["label"], "rng": options["seed"]}
         taken = graph.reached(*place_and_heading(at), **how)
@@ -186,15 +199,15 @@ def reach(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, 
     return write(taken, output, as_json, clean=not no_cleanup, rigid=rigid, land=land)
 
 
-def _quickest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -> Walk:
-    """The quickest way from one clip to another, from the origin along +Z, with some of both around it."""
+def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -> Walk:
+    """Find the fastest route from one clip to another, starting at the origin along +Z, with some of both around it."""
     import numpy as np
 
     if begin is None:
-        # Whatever clip can be come from, but that one itself.
+        # Start from a random other clip.
         others = np.flatnonzero(graph.nodes[:, 0] != graph.clip_index(clip))
         if not len(others):
-            raise click.UsageError(f"the graph plays {clip!r} alone, so there is nowhere else to come from")
+            raise click.UsageError(f"the graph contains only {clip!r}, so there is no other clip to start from")
         begin = graph.clips[int(np.random.default_rng(seed).choice(graph.nodes[others, 0]))].name
     from marey.graph.routes import quickest
 
@@ -203,36 +216,38 @@ def _quickest(graph: MotionGraph, begin: str | None, clip: str, seed: int) -> Wa
         number = graph.clip_index(name)
         nodes = np.flatnonzero(graph.nodes[:, 0] == number)
         frames = graph.nodes[nodes, 1]
-        # Where there is something of the clip to be seen around the way.
+        # Prefer nodes with enough of the clip before or after them to be shown.
         room = (frames >= before * graph.fps) & (frames + after * graph.fps <= len(graph.clips[number]))
         ends.append(nodes[room] if room.any() else nodes)
     return quickest(graph, *ends).padded(_BEFORE, _AFTER).begun_at(heading=0.0)
 
 
-@click.command("steer", short_help="Go where it is asked to, as it is asked.")
+@click.command("steer", short_help="Steer with timed commands.")
 @click.argument("file", metavar="GRAPH")
 @_OUT
-@click.option("--seconds", type=float, default=20.0, show_default=True, help="How long.")
-@click.option("--wish", "wishes", type=Wish(), multiple=True, help="What is wanted from when on; see the examples.")
+@click.option("--seconds", type=float, default=20.0, show_default=True, help="Length in seconds.")
+@click.option(
+    "--wish", "wishes", type=Command(), multiple=True, help="A timed command; see the examples. May be repeated."
+)
 @_RAW
 @_RIGID
 @JSON
 def steer(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, **options: Any) -> int:
-    """Go where and how it is asked to, as it is asked: what a game would get from the graph.
+    """Steer through the graph with timed commands, as a game would.
 
-    A wish is SECONDS:direction=DEGREES, counted from +Z to the left, SECONDS:speed=METRES_PER_SECOND, or
-    SECONDS:label=NAME. It is heard at the next place where clips can be left.
+    A command is SECONDS:direction=DEGREES (to the left of +Z), SECONDS:speed=METERS_PER_SECOND, or SECONDS:label=NAME.
+    It takes effect at the next transition.
 
     \b
     Example:
       marey graph steer g.npz -o out.bvh --wish 0:direction=0 --wish 5:direction=90 --wish 10:label=sneak
     """
-    graph = _opened(file, output)
+    graph = _open_graph(file, output)
     n_frames = _frames(options["seconds"], graph)
-    wishes = sorted(options["wishes"], key=lambda wish: float(wish[0]))
-    at_once = {name: value for at, name, value in wishes if at <= 0.0}
-    stream = graph.stream(clean=False, place=(0.0, 0.0, 0.0), **at_once)
-    waiting = [wish for wish in wishes if wish[0] > 0.0]
+    commands = sorted(options["wishes"], key=lambda command: float(command[0]))
+    initial = {name: value for at, name, value in commands if at <= 0.0}
+    stream = graph.stream(clean=False, place=(0.0, 0.0, 0.0), **initial)
+    waiting = [command for command in commands if command[0] > 0.0]
     for frame in range(n_frames):
         while waiting and waiting[0][0] * graph.fps <= frame:
             _, name, value = waiting.pop(0)
@@ -242,20 +257,30 @@ def steer(file: str, output: str, as_json: bool, no_cleanup: bool, rigid: bool, 
     return write(taken, output, as_json, clean=not no_cleanup, rigid=rigid)
 
 
-@click.command("crowd", short_help="Many figures, each on its own path.")
+@click.command("crowd", short_help="Many characters, each on its own path.")
 @click.argument("file", metavar="GRAPH")
 @click.option("-o", "--output", required=True, metavar="OUT", help="A folder for BVH files, or one GLB file.")
-@click.option("--paths", "folder", metavar="DIR", help="A folder of CSV paths, one for each figure.")
-@click.option("--figures", type=int, default=20, show_default=True, help="How many, if they are to cross a circle.")
-@click.option("--radius", type=float, default=8.0, show_default=True, help="Metres, of that circle.")
-@click.option("--seconds", type=float, default=20.0, show_default=True, help="How long.")
-@click.option("--apart", type=float, default=0.6, show_default=True, help="Metres between any two.")
+@click.option("--paths", "folder", metavar="DIR", help="A folder of CSV paths, one per character.")
+@click.option(
+    "--figures",
+    type=int,
+    default=20,
+    show_default=True,
+    help="Without --paths: number of characters, which cross a circle.",
+)
+@click.option("--radius", type=float, default=8.0, show_default=True, help="Radius of that circle in meters.")
+@click.option("--seconds", type=float, default=20.0, show_default=True, help="Length in seconds.")
+@click.option(
+    "--apart", type=float, default=0.6, show_default=True, help="Minimum distance between two characters, in meters."
+)
 @SEED
 @_RAW
 @_RIGID
 @JSON
 def crowd(file: str, output: str, folder: str | None, as_json: bool, no_cleanup: bool, **options: Any) -> int:
-    """Many figures from one graph, each on its own path and out of the others' way.
+    """Generate many characters from one graph, each on its own path and avoiding the others.
+
+    The exit code is 1 if a character found no path and was left out.
 
     \b
     Example:
@@ -278,17 +303,18 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, no_cleanup:
         raise UnwritableFile("is a file; a crowd is written to a folder or as one .glb", path=output)
     elif target.is_dir() and any(target.glob("*.bvh")):
         raise UnwritableFile(
-            "holds .bvh files already, among which those of a crowd would get lost; write to a new folder", path=output
+            "already contains .bvh files, which would be mixed up with those of the crowd; choose a new folder",
+            path=output,
         )
     if folder is None:
         paths = crossing_paths(options["figures"], options["radius"], options["seed"])
     else:
         if not Path(folder).is_dir():
-            told = "is a file, expected a folder of .csv paths" if Path(folder).exists() else "no such folder"
-            raise UnreadableFile(told, path=folder)
+            reason = "is a file, expected a folder of .csv paths" if Path(folder).exists() else "no such folder"
+            raise UnreadableFile(reason, path=folder)
         files = sorted(Path(folder).glob("*.csv"))
         if not files:
-            raise UnreadableFile("there are no .csv paths in it", path=folder)
+            raise UnreadableFile("contains no .csv paths", path=folder)
         paths = [read_path(each) for each in files]
     graph = MotionGraph.load(file)
     with bar("walking") as progress:
@@ -305,7 +331,7 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, no_cleanup:
         try:
             target.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UnwritableFile(f"cannot be made a folder ({error.strerror})", path=output) from None
+            raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=output) from None
         for motion in motions:
             save(motion, target / f"{motion.name}.bvh", rigid=options["rigid"])
     left_out = len(made.found) - len(walks)
@@ -319,8 +345,8 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, no_cleanup:
     if as_json:
         click.echo(json.dumps(report, indent=1))
     else:
-        near = f", never nearer than {100 * made.nearest:.0f} cm" if len(walks) > 1 else ""
-        click.echo(f"wrote {output}: {counted(len(walks), 'figure')} for {options['seconds']:g} s{near}")
+        near = f", minimum distance {100 * made.nearest:.0f} cm" if len(walks) > 1 else ""
+        click.echo(f"wrote {output}: {counted(len(walks), 'character')} for {options['seconds']:g} s{near}")
         if left_out:
-            click.echo(f"  ! {counted(left_out, 'figure')} found no way between the others and were left out")
+            click.echo(f"  ! {counted(left_out, 'character')} left out: no path avoids the others")
     return 1 if left_out else 0

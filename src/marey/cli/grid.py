@@ -1,4 +1,4 @@
-"""`marey grid`: the distances between all frames of two motions."""
+"""`marey grid`: distances between all frames of two motions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from marey.core.arrays import Ints
     from marey.register.dtw import TimeAlignment
 
-_LISTED = 5  # minima in the text; --json has all
+_LISTED = 5  # minima in the text report; --json lists all
 _SETS = ("body", "upper", "lower", "large", "root_knees")
 
 
 class _Contacts(click.ParamType):  # type: ignore[type-arg]
-    name = "refuse or metres"
+    name = "refuse or meters"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str | float:
         if value == "refuse":
@@ -30,37 +30,55 @@ class _Contacts(click.ParamType):  # type: ignore[type-arg]
         try:
             return float(value)
         except ValueError:
-            self.fail(f"expected 'refuse' or a penalty in metres such as 0.1, got {value!r}", param, ctx)
+            self.fail(f"expected 'refuse' or a penalty in meters such as 0.1, got {value!r}", param, ctx)
 
 
 @click.command("grid")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="[B]", required=False)
-@click.option("-o", "--output", metavar="OUT", help="The heat map to write, .png or .svg.")
-@click.option("--csv", "csv_file", metavar="FILE", help="Write the distances in metres: times of B across, of A down.")
-@click.option("--npz", "npz_file", metavar="FILE", help="Write the squared distances, minima and path as NumPy arrays.")
-@click.option("--path", "with_path", is_flag=True, help="Find the timewarp that starts with both motions, and draw it.")
+@click.option("-o", "--output", metavar="OUT", help="The heat map to write: PNG or SVG.")
+@click.option(
+    "--csv",
+    "csv_file",
+    metavar="FILE",
+    help="Write the distances in meters as CSV: one row per frame of A, one column per frame of B.",
+)
+@click.option(
+    "--npz", "npz_file", metavar="FILE", help="Write the squared distances, local minima and path as NumPy arrays."
+)
+@click.option(
+    "--path", "with_path", is_flag=True, help="Find the best timewarp path from the start of both motions, and draw it."
+)
 @click.option(
     "--end",
     type=click.Choice(["corner", "border"]),
-    help="--path: end with both motions, or where on the border the mean distance is least.  [default: corner]",
+    help="--path: end at the end of both motions (corner), or at the end of one of them, where the mean distance is "
+    "lowest (border).  [default: corner]",
 )
-@click.option("--slope", type=int, help="--path: how many times as fast either may run.  [default: 2]")
-@click.option("--threshold", type=float, help="Only minima up to this distance, in metres.")
-@click.option("--window", type=float, default=0.1, show_default=True, help="Seconds of motion that are compared.")
+@click.option("--slope", type=int, help="--path: slope limit, the maximum ratio of playback speeds.  [default: 2]")
+@click.option("--threshold", type=float, help="List only local minima up to this distance, in meters.")
+@click.option(
+    "--window", type=float, default=0.1, show_default=True, help="Seconds of motion compared around each frame."
+)
 @click.option(
     "--shape", type=click.Choice(["triangle", "box", "gaussian"]), default="triangle", show_default=True,
-    help="How the frames of a window are weighted.",
+    help="Weights of the frames in a window.",
 )  # fmt: skip
 @click.option(
     "--markers", default="body", show_default=True,
-    help=f"What is compared: {', '.join(_SETS)}, or roles, joints or markers, separated by commas.",
+    help=f"Points to compare: {', '.join(_SETS)}, or roles, joints or markers, separated by commas.",
 )  # fmt: skip
-@click.option("--per-joint", type=click.IntRange(1, 3), default=1, show_default=True, help="Markers on each joint.")
-@click.option("--no-align", is_flag=True, help="Compare poses where they are, without moving one onto the other.")
-@click.option("--contacts", type=_Contacts(), help="'refuse' cells whose contacts differ, or add metres to them.")
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@click.option(
+    "--per-joint", type=click.IntRange(1, 3), default=1, show_default=True, help="Number of markers on each joint."
+)
+@click.option("--no-align", is_flag=True, help="Compare poses in place, without aligning them first.")
+@click.option(
+    "--contacts",
+    type=_Contacts(),
+    help="For frames with different contacts: 'refuse' excludes them, a number is added to their distance in meters.",
+)
+@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @reading
 def command(
     first: str,
@@ -75,11 +93,11 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Compare all frames of A with all frames of B, or of A with one another, and draw them as a heat map.
+    """Compare all frames of A with all frames of B (or of A itself), and draw the distances as a heat map.
 
-    Distances are in metres: the root mean square over markers and a window of frames, after the best move across the
-    floor. Where rates differ, the faster motion is resampled. Exits with 1 where --path finds none; the grid is
-    written all the same.
+    Distances are in meters: the root mean square over markers and a window of frames, after the best rigid alignment
+    on the floor. If the frame rates differ, the faster motion is resampled. The exit code is 1 if --path finds no path;
+    the grid is still written.
 
     \b
     Example:
@@ -90,7 +108,7 @@ def command(
 
     how = reading_options(options)
     if not with_path and (end is not None or slope is not None):
-        raise click.UsageError("--end and --slope mean nothing without --path")
+        raise click.UsageError("--end and --slope require --path")
     files = [first] if second is None else [first, second]
     _check_outputs(files, output, csv_file, npz_file)
     figures = [_read(file, options["trim_rest"], how) for file in files]
@@ -127,7 +145,7 @@ def command(
 
 
 def _check_outputs(files: list[str], output: str | None, csv_file: str | None, npz_file: str | None) -> None:
-    """Wrong use, told before any file is read."""
+    """Reject wrong options before reading any file."""
     from marey.cli.files import check_output
 
     given = [path for path in (output, csv_file, npz_file) if path is not None]
@@ -148,13 +166,13 @@ def _read(file: str, trim_rest: bool, how: dict[str, Any]) -> Motion | Markers:
     if split_name(file)[1] in MARKER_SUFFIXES:
         wrong = next((key for key in how if key not in ("unit", "up")), "trim-rest" if trim_rest else None)
         if wrong is not None:
-            raise click.UsageError(f"--{wrong} means nothing for recorded markers, as in {file}")
+            raise click.UsageError(f"--{wrong} does not apply to recorded markers such as {file}")
         return load_markers(file, **how)
     return load_motion(file, trim_rest=trim_rest, **how)
 
 
 def _one_rate(figures: list[Any], with_contacts: bool) -> list[str]:
-    """Bring the motions to the lower rate and find contacts where they are asked for, in place; what was done."""
+    """Resample the motions to the lower rate and detect contacts if needed, in place; return notes on what was done."""
     from dataclasses import replace
 
     from marey.clean import detect_contacts
@@ -166,7 +184,7 @@ def _one_rate(figures: list[Any], with_contacts: bool) -> list[str]:
         for k, motion in enumerate(figures):
             if isinstance(motion, Motion) and motion.contacts is None:
                 figures[k] = replace(motion, contacts=detect_contacts(motion).contacts)
-                notes.append(f"found the contacts of {motion.name!r}")
+                notes.append(f"detected the contacts of {motion.name!r}")
     slower = min(figure.fps for figure in figures)
     for k, figure in enumerate(figures):
         if figure.fps != slower and isinstance(figure, Motion):
@@ -176,7 +194,7 @@ def _one_rate(figures: list[Any], with_contacts: bool) -> list[str]:
 
 
 def _warp(grid: DistanceGrid, end: Literal["corner", "border"], slope: int) -> tuple[TimeAlignment | None, str | None]:
-    """The path, or why there is none."""
+    """Find the path, or the reason why there is none."""
     from marey.errors import NoTimewarp
     from marey.register.dtw import dtw
 
@@ -187,7 +205,7 @@ def _warp(grid: DistanceGrid, end: Literal["corner", "border"], slope: int) -> t
 
 
 def _report(grid: DistanceGrid, minima: Ints, path: TimeAlignment | None, threshold: float | None) -> dict[str, Any]:
-    """The figures of a grid, distances in metres and times in seconds."""
+    """Describe a grid; distances in meters, times in seconds."""
     import numpy as np
 
     values = grid.values
@@ -250,23 +268,25 @@ def _text(report: dict[str, Any]) -> str:
         f"{len(report['markers'])} markers, windows of {report['window_frames']}"
     )
     if figures is None:
-        lines.append("  all cells were refused, as contacts differ everywhere")
+        lines.append("  all cells were excluded because their contacts differ")
     else:
-        told = (
-            f"least {figures['min']:.3f}, 5 % below {figures['percentile_5']:.3f}, median {figures['median']:.3f}, "
-            f"mean {figures['mean']:.3f}, largest {figures['max']:.3f}"
+        statistics = (
+            f"min {figures['min']:.3f}, 5th percentile {figures['percentile_5']:.3f}, median {figures['median']:.3f}, "
+            f"mean {figures['mean']:.3f}, max {figures['max']:.3f}"
         )
-        lines.append(f"  distances in metres: {told}")
+        lines.append(f"  distances in meters: {statistics}")
     if report["refused_cells"]:
-        lines.append(f"  {report['refused_cells']} cells refused, as contacts differ")
+        lines.append(f"  {report['refused_cells']} cells excluded because their contacts differ")
     if report["path"]:
         path = report["path"]
-        lines.append(f"  path of {path['cells']} cells: {path['distance_m']:.3f} m, {path['worst_m']:.3f} m at worst")
+        lines.append(
+            f"  path of {path['cells']} cells: distance {path['distance_m']:.3f} m, at most {path['worst_m']:.3f} m"
+        )
     if report["no_path"]:
         lines.append(f"  {report['no_path']}")
     limit = "" if report["threshold_m"] is None else f" up to {report['threshold_m']:g} m"
-    lines.append(f"  {len(report['minima'])} local minima{limit}" + (", the least:" if report["minima"] else ""))
-    # On a motion's own grid each cell has its mirror image; one of the two will do.
+    lines.append(f"  {len(report['minima'])} local minima{limit}" + (", the lowest:" if report["minima"] else ""))
+    # The grid of a motion with itself is symmetric, so list only one of each pair.
     listed = [cell for cell in report["minima"] if not report["own"] or cell["frames"][0] < cell["frames"][1]]
     for cell in listed[:_LISTED]:
         seconds = cell["seconds"]

@@ -1,4 +1,4 @@
-"""`marey info`: what is in a file, and how it was understood."""
+"""`marey info`: show what is in a file and how it was interpreted."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from marey.errors import MareyWarning
 @click.command("info")
 @click.argument("files", nargs=-1, required=True)
 @reading
-@click.option("--trim-rest", is_flag=True, help="Leave out frame 0 where it is a rest pose put before the motion.")
+@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option("--full", is_flag=True, help="List every joint with its role and offset.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON, a list with one object per file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per file.")
 def command(files: tuple[str, ...], trim_rest: bool, full: bool, as_json: bool, **options: Any) -> int:
-    """Tell what is in FILES: joints, roles, frames, rate, size, and the evidence for unit and axes.
+    """Show what is in FILES: joints, roles, frames, frame rate, size, and the evidence for unit and axes.
 
-    Exits with 1 where a file has something wrong with it that reading could mend, with 2 where one cannot be read.
+    The exit code is 1 if a file has problems that were repaired while reading it, and 2 if a file cannot be read.
 
     \b
     Example:
@@ -31,20 +31,20 @@ def command(files: tuple[str, ...], trim_rest: bool, full: bool, as_json: bool, 
     """
     how = reading_options(options) | ({"trim_rest": True} if trim_rest else {})
 
-    def told(path: str) -> dict[str, Any]:
+    def print_report(path: str) -> dict[str, Any]:
         report = _report(path, how)
         if not as_json:
             click.echo(_text(report, full))
         return report
 
-    reports, exit_code = for_each(files, told)
+    reports, exit_code = for_each(files, print_report)
     if as_json:
         click.echo(json.dumps(reports, indent=1, ensure_ascii=False))
     return max(exit_code, 1 if any(report["warnings"] for report in reports) else 0)
 
 
 def _report(path: str, how: dict[str, Any]) -> dict[str, Any]:
-    """What is in a file, and what is wrong with it."""
+    """Describe a file's content and its problems."""
     from marey.core.motion import Motion
     from marey.io import load
     from marey.io.describe import describe
@@ -54,10 +54,10 @@ def _report(path: str, how: dict[str, Any]) -> dict[str, Any]:
         warnings.simplefilter("always", MareyWarning)
         value = load(path, **_first_clip(path, how))
     report = describe(value, path)
-    told = [str(item.message).removeprefix(f"{path}: ") for item in caught]
+    problems = [str(item.message).removeprefix(f"{path}: ") for item in caught]
     if isinstance(value, Motion) and (finding := rate_finding(value)) is not None:
-        told.append(finding)
-    report["warnings"] = told
+        problems.append(finding)
+    report["warnings"] = problems
     if len(report.get("clips", ())) > 1:
         chosen = how.get("clip", 0)
         report["clip"] = report["clips"][chosen] if isinstance(chosen, int) else chosen
@@ -65,7 +65,7 @@ def _report(path: str, how: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first_clip(path: str, how: dict[str, Any]) -> dict[str, Any]:
-    """Of several animations the first, chosen and not guessed: that a file has several is nothing wrong with it."""
+    """Choose the first of several animations explicitly, so that `load` does not warn that it had to guess."""
     from marey.io import clip_names
 
     if "clip" in how or not path.lower().endswith(".glb") or len(clip_names(path)) < 2:
@@ -74,7 +74,7 @@ def _first_clip(path: str, how: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(report: dict[str, Any], full: bool) -> str:
-    """A report for people."""
+    """Format a report as text."""
     kind = "markers" if report["kind"] == "markers" else "joints"
     lines = [
         f"{report['file']}: {report['format']}, {counted(report['frames'], 'frame')} at {report['fps']:.6g} Hz, "
@@ -86,32 +86,33 @@ def _text(report: dict[str, Any], full: bool) -> str:
 
     if kind == "markers":
         row("markers", f"{len(report['markers'])}: {', '.join(report['markers'])}")
-        row("seen", f"{100 * report['seen']:.1f} % of all marker positions")
+        row("visible", f"{100 * report['seen']:.1f} % of all marker positions")
     else:
-        row("joints", f"{report['joints']}, of these {report['end_sites']} End Sites; root {report['root']!r}")
+        row("joints", f"{report['joints']}, including {report['end_sites']} End Sites; root {report['root']!r}")
         missing = report["roles_missing"]
         row(
             "roles",
-            f"{report['roles_found']} of {report['roles_found'] + len(missing)} by {report['roles_by']}",
+            f"{report['roles_found']} of {report['roles_found'] + len(missing)}, identified by {report['roles_by']}",
         )
         if missing:
             row("", f"missing: {', '.join(missing)}")
         if report["stature_m"] is not None:
-            row("figure", f"{report['stature_m']:.2f} m tall, from its legs")
+            row("body", f"{report['stature_m']:.2f} m tall, estimated from the legs")
         if report["path_m"] is not None:
             row(
                 "travel",
-                f"path {report['path_m']:.2f} m, net {report['net_m']:.2f} m, {report['speed_mps']:.2f} m/s",
+                f"path length {report['path_m']:.2f} m, start to end {report['net_m']:.2f} m, mean speed "
+                f"{report['speed_mps']:.2f} m/s",
             )
         if report["moving_bones"]:
-            row("bones", f"{report['moving_bones']} change their offset over time")
+            row("bones", f"{report['moving_bones']} with an offset that changes over time")
     if len(report.get("clips", ())) > 1:
         row("clips", ", ".join(report["clips"]))
-        row("note", f"this is of clip {report['clip']!r}; --clip chooses another")
+        row("note", f"showing clip {report['clip']!r}; choose another with --clip")
     for text in report["evidence"]:
-        row("found", text)
+        row("detected", text)
     if report.get("starts_with_rest_pose"):
-        row("note", "frame 0 is a rest pose put before the motion; --trim-rest leaves it out")
+        row("note", "frame 0 is a rest pose; remove it with --trim-rest")
     for key in ("contacts", "labels"):
         if report.get(key):
             row(key, ", ".join(report[key]))

@@ -1,4 +1,4 @@
-"""What commands share that put a part of one motion on another."""
+"""Helpers of commands that put part of one motion onto another."""
 
 from __future__ import annotations
 
@@ -14,22 +14,20 @@ if TYPE_CHECKING:
 
 
 def warn_of_clip(path: str, motion: Motion) -> None:
-    """Tell where a clip is not what it seems: a rest pose before it, or a rate that cannot be right."""
+    """Warn if a clip starts with a rest pose or its frame rate must be wrong."""
     from marey.io.rest import starts_with_rest_pose
 
     if starts_with_rest_pose(motion):
-        click.echo(
-            f"marey: warning: {path}: frame 0 is a rest pose put before the motion; --trim-rest leaves it out", err=True
-        )
+        click.echo(f"marey: warning: {path}: frame 0 is a rest pose; remove it with --trim-rest", err=True)
     warn_of_rate(path, motion)
 
 
 def span_of(motion: Motion, which: str, begin: float | int | None, end: float | int | None) -> tuple[int, int]:
-    """The half-open frames from --WHICH-from to --WHICH-to."""
+    """Convert --WHICH-from and --WHICH-to to half-open frames."""
     from marey.errors import InvalidValue
 
     try:
         return frames_between(motion, begin, end)
     except InvalidValue as error:
-        said = str(error).replace("--from", f"--{which}-from").replace("--to", f"--{which}-to")
-        raise InvalidValue(said) from None
+        message = str(error).replace("--from", f"--{which}-from").replace("--to", f"--{which}-to")
+        raise InvalidValue(message) from None

@@ -1,6 +1,6 @@
-"""`marey`: finds the command, runs it, and turns errors into one sentence and an exit code.
+"""The `marey` command: look up the subcommand, run it, and turn errors into a one-line message and an exit code.
 
-Exit codes: 0 done; 1 the input has findings, or no result exists; 2 wrong use or unreadable input.
+Exit codes: 0 success; 1 problems found in the input, or no result; 2 usage error or unreadable input.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import click
 from marey import __version__
 from marey.errors import MareyError, MareyWarning, NoResult
 
-# In the order in which a newcomer needs them. A command's module is imported only when it is run or listed.
+# In the order in which a new user needs them. A command's module is imported only when it is run or listed.
 COMMANDS = (
     *("info", "convert", "contacts", "clean", "measure", "plot", "edit", "grid", "blend", "transition"),
     *("graph", "find", "parametric", "splice", "transplant", "gaze", "pmg", "samples", "studio", "view"),
@@ -42,20 +42,22 @@ class _Commands(click.Group):
 
         if args and args[0] not in COMMANDS:
             known = ", ".join(COMMANDS)
-            raise click.UsageError(f"no command {args[0]!r}; there are {known}{similar(args[0], COMMANDS, n=1)}")
+            raise click.UsageError(
+                f"unknown command {args[0]!r}; available commands: {known}{similar(args[0], COMMANDS, n=1)}"
+            )
         return super().resolve_command(ctx, args)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="marey")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--debug", is_flag=True, help="Show the full traceback when an error occurs.")
 def cli(debug: bool) -> None:
-    """Motion capture in, new controllable human motion out.
+    """Turn motion capture into new, controllable human motion.
 
     \b
-    marey info walk.bvh               what is in a file
-    marey convert walk.bvh walk.glb   from one format to another
-    marey demo                        see what it does, on generated motion
+    marey info walk.bvh               show what is in a file
+    marey convert walk.bvh walk.glb   convert between file formats
+    marey demo                        see what marey does, on generated motion
     """
 
 
@@ -65,7 +67,7 @@ def run() -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run one command line; returns the exit code."""
+    """Run one command line and return the exit code."""
     debug = "--debug" in arguments
     warnings.showwarning = _show_warning
     if sys.stderr.isatty():
@@ -88,31 +90,31 @@ def main(arguments: list[str]) -> int:
             return code
         click.echo(f"marey: {error}", err=True)
         return code
-    except BrokenPipeError:  # the reader of our output has gone, as with `| head`
+    except BrokenPipeError:  # the reader closed the pipe, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:  # of standard output: a full disk, a closed terminal
-        click.echo(f"marey: output cannot be written ({str(error.strerror).lower()})", err=True)
+    except OSError as error:  # writing to standard output failed: full disk, closed terminal
+        click.echo(f"marey: cannot write the output ({str(error.strerror).lower()})", err=True)
         return 2
     except Exception as error:
         if debug:
             traceback.print_exc()
             return 2
         click.echo(
-            f"marey: unexpected {type(error).__name__}: {error} (this is a bug; marey --debug ... shows where)",
+            f"marey: unexpected {type(error).__name__}: {error} (this is a bug; marey --debug ... shows the traceback)",
             err=True,
         )
         return 2
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    """Warnings of the library as one line each; those of other packages do not concern the user."""
+    """Print each of marey's own warnings on one line; ignore warnings of other packages."""
     if issubclass(category, MareyWarning):
         click.echo(f"marey: warning: {message}", err=True)
 
 
 def _show_log() -> None:
-    """Show on the terminal what takes long: kernels that are compiled at first use."""
+    """Log slow steps to the terminal, such as compiling kernels at first use."""
     import logging
 
     handler = logging.StreamHandler()

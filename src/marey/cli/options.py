@@ -30,7 +30,7 @@ Command = Callable[..., Any]
 
 
 def frames_between(motion: Motion, begin: float | int | None, end: float | int | None) -> tuple[int, int]:
-    """The half-open frames from --from to --to; a time in seconds includes the frame that is nearest to it."""
+    """Convert --from and --to to half-open frames; an end in seconds includes the frame nearest to it."""
     from marey.errors import InvalidValue
 
     start = 0 if begin is None else begin if isinstance(begin, int) else round(begin * motion.fps)
@@ -41,25 +41,25 @@ def frames_between(motion: Motion, begin: float | int | None, end: float | int |
     if stop > len(motion):
         raise InvalidValue(f"--to is beyond the end of {last}")
     if start >= stop:
-        raise InvalidValue(f"--from has to come before --to, got frames {start} to {stop} of {last}")
+        raise InvalidValue(f"--from must be before --to, got frames {start} to {stop} of {last}")
     return start, stop
 
 
 def reading(function: Command) -> Command:
-    """How to understand an input file; the command gets them as `reading`, keywords for `load`."""
+    """Add the options for reading an input file; `reading_options` turns them into keywords for `load`."""
     options = [
-        click.option("--unit", help="The file's unit: m, cm, mm, in, cmu, or metres per unit.  [default: recognised]"),
-        click.option("--up", help="The file's upward axis: y, z, x, -y, -z, -x.  [default: recognised]"),
+        click.option("--unit", help="Unit of the file: m, cm, mm, in, cmu, or meters per unit.  [default: detected]"),
+        click.option("--up", help="Up axis of the file: y, z, x, -y, -z, -x.  [default: detected]"),
         click.option(
             "--fps",
             type=float,
-            help="Frames per second. BVH, AMC: the rate at which the frames were taken, where the file has none or a "
-            "wrong one. GLB: the rate at which to sample its curves.",
+            help="Frames per second. For BVH and AMC, the recorded frame rate, if the file gives none or a wrong one. "
+            "For GLB, the rate at which to sample its curves.",
         ),
-        click.option("--root", type=NameOrIndex(), help="Which ROOT of a BVH file with several."),
-        click.option("--clip", type=NameOrIndex(), help="Which animation of a GLB file with several."),
-        click.option("--skeleton", help="The ASF file of an AMC file.  [default: looked for beside it]"),
-        click.option("--roles", help='A JSON file that says which joint is what: {"left_hand": "Hand_L"}.'),
+        click.option("--root", type=NameOrIndex(), help="The ROOT to read from a BVH file with several."),
+        click.option("--clip", type=NameOrIndex(), help="The animation to read from a GLB file with several."),
+        click.option("--skeleton", help="The ASF file that belongs to an AMC file.  [default: found next to it]"),
+        click.option("--roles", help='A JSON file that maps roles to joints: {"left_hand": "Hand_L"}.'),
     ]
     for option in reversed(options):
         function = option(function)
@@ -67,28 +67,29 @@ def reading(function: Command) -> Command:
 
 
 def reading_options(values: dict[str, Any]) -> dict[str, Any]:
-    """Take the options of `reading` out of a command's arguments, dropping those not given."""
+    """Remove the options of `reading` from a command's arguments and return those that were given."""
     names = ("unit", "up", "fps", "root", "clip", "skeleton", "roles")
     taken = {name: values.pop(name) for name in names}
     return {name: value for name, value in taken.items() if value is not None}
 
 
 def of_folder(function: Command) -> Command:
-    """How to take the clips of a folder; see `opened_folder`."""
+    """Add the options for reading a folder of clips; see `opened_folder`."""
     options = [
         click.option("--fps", type=float, default=30.0, show_default=True, help="Frames per second to work at."),
-        click.option("--mirrored", is_flag=True, help="Take each clip's mirror image too."),
+        click.option("--mirrored", is_flag=True, help="Also use the mirror image of each clip."),
         click.option(
             "--labels", default="sidecar", show_default=True,
-            help="Where labels come from: sidecar, folders, or a CSV file.",
+            help="Source of the labels: sidecar, folders, or a CSV file.",
         ),
         click.option(
-            "--cache", metavar="DIR", help="Where what was computed is kept.  [default: .marey-cache in FOLDER]"
+            "--cache", metavar="DIR", help="Folder for cached results.  [default: .marey-cache in FOLDER]"
         ),
         click.option(
-            "--group", type=NameOrIndex(), help="Which skeleton of several: its number, or a clip that has it."
+            "--group", type=NameOrIndex(),
+            help="The skeleton to use, if there are several: its number, or a clip that has it.",
         ),
-        click.option("--file-fps", type=float, help="Frames per second of the files, where they say a wrong one."),
+        click.option("--file-fps", type=float, help="Recorded frame rate of the files, if they give a wrong one."),
     ]  # fmt: skip
     for option in reversed(options):
         function = option(function)
@@ -96,9 +97,9 @@ def of_folder(function: Command) -> Command:
 
 
 def opened_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
-    """The set of a folder, by the options of `of_folder`, which are taken out of a command's arguments.
+    """Open a folder as a motion set; the options of `of_folder` are removed from the command's arguments.
 
-    An output that would replace one of its clips is refused, and results that lie among them are named.
+    Raises an error if the output would overwrite one of the clips, and reports result files that are skipped.
     """
     from marey.store import MotionSet
 
@@ -109,14 +110,14 @@ def opened_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet
     check_output(output, [str(clips.folder / file) for file in clips.files if clips.folder / file not in results])
     for path, kind in results.items():
         if not (Path(output).exists() and path.samefile(output)):
-            click.echo(f"marey: {path} is a {kind}, not a clip, and is passed over", err=True)
+            click.echo(f"marey: skipping {path}, which is a {kind}, not a clip", err=True)
     return clips
 
 
 def running(function: Command) -> Command:
-    """Where heavy work runs; see `running_options`."""
+    """Add the options for parallel execution; see `running_options`."""
     options = [
-        click.option("--jobs", type=int, default=1, show_default=True, help="Processes that read and compare clips."),
+        click.option("--jobs", type=int, default=1, show_default=True, help="Number of processes."),
         click.option(
             "--cluster", metavar="ADDRESS",
             help="Compare clips on a Dask cluster: the address of its scheduler, such as tcp://10.0.0.5:8786.",
@@ -128,9 +129,9 @@ def running(function: Command) -> Command:
 
 
 def running_options(values: dict[str, Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Take the options of `running` out of a command's arguments: how to read clips, and how to compare them.
+    """Remove the options of `running` from a command's arguments; return the runners for reading and for comparing.
 
-    Files are read here, as other machines may not see them.
+    Files are read on this machine, because others may not have access to them.
     """
     from marey.store import cluster, run_on
 

@@ -1,4 +1,4 @@
-"""`marey parametric`: make a space of motions from examples of one action, and ask it for new ones."""
+"""`marey parametric`: build parametric motion spaces from examples of one action, and make new motions from them."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     from marey.core.arrays import Floats
     from marey.parametric import ParametricMotion, Reached
 
-_NOTES = 8  # in the text; --json has all
-_NUMBERS_TOO = {"ignore_unknown_options": True}  # so that a target may be negative
+_NOTES = 8  # notes in the text report; --json lists all
+_NUMBERS_TOO = {"ignore_unknown_options": True}  # so that target values may be negative
 
 
 class _Start(click.ParamType):  # type: ignore[type-arg]
-    """``2.0,0.5,90``: metres x and z, and degrees to the left of +Z."""
+    """``2.0,0.5,90``: meters x and z, and degrees to the left of +Z."""
 
     name = "x,z,degrees"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float, float]:
-        """rigid2d (theta, x, z)."""
+        """Convert to a rigid2d (theta, x, z)."""
         if isinstance(value, tuple):
             return value
         try:
-            x, z, turned = (float(part) for part in str(value).split(","))
+            x, z, degrees = (float(part) for part in str(value).split(","))
         except ValueError:
-            x = z = turned = math.nan
-        if not all(map(math.isfinite, (x, z, turned))):
+            x = z = degrees = math.nan
+        if not all(map(math.isfinite, (x, z, degrees))):
             self.fail(f"expected X,Z,DEGREES such as 2.0,0.5,90, got {value!r}", param, ctx)
-        return math.radians(turned), x, z
+        return math.radians(degrees), x, z
 
 
 @click.group("parametric")
 def command() -> None:
-    """A kick that hits where you want: motions between examples, asked for by what they should do.
+    """Make motions that do what you specify, such as a kick to a given point, by blending examples.
 
-    Angles are in degrees. Places are metres to the left of where the figure stands at the start, above the floor, and
-    ahead.
+    Angles are in degrees. Positions are in meters, relative to where the character stands at the start: to the left,
+    above the floor, and ahead.
 
     \b
     Example:
@@ -59,19 +59,27 @@ def command() -> None:
 @command.command("build", cls=NumbersToo)
 @click.argument("sources", nargs=-1, required=True, metavar="WEB CLIP START STOP | FILE FILE...")
 @click.option(
-    "--feature", required=True, help="What it is asked by, such as position:right_hand@farthest or turn,speed."
+    "--feature", required=True, help="The parameters of the space, such as position:right_hand@farthest or turn,speed."
 )
 @click.option("-o", "--output", required=True, metavar="SPACE", help="The space to write, an .npz file.")
-@click.option("--threshold", type=float, metavar="METRES", help="How unlike a match in WEB may be.")
-@click.option("--label", "labels", multiple=True, help="Only matches with this label; may be given several times.")
-@click.option("--drop", type=Numbers(), multiple=True, help="Leave out these matches, by their numbers in the list.")
-@click.option("--overlap", type=Shares(), default="0.8,0.2", show_default=True, help="As for marey find search.")
-@click.option("--samples", type=int, default=1000, show_default=True, help="Blends that are tried out.")
-@click.option("--delta", type=float, default=0.1, show_default=True, help="How far weights may leave 0 to 1.")
-@click.option("--redundant", type=float, help="Leave out examples that others can be blended to, to within this.")
-@click.option("--max-distance", type=float, default=0.3, show_default=True, help="Metres from which on motions differ.")
-@click.option("--force", is_flag=True, help="Take motions that are further apart all the same.")
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same space.")
+@click.option("--threshold", type=float, metavar="METERS", help="Maximum distance of a match in WEB.")
+@click.option("--label", "labels", multiple=True, help="Use only matches with this label. May be repeated.")
+@click.option("--drop", type=Numbers(), multiple=True, help="Remove these matches, by their numbers in the list.")
+@click.option("--overlap", type=Shares(), default="0.8,0.2", show_default=True, help="As in marey find search.")
+@click.option("--samples", type=int, default=1000, show_default=True, help="Number of sampled blends.")
+@click.option(
+    "--delta", type=float, default=0.1, show_default=True, help="How far blend weights may leave the range 0 to 1."
+)
+@click.option("--redundant", type=float, help="Remove examples that the others reproduce to within this distance.")
+@click.option(
+    "--max-distance",
+    type=float,
+    default=0.3,
+    show_default=True,
+    help="Maximum distance between the examples, in meters.",
+)
+@click.option("--force", is_flag=True, help="Use motions even if they are farther apart.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @AS_JSON
 def build(
     sources: tuple[str, ...],
@@ -81,11 +89,11 @@ def build(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Build a space from what is like CLIP from START to STOP in a match web, or from motion files.
+    """Build a space from the matches of CLIP from START to STOP in a match web, or from motion files.
 
     \b
     Features: position:JOINT[:AXES][@MOMENT], orientation:JOINT[@MOMENT], speed[:JOINT[:mean|min|max]],
-    angular_speed:JOINT, travelled, turn, curvature, step_height, duration; several with commas between them.
+    angular_speed:JOINT, travelled, turn, curvature, step_height, duration; separate several by commas.
     JOINT is a role such as right_hand, a joint, or centre_of_mass; MOMENT is farthest, highest, lowest, fastest,
     slowest, start, end, or seconds into the query.
 
@@ -103,9 +111,11 @@ def build(
     check_npz(output, "a space")
     check_output(output, sources)
     features = parse_features(feature)
-    examples = _files(sources) if threshold is None else _found(sources, threshold, options)
+    examples = _files(sources) if threshold is None else _search_web(sources, threshold, options)
     with warnings.catch_warnings(), bar("building") as progress:
-        warnings.filterwarnings("ignore", r"\d+ of \d+ examples (is|are) left out", MareyWarning)  # the notes tell why
+        warnings.filterwarnings(
+            "ignore", r"\d+ of \d+ examples (is|are) left out", MareyWarning
+        )  # the notes give the reasons
         space = ParametricMotion.build(
             examples,
             features,
@@ -118,11 +128,11 @@ def build(
             progress=progress,
         )
     space.save(output)
-    _tell_space(space, as_json, written=[output])
+    _print_space(space, as_json, written=[output])
 
 
-def _found(sources: tuple[str, ...], threshold: float, options: dict[str, Any]) -> Any:
-    """What a search of a web finds."""
+def _search_web(sources: tuple[str, ...], threshold: float, options: dict[str, Any]) -> Any:
+    """Search a match web."""
     from marey.find import MatchWeb
 
     if len(sources) not in (2, 4):
@@ -133,14 +143,14 @@ def _found(sources: tuple[str, ...], threshold: float, options: dict[str, Any]) 
 
 
 def _files(sources: tuple[str, ...]) -> Any:
-    """Motions from files."""
+    """Load motions from files."""
     from marey.cli.files import result_kind
     from marey.io import load_motion
 
     if Path(sources[0]).exists() and result_kind(sources[0]) == "web":
         raise click.UsageError(
-            f"--threshold is missing: {sources[0]!r} is a match web, and how unlike what is found in it may be has to "
-            "be said; `marey find search ... --suggest` tells which"
+            f"--threshold is missing: {sources[0]!r} is a match web, which is searched up to a maximum distance; "
+            "`marey find search ... --suggest` proposes one"
         )
     for source in sources:
         if not Path(source).exists():
@@ -154,27 +164,25 @@ def _files(sources: tuple[str, ...]) -> Any:
 @click.argument("file", metavar="SPACE")
 @click.argument("target", nargs=-1, required=True, metavar="TARGET...")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
-@click.option(
-    "--refine", type=int, default=0, show_default=True, help="Steps that bring the motion nearer; 4 are many."
-)
+@click.option("--refine", type=int, default=0, show_default=True, help="Number of refinement steps; 4 is plenty.")
 @click.option(
     "--start",
     type=_Start(),
     metavar="X,Z,DEGREES",
-    help="Where it begins, and how far it faces from +Z to the left.  [default: 0,0,0]",
+    help="Start position in meters and heading in degrees to the left of +Z.  [default: 0,0,0]",
 )
-@click.option("--no-cleanup", is_flag=True, help="Leave feet as they are blended, without holding them in place.")
-@click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
-@click.option("--plot", "picture", metavar="PNG", help="Draw the motion with its target: PNG or SVG.")
+@click.option("--no-cleanup", is_flag=True, help="Skip foot cleanup after blending.")
+@click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
+@click.option("--plot", "picture", metavar="PNG", help="Plot the motion with its target: PNG or SVG.")
 @AS_JSON
 def make(
     file: str, target: tuple[str, ...], output: str, refine: int, start: Sequence[float] | None, no_cleanup: bool,
     rigid: bool, picture: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Make the motion that does TARGET: one number for each parameter, as `range` lists them.
+    """Make the motion for TARGET: one number per parameter, in the order shown by `range`.
 
-    It begins on the origin and faces +Z, unless --start says otherwise. Exits with 1 where the target is out of reach;
-    the nearest motion is written all the same.
+    The motion begins at the origin facing +Z, unless --start is given. The exit code is 1 if the target is out of
+    reach; the nearest motion is still written.
 
     \b
     Example:
@@ -198,7 +206,7 @@ def make(
     reached = None
     if any(feature.kind == "given" for feature in space.features):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MareyWarning)  # told below
+            warnings.simplefilter("ignore", MareyWarning)  # printed below
             motion = space(numbers, **options)
     else:
         motion, reached = space.made(numbers, **options)
@@ -210,16 +218,16 @@ def make(
 
         aimed(space, [numbers], picture, made=[motion])
         written.append(picture)
-    _tell_made(space, numbers, len(motion), reached, aim, projected, written, as_json)
+    _print_result(space, numbers, len(motion), reached, aim, projected, written, as_json)
     return int(projected)
 
 
 @command.command("range")
 @click.argument("file", metavar="SPACE")
-@click.option("--plot", "picture", metavar="OUT", help="Draw examples and samples: PNG or SVG.")
+@click.option("--plot", "picture", metavar="OUT", help="Plot examples and samples: PNG or SVG.")
 @AS_JSON
 def reach(file: str, picture: str | None, as_json: bool) -> None:
-    """What a space can be asked for.
+    """Show the range of each parameter of a space.
 
     \b
     Example:
@@ -236,19 +244,19 @@ def reach(file: str, picture: str | None, as_json: bool) -> None:
 
         reachable(space, picture)
         written.append(picture)
-    _tell_space(space, as_json, written=written)
+    _print_space(space, as_json, written=written)
 
 
 def _target(space: ParametricMotion, given: tuple[str, ...]) -> list[float]:
-    """One number for each parameter, degrees as radians."""
+    """Convert the target to one number per parameter, degrees to radians."""
     numbers = [_number(text) for text in given]
     if len(numbers) != space.n_dims:
-        told = (
+        wanted = (
             f"{name} in {_shown(unit)[0]}" if unit else name
             for name, unit in zip(space.names, space.units, strict=True)
         )
         raise click.UsageError(
-            f"a target needs {counted(space.n_dims, 'number')}, {', '.join(told)}; got {len(numbers)}"
+            f"a target needs {counted(space.n_dims, 'number')}, {', '.join(wanted)}; got {len(numbers)}"
         )
     return [value / _shown(unit)[1] for value, unit in zip(numbers, space.units, strict=True)]
 
@@ -259,22 +267,22 @@ def _number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise click.UsageError(f"a target is numbers, got {text!r}")
+        raise click.UsageError(f"a target must be numbers, got {text!r}")
     return value
 
 
 def _shown(unit: str) -> tuple[str, float]:
-    """The unit in which people are told, and how many of it are one of ours."""
+    """Return the unit to print, and the factor to convert to it."""
     return (unit.replace("rad", "degrees"), math.degrees(1.0)) if unit.startswith("rad") else (unit, 1.0)
 
 
-def _tell_space(space: ParametricMotion, as_json: bool, written: list[str]) -> None:
+def _print_space(space: ParametricMotion, as_json: bool, written: list[str]) -> None:
     region = space.reachable()
     rows = []
     for k, (name, unit) in enumerate(zip(region.names, region.units, strict=True)):
-        told, factor = _shown(unit)
+        shown, factor = _shown(unit)
         low, high = (factor * float(values[k]) for values in (region.low, region.high))
-        rows.append({"name": name, "unit": told, "low": low, "high": high})
+        rows.append({"name": name, "unit": shown, "low": low, "high": high})
     if as_json:
         report = {
             "parameters": rows,
@@ -290,20 +298,20 @@ def _tell_space(space: ParametricMotion, as_json: bool, written: list[str]) -> N
     width = max(len(str(row["name"])) for row in rows)
     for row in rows:
         click.echo(f"  {row['name']:<{width}}  {row['low']:8.3f} to {row['high']:8.3f} {row['unit']}".rstrip())
-    notes = _grouped(space.notes)
+    notes = _group_notes(space.notes)
     for note in notes[:_NOTES]:
         click.echo(f"  ! {note}")
     if len(notes) > _NOTES:
-        click.echo(f"  ! and {counted(len(notes) - _NOTES, 'note')} more; --json has all")
+        click.echo(f"  ! and {counted(len(notes) - _NOTES, 'note')} more; --json lists all")
     for path in written:
         click.echo(f"wrote {path}")
 
 
-def _grouped(notes: Iterable[str]) -> list[str]:
-    """Notes on what was left out first; of those that say the same of several motions, the first and how many."""
+def _group_notes(notes: Iterable[str]) -> list[str]:
+    """Put notes on examples left out first; of similar notes, keep the first and their number."""
     groups: dict[str, list[str]] = {}
     for note in notes:
-        # The motions' names and all numbers may differ.
+        # Similar notes differ only in motion names and numbers.
         groups.setdefault(re.sub(r"'[^']*'|[-+]?\d+(\.\d+)?", "*", note), []).append(note)
     alike = sorted(groups.values(), key=lambda group: "left out" not in group[0])
     out = []
@@ -315,18 +323,18 @@ def _grouped(notes: Iterable[str]) -> list[str]:
     return out
 
 
-def _rounded(space: ParametricMotion, reached: Reached) -> list[str]:
-    """A note where a duration is off only because a motion has whole frames."""
+def _rounding_notes(space: ParametricMotion, reached: Reached) -> list[str]:
+    """Return a note if a duration is off only because a motion has whole frames."""
     fps, at = space.registration.fps, 0
     for feature in space.features:
         off = abs(float(reached.error[at]))
         if feature.kind == "duration" and 1e-6 < off < 1.0 / fps and not reached.projected:
-            return [f"a motion has whole frames, here of {1.0 / fps:.3f} s, to which its duration is rounded"]
+            return [f"the duration is rounded to whole frames of {1.0 / fps:.3f} s"]
         at += feature.n_dims
     return []
 
 
-def _tell_made(
+def _print_result(
     space: ParametricMotion,
     target: list[float],
     n_frames: int,
@@ -338,7 +346,7 @@ def _tell_made(
 ) -> None:
     factors = [_shown(unit)[1] for unit in space.units]
 
-    def told(values: Any) -> list[float]:
+    def in_shown_units(values: Any) -> list[float]:
         return [factor * float(value) for factor, value in zip(factors, values, strict=True)]
 
     report: dict[str, Any] = {
@@ -346,8 +354,8 @@ def _tell_made(
         "frames": n_frames,
         "parameters": list(space.names),
         "units": [_shown(unit)[0] for unit in space.units],
-        "target": told(target),
-        "aimed": told(aim),
+        "target": in_shown_units(target),
+        "aimed": in_shown_units(aim),
         "projected": projected,
         "notes": [],
     }
@@ -358,22 +366,22 @@ def _tell_made(
             for unit in dict.fromkeys(report["units"])
         }
 
-    report["moved_by_unit"] = by_unit(told(aim - target))
+    report["moved_by_unit"] = by_unit(in_shown_units(aim - target))
     if reached is not None:
-        error = told(reached.reached - reached.target)
-        report |= {"reached": told(reached.reached), "error": error, "error_by_unit": by_unit(error)}
-        report["notes"] = _rounded(space, reached)
+        error = in_shown_units(reached.reached - reached.target)
+        report |= {"reached": in_shown_units(reached.reached), "error": error, "error_by_unit": by_unit(error)}
+        report["notes"] = _rounding_notes(space, reached)
     if as_json:
         click.echo(json.dumps(report, indent=1, ensure_ascii=False).replace("NaN", "null"))
         return
     click.echo(f"wrote {written[0]}: {counted(n_frames, 'frame')}, {n_frames / space.registration.fps:.2f} s")
     for k, name in enumerate(space.names):
         got = "" if reached is None else f", reached {report['reached'][k]:.3f}"
-        click.echo(f"  {name}: asked for {report['target'][k]:.3f}{got} {report['units'][k]}".rstrip())
+        click.echo(f"  {name}: target {report['target'][k]:.3f}{got} {report['units'][k]}".rstrip())
     if projected:
         near = ", ".join(f"{value:.3f}" for value in report["aimed"])
         away = " and ".join(f"{size:.3f} {unit}".rstrip() for unit, size in report["moved_by_unit"].items())
-        click.echo(f"  ! out of reach; aimed at ({near}) instead, {away} away")
+        click.echo(f"  ! out of reach; used the nearest reachable target ({near}), {away} away")
     for note in report["notes"]:
         click.echo(f"  ! {note}")
     for path in written[1:]:

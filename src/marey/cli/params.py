@@ -1,4 +1,4 @@
-"""What the command line takes as a value: moments, planes, names or numbers, shares, places at a time."""
+"""Value types of the command line: times, planes, names or numbers, fractions, timed positions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class NameOrIndex(click.ParamType):  # type: ignore[type-arg]
     name = "name or number"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str | int:
-        """The number where it is one."""
+        """Convert digits to an int."""
         return int(value) if isinstance(value, str) and value.isdigit() else str(value)
 
 
@@ -23,7 +23,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
     name = "seconds or frame"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float | int:
-        """The number behind the text; wrong use where there is none."""
+        """Convert to a float (seconds) or an int (frame)."""
         if isinstance(value, int | float):
             return value
         try:
@@ -41,36 +41,36 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
     name = "numbers"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
-        """All of them."""
+        """Convert to a tuple of ints."""
         try:
             return value if isinstance(value, tuple) else tuple(int(part) for part in str(value).split(","))
         except ValueError:
-            self.fail(f"expected numbers of matches such as 3 or 3,7, got {value!r}", param, ctx)
+            self.fail(f"expected match numbers such as 3 or 3,7, got {value!r}", param, ctx)
 
 
 class Shares(click.ParamType):  # type: ignore[type-arg]
-    """``0.8,0.2``: two shares."""
+    """``0.8,0.2``: two fractions."""
 
     name = "same,new"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
-        """Both."""
+        """Convert to a pair of floats."""
         if isinstance(value, tuple):
             return value
         try:
             same, new = (float(part) for part in str(value).split(","))
         except ValueError:
-            self.fail(f"expected two shares such as 0.8,0.2, got {value!r}", param, ctx)
+            self.fail(f"expected two fractions such as 0.8,0.2, got {value!r}", param, ctx)
         return same, new
 
 
 class Plane(click.ParamType):  # type: ignore[type-arg]
-    """A height in metres, or ``height,a,b`` for y = height + a x + b z."""
+    """A height in meters, or ``height,a,b`` for y = height + a x + b z."""
 
     name = "plane"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float | tuple[float, ...]:
-        """One number or three."""
+        """Convert to one number or three."""
         if not isinstance(value, str):
             return value  # type: ignore[no-any-return]
         try:
@@ -85,7 +85,7 @@ class Plane(click.ParamType):  # type: ignore[type-arg]
 
 
 class Stay(NamedTuple):
-    """Something that is to be somewhere for a while: its name, from when to when, and 3 or 7 numbers."""
+    """A point or limb to hold in place: its name, start and end time, and a position (3 numbers) or pose (7)."""
 
     name: str
     begin: float | int
@@ -94,15 +94,15 @@ class Stay(NamedTuple):
 
 
 class StayParam(click.ParamType):  # type: ignore[type-arg]
-    """``right_hand=1.2:1.5@0.4,1.1,0.3``, with an orientation as four more numbers where `turned`."""
+    """``right_hand=1.2:1.5@0.4,1.1,0.3``; with `oriented`, four more numbers may give an orientation."""
 
     name = "stay"
 
-    def __init__(self, turned: bool = False) -> None:
-        self.counts = (3, 7) if turned else (3,)
+    def __init__(self, oriented: bool = False) -> None:
+        self.counts = (3, 7) if oriented else (3,)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Stay:
-        """Its parts; wrong use where one is missing."""
+        """Parse the name, the times and the numbers."""
         if isinstance(value, Stay):
             return value
         name, _, rest = str(value).partition("=")
@@ -113,7 +113,7 @@ class StayParam(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             numbers = []
         if len(numbers) == 7 and 7 not in self.counts:
-            self.fail(f"it takes a position X,Y,Z alone, got {value!r}", param, ctx)
+            self.fail(f"expected only a position X,Y,Z, got {value!r}", param, ctx)
         if not name or len(ends) != 2 or len(numbers) not in self.counts:
             self.fail(f"expected NAME=FROM:TO@X,Y,Z such as right_hand=1.2:1.5@0.4,1.1,0.3, got {value!r}", param, ctx)
         begin, end = (Moment().convert(text.strip(), param, ctx) for text in ends)

@@ -1,4 +1,4 @@
-"""`marey plot`: figures of motions."""
+"""`marey plot`: plots of motions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from marey.cli.options import Moment, frames_between, reading, reading_options
 if TYPE_CHECKING:
     from marey.core.motion import Motion
 
-# Each kind with what it shows and an example.
+# Each kind of plot: what it shows, and an example.
 KINDS = {
     "filmstrip": (
-        "poses from the side and from above, ghosts between them, and the path of the hips",
+        "poses from the side and from above, with in-between poses and the path of the hips",
         "marey plot filmstrip walk.bvh -o walk.png --poses 8",
     ),
     "feet": (
-        "height and speed of heels and balls, contacts as bands (detected where the file has none)",
+        "height and speed of heels and balls of the feet, with contacts (detected if the file has none)",
         "marey plot feet walk.bvh -o feet.png --from 1.2 --to 3",
     ),
     "joints": (
@@ -27,15 +27,15 @@ KINDS = {
         "marey plot joints walk.bvh -o joints.svg --joints knee,left_upper_arm",
     ),
     "path": (
-        "where one motion or several went, from above, with the direction they face each second",
+        "the paths of one or more motions from above, with the facing direction at each second",
         "marey plot path walk.bvh run.bvh -o paths.png --align",
     ),
     "parameters": (
-        "position, height, heading, speed and turn rate over time, of one motion or several",
+        "position, height, heading, speed and turn rate over time, of one or more motions",
         "marey plot parameters walk.bvh run.bvh -o parameters.png",
     ),
     "cloud": (
-        "a window of frames as a point cloud from the side and from above, coloured by time",
+        "a window of frames as a point cloud from the side and from above, colored by time",
         "marey plot cloud walk.bvh -o cloud.png --from 36f --to 66f",
     ),
     "correlations": (
@@ -44,7 +44,7 @@ KINDS = {
     ),
 }
 _SEVERAL = ("path", "parameters")
-# Which kind takes which option; anything else is refused rather than ignored.
+# The kind of plot that each option belongs to; with any other kind it is an error.
 _OPTIONS = {"poses": "filmstrip", "front": "filmstrip", "joints": "joints", "align": "path"}
 
 
@@ -66,16 +66,21 @@ def _show_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 @click.argument("kind")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("-o", "--output", metavar="OUT", help="The figure to write, .png or .svg.  [required]")
-@click.option("--from", "begin", type=Moment(), help="Where to begin: seconds (1.2) or a frame (36f).")
-@click.option("--to", "end", type=Moment(), help="Where to end, likewise; a frame given here is left out.")
-@click.option("--poses", type=int, help="filmstrip: how many poses.  [default: as many as have room]")
-@click.option("--front", is_flag=True, help="filmstrip: add the poses from the front.")
-@click.option("--joints", help="joints: roles, joints, or knee, elbow, hip, ankle, wrist; separated by commas.")
-@click.option("--align", is_flag=True, help="path: let all start at the same place, facing the same way.")
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
+@click.option("-o", "--output", metavar="OUT", help="The plot to write, .png or .svg.  [required]")
+@click.option("--from", "begin", type=Moment(), help="Start time in seconds (1.2) or start frame (36f).")
+@click.option("--to", "end", type=Moment(), help="End time in seconds, or end frame (exclusive).")
+@click.option("--poses", type=int, help="filmstrip: number of poses.  [default: as many as fit]")
+@click.option("--front", is_flag=True, help="filmstrip: add a front view.")
+@click.option("--joints", help="joints: roles, joint names, or knee, elbow, hip, ankle, wrist; separated by commas.")
+@click.option("--align", is_flag=True, help="path: start all paths at the same place, facing the same way.")
+@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
 @click.option(
-    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_show_list, help="List the kinds and stop."
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_list,
+    help="List the kinds of plots and exit.",
 )
 @reading
 def command(
@@ -87,7 +92,7 @@ def command(
     trim_rest: bool,
     **options: Any,
 ) -> None:
-    """Draw a figure of KIND from FILE and write it to OUT, as PNG or SVG.
+    """Draw a plot of KIND from FILE and write it to OUT as PNG or SVG.
 
     \b
     Example:
@@ -138,11 +143,11 @@ def command(
     click.echo("\n".join([f"{output}: {kind} of {shown}", *named]))
     for path, motion in zip(files, motions, strict=True):
         if starts_with_rest_pose(motion):
-            click.echo(f"{path}: frame 0 is a rest pose put before the motion; --trim-rest leaves it out", err=True)
+            click.echo(f"{path}: frame 0 is a rest pose; remove it with --trim-rest", err=True)
 
 
 def _correlations(motion: Motion, output: str) -> list[str]:
-    """Draw the figure; lines that name the joints."""
+    """Draw the plot; return lines that list the joints."""
     from marey.layer import correlations
     from marey.plot.layer import correlation
 
@@ -152,21 +157,23 @@ def _correlations(motion: Motion, output: str) -> list[str]:
     for kind in ("global", "local"):
         for relation in ("in phase", "counter-phase", "with each step"):
             names = [f"{trend.joint} {trend.axis}" for trend in found.named(relation, kind)]
-            told = "" if relation == "with each step" else "left hip, "
-            lines.append(f"  {relation}, {told}{kind}: {', '.join(names) or 'none'}")
+            reference = "" if relation == "with each step" else "with the left hip, "
+            lines.append(f"  {relation} {reference}{kind}: {', '.join(names) or 'none'}")
     return lines
 
 
 def _check(kind: str, files: tuple[str, ...], output: str | None, options: dict[str, Any]) -> None:
-    """Wrong use, told before any file is read."""
+    """Reject wrong options before reading any file."""
     from marey.errors import InvalidValue, UnknownName, similar
 
     if kind not in KINDS:
-        raise UnknownName(f"no kind of figure {kind!r}; there are {', '.join(KINDS)}{similar(kind, KINDS, n=1)}")
+        raise UnknownName(
+            f"unknown kind of plot {kind!r}; available kinds: {', '.join(KINDS)}{similar(kind, KINDS, n=1)}"
+        )
     if output is None:
-        raise InvalidValue(f"say where the figure goes: marey plot {kind} {files[0]} -o {kind}.png")
+        raise InvalidValue(f"no output file given; for example: marey plot {kind} {files[0]} -o {kind}.png")
     for option, owner in _OPTIONS.items():
         if options[option] not in (None, False) and owner != kind:
-            raise InvalidValue(f"--{option} means nothing for {kind}; it is for {owner}")
+            raise InvalidValue(f"--{option} does not apply to {kind}; it applies to {owner}")
     if len(files) > 1 and kind not in _SEVERAL:
         raise InvalidValue(f"{kind} shows one motion, got {len(files)} files; {' and '.join(_SEVERAL)} show several")

@@ -1,4 +1,4 @@
-"""`marey pmg`: characters that can be steered, put together from spaces of motion."""
+"""`marey pmg`: build and play steerable characters (parametric motion graphs)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from marey.cli.files import check_folder, check_output
 from marey.cli.pmg_play import go, reach, walk
-from marey.cli.pmg_report import check_character, info, opened, plot, tell, tell_edge
+from marey.cli.pmg_report import check_character, info, open_character, plot, print_character, print_edge
 from marey.cli.query import AS_JSON, check_picture
 
 if TYPE_CHECKING:
@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from marey.pmg.auto import AutoReport
 
 _SUFFIXES = (".bvh", ".amc", ".glb", ".gltf", ".npz")
-SEED = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the sampling.")
-_GOOD = click.option("--good", type=float, metavar="METRES", help="Transitions up to this are sought.")
-_BAD = click.option("--bad", type=float, metavar="METRES", help="Transitions above this are shut out.")
+SEED = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+_GOOD = click.option(
+    "--good", type=float, metavar="METERS", help="Every motion must have a transition with at most this distance."
+)
+_BAD = click.option("--bad", type=float, metavar="METERS", help="Transitions with a larger distance are not allowed.")
 
 
 class Counts(click.ParamType):  # type: ignore[type-arg]
-    """``60,400``: samples of source and target."""
+    """``60,400``: numbers of samples of source and target."""
 
     name = "source,target"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
-        """Both."""
+        """Convert to a pair of ints."""
         if isinstance(value, tuple):
             return value
         try:
@@ -46,7 +48,7 @@ class Reals(click.ParamType):  # type: ignore[type-arg]
     name = "numbers"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
-        """All of them."""
+        """Convert to a tuple of floats."""
         try:
             return value if isinstance(value, tuple) else tuple(float(part) for part in str(value).split(","))
         except ValueError:
@@ -55,9 +57,10 @@ class Reals(click.ParamType):  # type: ignore[type-arg]
 
 @click.group("pmg")
 def command() -> None:
-    """Characters that can be steered: nodes are spaces of motion, edges say what can follow what.
+    """Build and play steerable characters (parametric motion graphs).
 
-    CHAR is a .json file; the motion of its nodes lies beside it. Angles are in degrees.
+    Each node of the graph is a space of motions; edges are the possible transitions. CHAR is a .json file; the motions
+    of its nodes are stored next to it. Angles are in degrees.
 
     \b
     Example:
@@ -71,12 +74,18 @@ def command() -> None:
 
 @command.command("new")
 @click.argument("char", metavar="CHAR")
-@click.option("--name", help="Of the character.  [default: that of the file]")
-@click.option("--length", type=float, default=1.0 / 3.0, help="Seconds of a transition.  [default: 0.33]")
-@click.option("--region", type=float, default=0.3, show_default=True, help="Share of a clip's ends to join in.")
+@click.option("--name", help="Name of the character.  [default: the file name]")
+@click.option("--length", type=float, default=1.0 / 3.0, help="Length of a transition in seconds.  [default: 0.33]")
+@click.option(
+    "--region",
+    type=float,
+    default=0.3,
+    show_default=True,
+    help="Fraction of a clip at its start and end where transitions may be made.",
+)
 @AS_JSON
 def new(char: str, name: str | None, length: float, region: float, as_json: bool) -> None:
-    """Begin a character without nodes.
+    """Create a character without nodes.
 
     \b
     Example:
@@ -88,30 +97,32 @@ def new(char: str, name: str | None, length: float, region: float, as_json: bool
     check_character(char)
     check_folder(char)
     if Path(char).exists():
-        raise UnwritableFile("exists already; remove it first, or choose another name", path=char)
+        raise UnwritableFile("already exists; remove it first, or choose another name", path=char)
     graph = ParametricMotionGraph(name or Path(char).stem, length=length, region=region)
     graph.save(char)
-    tell(graph, as_json, written=[char])
+    print_character(graph, as_json, written=[char])
 
 
 @command.command("add")
 @click.argument("char", metavar="CHAR")
 @click.argument("node", metavar="NODE")
 @click.argument("more", nargs=-1, metavar="")
-@click.option("--clips", multiple=True, metavar="FILE|FOLDER...", help="Motions that the node is made of.")
-@click.option("--space", metavar="SPACE", help="A space that was saved, such as one of `marey parametric build`.")
-@click.option("--parameters", default="turn", show_default=True, help="Of walks or runs: turn, or turn,speed.")
-@click.option("--feature", help="Of single actions instead, as for `marey parametric build`.")
-@click.option("--names", help="What the parameters are to be called, with commas between.")
+@click.option("--clips", multiple=True, metavar="FILE|FOLDER...", help="Motions to build the node from.")
+@click.option("--space", metavar="SPACE", help="A saved space, such as one made by `marey parametric build`.")
+@click.option(
+    "--parameters", default="turn", show_default=True, help="Parameters of walks or runs: turn, or turn,speed."
+)
+@click.option("--feature", help="For single actions, parameters as in `marey parametric build`.")
+@click.option("--names", help="Names for the parameters, separated by commas.")
 @click.option("--request", type=click.Choice(["by name", "at a point"]), default="by name", show_default=True,
-              help="How wishes become parameters.")  # fmt: skip
-@click.option("--mirror", is_flag=True, help="Take each clip's mirror image too.")
-@click.option("--low", type=Reals(), help="Least parameters that are used.")
-@click.option("--high", type=Reals(), help="Greatest parameters that are used.")
-@click.option("--fps", type=float, help="Frames per second.  [default: the character's, or 60]")
+              help="How requests are mapped to parameters.")  # fmt: skip
+@click.option("--mirror", is_flag=True, help="Also use the mirror image of each clip.")
+@click.option("--low", type=Reals(), help="Lower limits of the parameters.")
+@click.option("--high", type=Reals(), help="Upper limits of the parameters.")
+@click.option("--fps", type=float, help="Frames per second.  [default: the character's rate, or 60]")
 @AS_JSON
 def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Add a node to a character, from clips or from a space.
+    """Add a node to a character, from clips or from a saved space.
 
     \b
     Example:
@@ -123,9 +134,9 @@ def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: A
     from marey.pmg.requests import REQUESTS
     from marey.pmg.units import ours
 
-    graph = opened(char)
+    graph = open_character(char)
     if node in graph.nodes:
-        raise InvalidValue(f"{graph.name!r} has a node {node!r} already; choose another name")
+        raise InvalidValue(f"{graph.name!r} already has a node {node!r}; choose another name")
     clips = (*options["clips"], *more)
     if bool(clips) == bool(options["space"]):
         raise click.UsageError("give either --clips or --space")
@@ -133,7 +144,7 @@ def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: A
     low, high = (ours(options[end], space.units, f"--{end}") for end in ("low", "high"))
     graph.add(node, space, request=REQUESTS[options["request"]], low=low, high=high)
     save_character(graph, char, spare=[options["space"]] if options["space"] else [])
-    tell(graph, as_json, written=[char])
+    print_character(graph, as_json, written=[char])
 
 
 def _from_file(options: dict[str, Any]) -> Any:
@@ -175,7 +186,7 @@ def _files(clips: tuple[str, ...]) -> list[Path]:
         if path.is_dir():
             found = sorted(each for each in path.iterdir() if each.suffix.lower() in _SUFFIXES)
             if not found:
-                raise UnreadableFile("is a folder without motion files", path=text)
+                raise UnreadableFile("contains no motion files", path=text)
             out += found
         else:
             out.append(path)
@@ -188,18 +199,24 @@ def _files(clips: tuple[str, ...]) -> list[Path]:
 @click.argument("target", metavar="B")
 @_GOOD
 @_BAD
-@click.option("--part", metavar="NAME", help="Where only a part of A has a way on, add it as a node of this name.")
-@click.option("--samples", type=Counts(), default="60,400", show_default=True, help="Of source and target.")
-@click.option("--plot", "picture", metavar="PNG", help="Draw what transitions cost, also where there is no edge.")
+@click.option(
+    "--part", metavar="NAME", help="If only part of A has transitions, add that part as a node with this name."
+)
+@click.option(
+    "--samples", type=Counts(), default="60,400", show_default=True, help="Number of samples of source and target."
+)
+@click.option(
+    "--plot", "picture", metavar="PNG", help="Plot the distances of the transitions, even if no edge can be made."
+)
 @SEED
 @AS_JSON
 def connect(
     char: str, source: str, target: str, good: float | None, bad: float | None, part: str | None,
     samples: tuple[int, int], picture: str | None, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Add an edge from node A to node B; without thresholds they are chosen from all transitions.
+    """Add an edge from node A to node B; if --good and --bad are omitted, they are chosen from all transitions.
 
-    Exits with 1 where motions of A have no way on; --plot shows then from which threshold on they would have.
+    The exit code is 1 if some motions of A have no transition; --plot then shows which threshold they would need.
 
     \b
     Example:
@@ -208,14 +225,16 @@ def connect(
     """
     from marey.errors import NoResult
 
-    graph = opened(char)
+    graph = open_character(char)
     for threshold, name in ((good, "--good"), (bad, "--bad")):
         if threshold is not None and not 0.0 < threshold < float("inf"):
-            raise click.UsageError(f"{name} is a distance in metres, above 0, got {threshold:g}")
+            raise click.UsageError(f"{name} must be a distance in meters above 0, got {threshold:g}")
     if good is not None and bad is not None and good > bad:
-        raise click.UsageError(f"--good must not be above --bad, got {good:g} and {bad:g} m; exchange them")
+        raise click.UsageError(f"--good must not be above --bad, got {good:g} and {bad:g} m; swap them")
     if part is not None and good is None:
-        raise click.UsageError("--part needs --good: without it all of A goes on")
+        raise click.UsageError(
+            "--part requires --good, because otherwise --good is chosen so that all of A has transitions"
+        )
     if picture is not None:
         check_picture(picture, [char])
     n_source, n_target = samples
@@ -232,7 +251,7 @@ def connect(
     if picture is not None:
         _draw(compared, f"{source} to {target}", picture, edge.good, edge.bad)
     graph.save(char)
-    tell_edge(graph, edge, as_json, written=[char, *([picture] if picture else [])])
+    print_edge(graph, edge, as_json, written=[char, *([picture] if picture else [])])
 
 
 def _draw(compared: Any, title: str, picture: str, good: float | None, bad: float | None) -> None:
@@ -244,18 +263,20 @@ def _draw(compared: Any, title: str, picture: str, good: float | None, bad: floa
 
 @command.command("auto")
 @click.argument("char", metavar="CHAR")
-@click.option("--good", type=float, default=0.10, show_default=True, metavar="METRES", help="As for connect.")
-@click.option("--bad", type=float, default=0.15, show_default=True, metavar="METRES", help="As for connect.")
-@click.option("--samples", type=Counts(), default="40,200", show_default=True, help="Of source and target.")
-@click.option("--keep", is_flag=True, help="Keep nodes that lead nowhere.")
+@click.option("--good", type=float, default=0.10, show_default=True, metavar="METERS", help="As in connect.")
+@click.option("--bad", type=float, default=0.15, show_default=True, metavar="METERS", help="As in connect.")
+@click.option(
+    "--samples", type=Counts(), default="40,200", show_default=True, help="Number of samples of source and target."
+)
+@click.option("--keep", is_flag=True, help="Keep dead ends.")
 @SEED
 @AS_JSON
 def auto(
     char: str, good: float, bad: float, samples: tuple[int, int], keep: bool, seed: int, as_json: bool
 ) -> int:  # fmt: skip
-    """Try all pairs of nodes, keep the edges that work, and take out nodes that lead nowhere.
+    """Try to connect all pairs of nodes, and remove dead ends (nodes without transitions).
 
-    Exits with 1 where nothing is left that could play, and with --keep where a node leads nowhere.
+    The exit code is 1 if nothing playable is left or, with --keep, if there are dead ends.
 
     \b
     Example:
@@ -263,29 +284,31 @@ def auto(
     """
     from marey.cli.progress import bar
 
-    graph = opened(char, empty=False)
+    graph = open_character(char, empty=False)
     with bar("connecting") as progress:
         report = graph.auto(
             good=good, bad=bad, n_source=samples[0], n_target=samples[1], rng=seed, prune=not keep, progress=progress
         )
     if graph.nodes:
         graph.save(char)
-    tell(graph, as_json, written=[char] if graph.nodes else [], report=report)
+    print_character(graph, as_json, written=[char] if graph.nodes else [], report=report)
     return 0 if graph.nodes and not graph.dead_ends() else 1
 
 
 @command.command("build")
 @click.argument("recipe", metavar="RECIPE|NAME")
 @click.option("-o", "--output", required=True, metavar="CHAR", help="The character to write, a .json file.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that compare.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes for comparing."
+)
 @AS_JSON
 def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
-    """Build a whole character from a recipe: a .toml file, or one that comes with marey.
+    """Build a character from a recipe: a .toml file, or a built-in recipe.
 
-    Exits with 1, and writes nothing, where an edge cannot be made or [auto] leaves nothing that could play.
+    If an edge cannot be made or [auto] leaves nothing playable, the exit code is 1 and nothing is written.
 
     \b
-    There are walking, stepping, right-turner, running, walk-run, boxing and everyday.
+    Built-in recipes: walking, stepping, right-turner, running, walk-run, boxing, everyday.
     \b
     Example:
       marey pmg build boxing -o boxer.json
@@ -303,10 +326,10 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
         found: list[AutoReport] = []
         graph = build_recipe(read, progress=progress, run=run_on(jobs), report=found.append)
     graph.save(output)
-    tell(graph, as_json, written=[output], report=found[0] if found else None)
+    print_character(graph, as_json, written=[output], report=found[0] if found else None)
 
 
-for each in (info, plot, walk, go, reach):
-    command.add_command(each)
+for subcommand in (info, plot, walk, go, reach):
+    command.add_command(subcommand)
 
 __all__ = ["command"]

@@ -1,4 +1,4 @@
-"""`marey pmg walk`, `go` and `reach`: a character at work."""
+"""`marey pmg walk`, `go` and `reach`: play a character."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_folder, check_output, counted
-from marey.cli.pmg_report import opened
+from marey.cli.pmg_report import open_character
 from marey.cli.query import AS_JSON, check_picture
 
 if TYPE_CHECKING:
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from marey.pmg import CharacterStream
 
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
-_NEAR = 0.3  # metres of a point that count as there
-_SECONDS_OF_WAY = 3.0  # for each metre of the straight way, and as many more, until it is given up
+_NEAR = 0.3  # meters from the target that count as arrived
+_SECONDS_PER_METER = 3.0  # time limit per meter of the straight line; the same number of meters is added to it
 
-_SAME_WAY = math.radians(20.0)  # of a heading that counts as met; weighs as much as `_NEAR`
+_SAME_HEADING = math.radians(20.0)  # from the heading that counts as met; weighs as much as `_NEAR`
 
 
 class Finite(click.FloatRange):
-    """A number in a range, neither nan nor infinite, which `click.FloatRange` lets through."""
+    """A finite number in a range; `click.FloatRange` accepts nan and infinity."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """The number."""
+        """Convert to a float."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"expected a finite number, got {value!r}", param, ctx)
@@ -36,12 +36,12 @@ class Finite(click.FloatRange):
 
 
 class Place(click.ParamType):  # type: ignore[type-arg]
-    """``3,5``: x and z in metres."""
+    """``3,5``: x and z in meters."""
 
     name = "x,z"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
-        """Both."""
+        """Convert to a pair of floats."""
         if isinstance(value, tuple):
             return value
         try:
@@ -49,19 +49,19 @@ class Place(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             x = z = math.nan
         if not (math.isfinite(x) and math.isfinite(z)):
-            self.fail(f"expected x,z in metres such as 3,5, got {value!r}", param, ctx)
+            self.fail(f"expected x,z in meters such as 3,5, got {value!r}", param, ctx)
         return x, z
 
 
 @click.command("walk")
 @click.argument("char", metavar="CHAR")
-@click.option("--seconds", type=Finite(min=0.1), default=60.0, show_default=True, help="How long.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same gives the same walk.")
-@click.option("--no-cleanup", is_flag=True, help="Leave feet as they are blended.")
+@click.option("--seconds", type=Finite(min=0.1), default=60.0, show_default=True, help="Length in seconds.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@click.option("--no-cleanup", is_flag=True, help="Skip foot cleanup after blending.")
 @_OUT
 @AS_JSON
 def walk(char: str, seconds: float, seed: int, no_cleanup: bool, output: str, as_json: bool) -> int:
-    """Play a character by chance.
+    """Play a character with random choices.
 
     \b
     Example:
@@ -72,25 +72,25 @@ def walk(char: str, seconds: float, seed: int, no_cleanup: bool, output: str, as
 
     check_output(output, [char])
     check_folder(output)
-    stream = opened(char, empty=False).stream(RandomWalk(seed), clean=not no_cleanup)
+    stream = open_character(char, empty=False).stream(RandomWalk(seed), clean=not no_cleanup)
     played = stream.record(seconds)
     save(played, output)
-    return _tell(stream, played, output, as_json, {})
+    return _print_result(stream, played, output, as_json, {})
 
 
 @click.command("go", context_settings={"ignore_unknown_options": True})
 @click.argument("char", metavar="CHAR")
-@click.option("--to", "point", type=Place(), required=True, help="Where to go: x,z in metres.")
-@click.option("--heading", type=Finite(), metavar="DEG", help="Which way to face there, from +Z, positive to the left.")
-@click.option("--seconds", type=Finite(min=0.1), help="When to give up.  [default: by the way's length]")
+@click.option("--to", "point", type=Place(), required=True, help="Target position in meters.")
+@click.option("--heading", type=Finite(), metavar="DEG", help="Heading at the target, in degrees to the left of +Z.")
+@click.option("--seconds", type=Finite(min=0.1), help="Time limit.  [default: depends on the distance]")
 @_OUT
 @AS_JSON
 def go(
     char: str, point: tuple[float, float], heading: float | None, seconds: float | None, output: str, as_json: bool
 ) -> int:
-    """Have a character go to a point from the origin, where it faces +Z; written until it is there.
+    """Make a character go from the origin, facing +Z, to a point. The motion ends when it arrives.
 
-    Exits with 1 where it does not come within 0.3 m, with --heading facing within 20 degrees of it.
+    The exit code is 1 if it does not come within 0.3 m of the point (and, with --heading, within 20 degrees of it).
 
     \b
     Example:
@@ -104,10 +104,10 @@ def go(
 
     check_output(output, [char])
     check_folder(output)
-    graph = opened(char, empty=False)
+    graph = open_character(char, empty=False)
     aim = GoTo(point) if heading is None else GoTo(point, heading=math.radians(heading))
     stream = graph.stream(aim)
-    played = stream.record(seconds or _SECONDS_OF_WAY * (math.hypot(*point) + _SECONDS_OF_WAY))
+    played = stream.record(seconds or _SECONDS_PER_METER * (math.hypot(*point) + _SECONDS_PER_METER))
     off = np.linalg.norm(played.travel[:, [0, 2]] - point, axis=1)
     aside = np.zeros(len(off))
     if heading is not None:
@@ -119,30 +119,30 @@ def go(
     extra: dict[str, Any] = {"missed": float(off[at]), "reached": reached}
     if heading is not None:
         extra["heading_off_degrees"] = math.degrees(float(aside[at]))
-    code = _tell(stream, played, output, as_json, extra)
+    code = _print_result(stream, played, output, as_json, extra)
     return code if reached else 1
 
 
 def arrival(off: Floats, aside: Floats) -> tuple[int, bool]:
-    """The frame at which a figure is there, and whether it is; else that at which it is most nearly.
+    """Return the frame of arrival and True; if the character never arrives, the closest frame and False.
 
     Parameters
     ----------
-    off : (F,) metres from the point. aside : (F,) radians from the heading.
+    off : (F,) meters from the point. aside : (F,) radians from the heading.
     """
     import numpy as np
 
-    miss = off / _NEAR + aside / _SAME_WAY
-    met = (off <= _NEAR) & (aside <= _SAME_WAY)
+    miss = off / _NEAR + aside / _SAME_HEADING
+    met = (off <= _NEAR) & (aside <= _SAME_HEADING)
     if not met.any():
         return int(np.argmin(miss)), False
-    # The best of its first time there, not of a later round.
+    # Take the best frame of the first visit, not of a later one.
     first = int(np.argmax(met))
     last = first + int(np.argmax(np.append(off[first:] > _NEAR, True)))
     return first + int(np.argmin(np.where(met[first:last], miss[first:last], np.inf))), True
 
 
-def _tell(stream: CharacterStream, played: Motion, output: str, as_json: bool, extra: dict[str, Any]) -> int:
+def _print_result(stream: CharacterStream, played: Motion, output: str, as_json: bool, extra: dict[str, Any]) -> int:
     shown = [each for each in stream.transitions if each.frame < len(played)]
     worst = max((each.cost / each.bad for each in shown), default=0.0)
     report = {
@@ -158,27 +158,29 @@ def _tell(stream: CharacterStream, played: Motion, output: str, as_json: bool, e
     else:
         click.echo(
             f"wrote {output}: {counted(len(played), 'frame')}, {report['seconds']:.1f} s, "
-            f"{counted(len(shown) + 1, 'clip')}, the worst transition at {100 * worst:.0f} % of bad"
+            f"{counted(len(shown) + 1, 'clip')}, worst transition at {100 * worst:.0f} % of the bad threshold"
         )
         if "missed" in extra:
-            there = "there" if extra["reached"] else "not there"
-            told = f"  {there}: {100 * extra['missed']:.0f} cm from the point"
+            verdict = "arrived" if extra["reached"] else "did not arrive"
+            line = f"  {verdict}: {100 * extra['missed']:.0f} cm from the point"
             if "heading_off_degrees" in extra:
-                told += f", {extra['heading_off_degrees']:.0f} degrees from the heading"
-            click.echo(told)
+                line += f", {extra['heading_off_degrees']:.0f} degrees from the heading"
+            click.echo(line)
     return 0
 
 
 @click.command("reach")
 @click.argument("char", metavar="CHAR")
-@click.option("-o", "--output", required=True, metavar="OUT", help="The picture to write: PNG or SVG.")
-@click.option("--seconds", type=Finite(min=0.1), default=4.0, show_default=True, help="Time that it has.")
-@click.option("--cell", type=float, default=0.2, show_default=True, metavar="METRES", help="How fine the floor is.")
-@click.option("--headings", type=click.IntRange(min=4), default=24, show_default=True, help="How many in a circle.")
-@click.option("--start", metavar="NODE", help="What it begins with.  [default: the first node]")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The plot to write: PNG or SVG.")
+@click.option("--seconds", type=Finite(min=0.1), default=4.0, show_default=True, help="Time limit in seconds.")
+@click.option(
+    "--cell", type=float, default=0.2, show_default=True, metavar="METERS", help="Cell size of the floor grid."
+)
+@click.option("--headings", type=click.IntRange(min=4), default=24, show_default=True, help="Number of headings.")
+@click.option("--start", metavar="NODE", help="Start node.  [default: the first node]")
 @AS_JSON
 def reach(char: str, output: str, seconds: float, cell: float, headings: int, start: str | None, as_json: bool) -> None:
-    """Draw which places and headings a character can reach in a time.
+    """Plot which positions and headings a character can reach within a given time.
 
     \b
     Example:
@@ -188,7 +190,7 @@ def reach(char: str, output: str, seconds: float, cell: float, headings: int, st
     from marey.plot.reach import reach as draw
 
     check_picture(output, [char])
-    found = find(opened(char, empty=False), seconds=seconds, cell=cell, headings=headings, start=start)
+    found = find(open_character(char, empty=False), seconds=seconds, cell=cell, headings=headings, start=start)
     draw(found, output)
     figures = found.as_dict()
     if as_json:

@@ -1,4 +1,4 @@
-"""`marey pmg info` and `plot`, and how characters are opened and told of."""
+"""`marey pmg info` and `plot`, and helpers to open and describe characters."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _KINDS = ("graph", "boxes", "costs", "lengths")
 
 
 def check_character(path: str) -> None:
-    """Refuse a name that no character is saved as."""
+    """Require the suffix .json."""
     if Path(path).suffix.lower() != ".json":
-        raise click.UsageError(f"a character is a .json file, got {path!r}")
+        raise click.UsageError(f"a character file must end in .json, got {path!r}")
 
 
-def opened(path: str, *, empty: bool = True) -> ParametricMotionGraph:
-    """The character in a file; one without nodes is refused where it may not be empty."""
+def open_character(path: str, *, empty: bool = True) -> ParametricMotionGraph:
+    """Load a character; raise an error if it has no nodes and `empty` is False."""
     from marey.errors import InvalidValue
     from marey.pmg import ParametricMotionGraph
 
@@ -40,8 +40,8 @@ def _ranges(node: Node) -> list[dict[str, Any]]:
 
     rows = []
     for name, unit, low, high in zip(node.names, node.units, node.low, node.high, strict=True):
-        told, factor = shown(unit)
-        rows.append({"name": name, "unit": told, "low": factor * float(low), "high": factor * float(high)})
+        shown_unit, factor = shown(unit)
+        rows.append({"name": name, "unit": shown_unit, "low": factor * float(low), "high": factor * float(high)})
     return rows
 
 
@@ -59,7 +59,7 @@ def _edge(graph: ParametricMotionGraph, edge: Edge) -> dict[str, Any]:
 
 
 def report_of(graph: ParametricMotionGraph) -> dict[str, Any]:
-    """What `info --json` says."""
+    """Describe a character, as printed by `info --json`."""
     seams = graph.seams
     return {
         "name": graph.name,
@@ -70,54 +70,54 @@ def report_of(graph: ParametricMotionGraph) -> dict[str, Any]:
     }
 
 
-def tell(
+def print_character(
     graph: ParametricMotionGraph, as_json: bool, *, written: list[str] | None = None, report: AutoReport | None = None
 ) -> None:
-    """Tell what a character is."""
-    told = report_of(graph) | {"written": written or []}
+    """Print a description of a character."""
+    facts = report_of(graph) | {"written": written or []}
     if report is not None:
-        told["failed"] = [{"from": a, "to": b, "why": why} for a, b, why in report.failed]
-        told["pruned"] = list(report.pruned)
+        facts["failed"] = [{"from": a, "to": b, "why": why} for a, b, why in report.failed]
+        facts["pruned"] = list(report.pruned)
     if as_json:
-        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
         return
     click.echo(f"{graph.name}: {counted(len(graph.nodes), 'node')}, {counted(len(graph.edges), 'edge')}")
-    for node in told["nodes"]:
+    for node in facts["nodes"]:
         ranges = ", ".join(
             f"{row['name']} {row['low']:.3g} to {row['high']:.3g} {row['unit']}".rstrip() for row in node["parameters"]
         )
         click.echo(f"  {node['name']}: {ranges}")
-    for edge in told["edges"]:
+    for edge in facts["edges"]:
         click.echo(_line(edge))
-    for name in told["dead_ends"]:
-        click.echo(f"  ! {name} leads nowhere; connect it")
-    for row in told.get("failed", []):
+    for name in facts["dead_ends"]:
+        click.echo(f"  ! {name} is a dead end; connect it to a node")
+    for row in facts.get("failed", []):
         click.echo(f"  - {row['why']}")
-    for name in told.get("pruned", []):
-        click.echo(f"  - {name} led nowhere and is taken out")
-    for path in told["written"]:
+    for name in facts.get("pruned", []):
+        click.echo(f"  - {name} was a dead end and has been removed")
+    for path in facts["written"]:
         click.echo(f"wrote {path}")
 
 
 def _line(edge: dict[str, Any]) -> str:
     return (
         f"  {edge['from']} -> {edge['to']}: good {100 * edge['good']:.1f} cm, bad {100 * edge['bad']:.1f} cm, "
-        f"{100 * edge['share']:.0f} % of it can follow"
+        f"{100 * edge['share']:.0f} % of {edge['to']} can follow"
     )
 
 
-def tell_edge(graph: ParametricMotionGraph, edge: Edge, as_json: bool, *, written: list[str]) -> None:
-    """Tell what an edge is."""
-    told = _edge(graph, edge)
-    told |= {"costs": edge.costs.tolist(), "written": written}
+def print_edge(graph: ParametricMotionGraph, edge: Edge, as_json: bool, *, written: list[str]) -> None:
+    """Print a description of an edge."""
+    facts = _edge(graph, edge)
+    facts |= {"costs": edge.costs.tolist(), "written": written}
     if as_json:
-        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
         return
-    click.echo(_line(told).strip())
-    click.echo(f"  the worst motion's best transition costs {100 * edge.worst:.1f} cm: good cannot be lower")
+    click.echo(_line(facts).strip())
+    click.echo(f"  lowest possible value of good: {100 * edge.worst:.1f} cm, the worst motion's best transition")
     quarter = len(edge.costs) // 4
     low, middle, high = (100 * edge.costs[k * quarter] for k in (1, 2, 3))
-    click.echo(f"  of all transitions a quarter cost up to {low:.1f} cm, half {middle:.1f}, three quarters {high:.1f}")
+    click.echo(f"  quartiles of the distances of all transitions: {low:.1f} cm, {middle:.1f} cm, {high:.1f} cm")
     for path in written:
         click.echo(f"wrote {path}")
 
@@ -126,25 +126,25 @@ def tell_edge(graph: ParametricMotionGraph, edge: Edge, as_json: bool, *, writte
 @click.argument("char", metavar="CHAR")
 @AS_JSON
 def info(char: str, as_json: bool) -> int:
-    """What a character can do. Exits with 1 where a node leads nowhere.
+    """Show what a character can do. The exit code is 1 if it has dead ends.
 
     \b
     Example:
       marey pmg info walker.json
     """
-    graph = opened(char)
-    tell(graph, as_json)
+    graph = open_character(char)
+    print_character(graph, as_json)
     return 1 if graph.dead_ends() else 0
 
 
 @click.command("plot")
 @click.argument("char", metavar="CHAR")
-@click.option("-o", "--output", required=True, metavar="OUT", help="The picture to write: PNG or SVG.")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The plot to write: PNG or SVG.")
 @click.option("--kind", type=click.Choice(_KINDS), default="graph", show_default=True,
-              help="Nodes and edges, the boxes of one edge, what edges cost, or how long clips last.")  # fmt: skip
-@click.option("--edge", "ends", metavar="A,B", help="Whose boxes to draw.  [default: the first]")
+              help="Nodes and edges, the boxes of one edge, distances of all edges, or clip lengths.")  # fmt: skip
+@click.option("--edge", "ends", metavar="A,B", help="For --kind boxes: the edge.  [default: the first]")
 def plot(char: str, output: str, kind: str, ends: str | None) -> None:
-    """Draw a character.
+    """Plot a character.
 
     \b
     Example:
@@ -155,8 +155,8 @@ def plot(char: str, output: str, kind: str, ends: str | None) -> None:
 
     check_picture(output, [char])
     if ends is not None and kind != "boxes":
-        raise click.UsageError("--edge goes with --kind boxes")
-    graph = opened(char, empty=False)
+        raise click.UsageError("--edge requires --kind boxes")
+    graph = open_character(char, empty=False)
     if kind == "graph":
         from marey.plot.pmg import graph as draw
 
@@ -183,11 +183,11 @@ def _draw_boxes(graph: ParametricMotionGraph, ends: str | None, output: str) -> 
 
     pairs = {",".join(pair): pair for pair in graph.edges}
     if ends is not None and ends not in pairs:
-        raise UnknownName(f"there is no edge {ends!r}; there are {'; '.join(pairs)}")
+        raise UnknownName(f"unknown edge {ends!r}; available edges: {'; '.join(pairs)}")
     source, target = pairs[ends] if ends is not None else next(iter(graph.edges))
     known = graph.edges[source, target]
     compared = graph.compare(source, target, n_source=max(4, len(known)))
-    # The samples are drawn anew, so that the boxes are those of the same thresholds, not the very ones of the file.
+    # Samples are drawn again, so the boxes have the same thresholds as those in the file but are not identical.
     good = max(known.good, float(compared.costs.min(axis=1).max()))
     edge = edge_from(compared, graph.node(source), graph.node(target), good, max(good, known.bad))
     draw(compared, edge, graph.node(source), graph.node(target), output)

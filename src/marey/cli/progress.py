@@ -1,4 +1,4 @@
-"""A bar for long work: on a terminal, and nowhere else."""
+"""A progress bar for long operations, shown only on a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[float], None] | None]:
-    """A function to tell the share that is done, from 0 to 1; None where nobody would see it."""
+    """Yield a function that takes the progress from 0 to 1; None if standard error is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -19,4 +19,4 @@ def bar(what: str) -> Iterator[Callable[[float], None] | None]:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(what, total=1.0)
-        yield lambda share: shown.update(task, completed=share)
+        yield lambda progress: shown.update(task, completed=progress)

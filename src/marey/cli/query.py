@@ -1,4 +1,4 @@
-"""What `marey find` and `marey parametric` share: searching a web for an example, and checks of what they write."""
+"""Shared by `marey find` and `marey parametric`: searching a match web for an example, and output checks."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 Query = tuple["int | str | Motion", "int | None", "int | None"]
-"""A clip of a web or a motion from outside, and its frames, half-open."""
+"""A clip of a match web or another motion, and its half-open frames."""
 
 
 class NumbersToo(click.Command):
-    """A command whose arguments may be negative numbers, which then are refused, or taken, as numbers."""
+    """A command whose arguments may be negative numbers."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take what begins like a negative number for an argument, unless a misspelt option is there to be named."""
+        """Treat words that look like negative numbers as arguments, unless there is a misspelled option to report."""
         known = {name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
-        misspelt = any(part.startswith("--") and part.partition("=")[0] not in {"--", *known} for part in args)
-        if not misspelt and any(re.match(r"-\.?\d", part) for part in args):
+        misspelled = any(part.startswith("--") and part.partition("=")[0] not in {"--", *known} for part in args)
+        if not misspelled and any(re.match(r"-\.?\d", part) for part in args):
             ctx.ignore_unknown_options = True
         return super().parse_args(ctx, args)
 
 
 def query_of(web: MatchWeb, clip: str, start: float | int | None, stop: float | int | None) -> Query:
-    """What to look for: a clip of the web by name or number, or else a file; and its frames."""
+    """Resolve the query: a clip of the match web by name or number, or else a file; and its frames."""
     from marey.errors import UnknownName, similar
 
     if clip in web.names:
@@ -50,43 +50,43 @@ def query_of(web: MatchWeb, clip: str, start: float | int | None, stop: float | 
         if start is None and stop is None:
             return motion, None, None
     else:
-        raise UnknownName(f"{clip!r} is neither a clip of this web nor a file{similar(clip, web.names)}")
+        raise UnknownName(f"{clip!r} is neither a clip of this match web nor a file{similar(clip, web.names)}")
     if start is None or stop is None:
-        raise click.UsageError(f"from when to when of {clip!r}? Give START and STOP, such as 8.0 9.9 or 240f 297f")
+        raise click.UsageError(f"give START and STOP for {clip!r}, such as 8.0 9.9 or 240f 297f")
     return which, *_frames(motion, start, stop)
 
 
 def _frames(motion: Motion, start: float | int, stop: float | int) -> tuple[int, int]:
-    """Moments as frames; those in seconds are refused in seconds where the clip does not have them."""
+    """Convert times to frames; a time in seconds outside the clip raises an error in seconds."""
     from marey.errors import InvalidValue
 
     first, last = (moment if isinstance(moment, int) else round(moment * motion.fps) for moment in (start, stop))
     given = [moment for moment in (start, stop) if isinstance(moment, float)]
     if given and not 0 <= first < last <= len(motion):
-        told = " to ".join(
+        asked = " to ".join(
             f"frame {moment}" if isinstance(moment, int) else f"{moment:g} s" for moment in (start, stop)
         )
         raise InvalidValue(
             f"a query must lie within its clip: {motion.name!r} lasts from 0 to {len(motion) / motion.fps:.2f} s, got "
-            f"{told}"
+            f"{asked}"
         )
     return first, last
 
 
 def searched(web: MatchWeb, query: Query, threshold: float, options: dict[str, Any], **more: Any) -> Found:
-    """What a search finds, without what --drop names; `options` has overlap, labels and drop."""
+    """Search the match web and leave out the matches of --drop; `options` has overlap, labels and drop."""
     found = web.search(*query, threshold, overlap=options["overlap"], labels=list(options["labels"]) or None, **more)
     dropped = dropped_of(options)
     return found.without(*dropped) if dropped else found
 
 
 def dropped_of(options: dict[str, Any]) -> list[int]:
-    """All numbers that --drop names."""
+    """Return all match numbers given with --drop."""
     return sorted({number for numbers in options["drop"] for number in numbers})
 
 
 def check_npz(output: str, what: str) -> None:
-    """Refuse another suffix than .npz, and a folder that is not there."""
+    """Require the suffix .npz and an existing folder."""
     from marey.errors import UnknownFormat
 
     if Path(output).suffix.lower() != ".npz":
@@ -95,7 +95,7 @@ def check_npz(output: str, what: str) -> None:
 
 
 def check_picture(picture: str, inputs: Iterable[str]) -> None:
-    """Refuse a picture that cannot be written, before anything is."""
+    """Raise an error if the picture cannot be written, before anything else is."""
     from marey.plot.style import check_suffix
 
     check_suffix(picture)

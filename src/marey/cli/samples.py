@@ -1,4 +1,4 @@
-"""`marey samples`: write generated motion whose truth is known."""
+"""`marey samples`: write generated motion with known ground truth."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @click.command("samples")
 @click.argument("outdir", default="samples_out")
-@click.option("--list", "listing", is_flag=True, help="List the samples with their parameters, and write nothing.")
-@click.option("-n", "--name", "names", multiple=True, help="Only this sample; may be given several times.")
+@click.option("--list", "listing", is_flag=True, help="List the samples with their parameters and exit.")
+@click.option("-n", "--name", "names", multiple=True, help="Write only this sample. May be repeated.")
 @click.option("--fps", type=float, default=60.0, show_default=True, help="Frames per second.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, another take.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @click.option(
     "--format",
     "suffix",
@@ -28,10 +28,20 @@ if TYPE_CHECKING:
     show_default=True,
     help="File format.",
 )
-@click.option("--param", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the samples named.")
-@click.option("--truth", is_flag=True, help="Also write NAME.truth.json: gait phase, parameters (radians), targets.")
-@click.option("--force", is_flag=True, help="Overwrite files of these names.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was made (or, with --list, what there is) as JSON.")
+@click.option(
+    "--param",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a parameter of the samples given with --name. May be repeated.",
+)
+@click.option(
+    "--truth", is_flag=True, help="Also write NAME.truth.json with gait phase, parameters (in radians) and targets."
+)
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the written samples (with --list: the available samples) as JSON."
+)
 def command(
     outdir: str,
     listing: bool,
@@ -44,7 +54,7 @@ def command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write generated motion to OUTDIR (samples_out), with its exact contacts and labels in the sidecar. CC0.
+    """Write generated motion (CC0) to OUTDIR, by default samples_out, with exact contacts and labels in the sidecar.
 
     Angles are in degrees.
 
@@ -62,18 +72,20 @@ def command(
 
     chosen = names or sample_names()
     for name in chosen:
-        entry(name)  # refuses an unknown name before anything is written
+        entry(name)  # raises an error for an unknown name before anything is written
     if listing:
-        click.echo(json.dumps([_described(name) for name in chosen], indent=1) if as_json else _listed(chosen))
+        click.echo(
+            json.dumps([_describe_sample(name) for name in chosen], indent=1) if as_json else _format_list(chosen)
+        )
         return
     if settings and not names:
-        raise InvalidValue("--param goes with --name, as parameters differ from sample to sample; see --list")
+        raise InvalidValue("--param requires --name, because parameters differ between samples; see --list")
     given = {name: _parameters(name, settings) for name in chosen}
     folder = Path(outdir)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UnwritableFile(f"cannot be made a folder ({error.strerror})", path=outdir) from None
+        raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=outdir) from None
     _clear([folder / f"{name}{end}" for name in chosen for end in (f".{suffix}", SIDECAR_SUFFIX)], force)
     made = []
     for name in chosen:
@@ -92,18 +104,18 @@ def command(
 
 
 def _clear(outputs: list[Path], force: bool) -> None:
-    """Make room for the outputs, or refuse before anything is written."""
+    """Remove existing outputs with --force, or raise an error before anything is written."""
     from marey.errors import UnwritableFile
 
     for path in outputs:
         if path.exists() and not force:
-            raise UnwritableFile("is there already; --force overwrites it", path=path)
+            raise UnwritableFile("already exists; use --force to overwrite it", path=path)
     for path in outputs:
         path.unlink(missing_ok=True)
 
 
 def _parameters(sample: str, settings: tuple[str, ...]) -> dict[str, Any]:
-    """NAME=VALUE texts as parameters of a sample, angles from degrees."""
+    """Parse NAME=VALUE parameters of a sample; angles are in degrees."""
     from marey.errors import InvalidValue, UnknownName, similar
     from marey.samples.catalogue import entry
 
@@ -121,8 +133,8 @@ def _parameters(sample: str, settings: tuple[str, ...]) -> dict[str, Any]:
     return values
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    """The catalogue for people."""
+def _format_list(names: tuple[str, ...]) -> str:
+    """Format the list of samples."""
     from marey.samples.catalogue import entry
 
     lines = []
@@ -138,7 +150,7 @@ def _listed(names: tuple[str, ...]) -> str:
     return "\n".join(lines)
 
 
-def _described(name: str) -> dict[str, Any]:
+def _describe_sample(name: str) -> dict[str, Any]:
     from marey.samples.catalogue import entry
 
     parameters = []
@@ -149,7 +161,7 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def _in_degrees(name: str, one: Sample) -> dict[str, Any]:
-    """Its parameters for people."""
+    """Return the sample's parameters with angles in degrees."""
     from math import degrees
 
     from marey.samples.catalogue import entry
@@ -162,7 +174,7 @@ def _in_degrees(name: str, one: Sample) -> dict[str, Any]:
 
 
 def _facts(one: Sample) -> dict[str, Any]:
-    """Parameters (SI, radians) and targets."""
+    """Return parameters (SI units, radians) and targets."""
     return {"parameters": dict(one.parameters), "targets": [target._asdict() for target in one.targets]}
 
 

@@ -1,4 +1,4 @@
-"""`marey splice`: the upper body of one motion on the lower body of another."""
+"""`marey splice`: combine the upper body of one motion with the lower body of another."""
 
 from __future__ import annotations
 
@@ -25,30 +25,33 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
 @click.option(
     "--align", type=click.Choice(["loop", "first_minimum"]), default="loop", show_default=True,
-    help="Let UPPER begin anywhere in its first cycle and loop it, or crop it to the first frame like LOWER's first.",
+    help="loop: begin UPPER anywhere in its first cycle and loop it. first_minimum: crop UPPER to the first frame that "
+    "matches LOWER's first.",
 )  # fmt: skip
 @click.option(
     "--posture", type=click.Choice(["pitch", "full", "none"]), default="pitch", show_default=True,
-    help="What to keep of how UPPER holds itself: leaning forwards or back, all of it, or nothing.",
+    help="What to keep of UPPER's posture: leaning forward or back (pitch), all of it, or none.",
 )  # fmt: skip
-@click.option("--slope-limit", type=int, default=2, show_default=True, help="How many times faster gait may pass by.")
-@click.option("--lower-from", type=Moment(), help="Take LOWER from here: seconds (1.2) or a frame (36f).")
-@click.option("--lower-to", type=Moment(), help="Take LOWER up to here.")
-@click.option("--upper-from", type=Moment(), help="Take UPPER from here, such as where it carries something.")
-@click.option("--upper-to", type=Moment(), help="Take UPPER up to here.")
-@click.option("--naive", is_flag=True, help="Copy UPPER's angles as they are, frame for frame, for comparison.")
-@reading
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
-@click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
+@click.option("--slope-limit", type=int, default=2, show_default=True, help="Maximum ratio of gait speeds.")
+@click.option("--lower-from", type=Moment(), help="Start of the part of LOWER to use: seconds (1.2) or a frame (36f).")
+@click.option("--lower-to", type=Moment(), help="End of the part of LOWER to use.")
 @click.option(
-    "--report", "folder", metavar="DIR", help="Write a picture of the neck's path, and report.json, to there."
+    "--upper-from", type=Moment(), help="Start of the part of UPPER to use, such as where it carries something."
+)
+@click.option("--upper-to", type=Moment(), help="End of the part of UPPER to use.")
+@click.option("--naive", is_flag=True, help="For comparison, copy UPPER's joint angles frame by frame.")
+@reading
+@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
+@click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
+@click.option(
+    "--report", "folder", metavar="DIR", help="Write a plot of the neck's path, and report.json, to this folder."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(lower: str, upper: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
-    """Put the upper body of UPPER on the lower body of LOWER, and write it to OUT.
+    """Combine the upper body of UPPER with the lower body of LOWER, and write the result to OUT.
 
-    Both have to walk, run or climb. UPPER is brought in step with LOWER and looped where it is too short; its trunk
-    follows LOWER's steps and keeps its own posture.
+    Both motions must walk, run or climb. UPPER is synchronized with the steps of LOWER, and looped if it is too short;
+    its trunk follows LOWER's steps but keeps its own posture.
 
     \b
     Example:
@@ -71,8 +74,8 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
     ]
     legs, arms = (motion[start:stop] for motion, (start, stop) in zip((legs, arms), spans, strict=True))
     with clock("splice"):
-        made, times = _made(legs, arms, options)
-    copied = made if times is None else _copied(legs[: len(made)], arms)
+        made, times = _splice(legs, arms, options)
+    copied = made if times is None else _splice_naive(legs[: len(made)], arms)
     with clock("save"):
         saved = save_as(made, output, options["rigid"])
     step = made.source.provenance[-1]
@@ -96,25 +99,25 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
     click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
 
 
-def _made(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion, TimeMap | None]:
-    """The motion, and the moments of UPPER that were found for it; None where its angles are copied as they are."""
+def _splice(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion, TimeMap | None]:
+    """Return the spliced motion and the times in UPPER for its frames; None if the angles are copied."""
     from marey.layer import align_motions, splice
 
     if options["naive"]:
-        return _copied(legs, arms), None
+        return _splice_naive(legs, arms), None
     times = align_motions(legs, arms, align=options["align"], slope_limit=options["slope_limit"])
     posture = None if options["posture"] == "none" else options["posture"]
     return splice(legs, arms, posture=posture, times=times), times
 
 
-def _copied(legs: Motion, arms: Motion) -> Motion:
+def _splice_naive(legs: Motion, arms: Motion) -> Motion:
     from marey.layer import splice_naive
 
     return splice_naive(legs, arms)
 
 
 def _figures(legs: Motion, arms: Motion, made: Motion, copied: Motion, times: TimeMap | None) -> dict[str, float]:
-    """How steady and how well in step the result is; wobbles are compared as energies. Empty without steps."""
+    """Measure how steady and how well synchronized the result is; wobble is compared as energy. Empty without steps."""
     import numpy as np
 
     from marey.errors import NotBlendable
@@ -123,7 +126,7 @@ def _figures(legs: Motion, arms: Motion, made: Motion, copied: Motion, times: Ti
 
     try:
         stride = legs.fps / gait_of(legs, "the lower clip").cycle
-    except NotBlendable:  # angles can be copied all the same
+    except NotBlendable:  # angles can still be copied
         return {}
     legs = legs[: len(made)]
     own, below = wobble(made, stride), wobble(legs, stride)
@@ -155,15 +158,15 @@ def _pictures(legs: Motion, made: Motion, copied: Motion, into: Path) -> list[st
 
 
 def _text(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """Format a report as text."""
     import math
 
     legs, arms = (each["name"] for each in report["inputs"])
     lines = [written(report)]
     if report["op"] == "splice":
         lines.append(
-            f"  {arms!r} from {report['start']:.2f} to {report['stop']:.2f} s on {legs!r}, hips and knees "
-            f"{report['distance']:.3f} m apart"
+            f"  {arms!r} from {report['start']:.2f} to {report['stop']:.2f} s on {legs!r}, mean distance of hips and "
+            f"knees {report['distance']:.3f} m"
         )
         loop = report["loop"]
         if loop is not None:
@@ -172,28 +175,32 @@ def _text(report: dict[str, Any]) -> str:
         if report["seams"] is not None:
             changed = f"{math.degrees(report['seams']['angle']):.1f} degrees"
             hands = report["seams"].get("hands")
-            changed += "" if hands is None else f", the hands' distance by {100 * hands:.1f} cm"
-            lines.append(f"  in the seams joints are turned by up to {changed}")
+            changed += "" if hands is None else f", the distance between the hands by {100 * hands:.1f} cm"
+            lines.append(f"  closing the loop rotates joints by up to {changed}")
         turn = math.degrees(math.hypot(*report["posture_turn"]))
-        lines.append(f"  posture {report['posture'] or 'none'}: turned by {turn:.1f} degrees")
+        lines.append(f"  posture {report['posture'] or 'none'}: upper body rotated by {turn:.1f} degrees")
     lines += _figure_lines(report["figures"], legs)
     if "pictures" in report:
-        lines.append(f"pictures: {', '.join(report['pictures'])}")
+        lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)
 
 
 def _figure_lines(figures: dict[str, float], legs: str) -> list[str]:
     if not figures:
-        return [f"  {legs!r} has no steps to measure wobble and phase by"]
+        return [f"  {legs!r} has no steps, so wobble and phase cannot be measured"]
     naive = figures.get("wobble_naive_mm")
     lines = [
-        f"  wobble {figures['wobble_mm']:.1f} mm; of {legs!r} {figures['wobble_lower_mm']:.1f}"
-        + ("" if naive is None else f", of copied angles {naive:.1f}"),
-        f"  its energy is {figures['wobble_against_lower']:.2f} of that of {legs!r}"
-        + ("" if naive is None else f", {figures['wobble_against_naive']:.2f} of that of copied angles"),
-        f"  the neck deviates by {figures['neck_deviation_mm']:.1f} mm"
-        + ("" if naive is None else f", {figures['neck_deviation_against_in_step']:.2f} of angles copied in step"),
+        f"  wobble {figures['wobble_mm']:.1f} mm; {legs!r} {figures['wobble_lower_mm']:.1f} mm"
+        + ("" if naive is None else f", copied angles {naive:.1f} mm"),
+        f"  wobble energy {figures['wobble_against_lower']:.2f} times that of {legs!r}"
+        + ("" if naive is None else f", {figures['wobble_against_naive']:.2f} times that of copied angles"),
+        f"  neck deviation {figures['neck_deviation_mm']:.1f} mm"
+        + (
+            ""
+            if naive is None
+            else f", {figures['neck_deviation_against_in_step']:.2f} times that of synchronized copied angles"
+        ),
     ]
     if "phase_error_p95_cycles" in figures:
-        lines.append(f"  in step to {figures['phase_error_p95_cycles']:.3f} cycles on 95 % of the frames")
+        lines.append(f"  phase error {figures['phase_error_p95_cycles']:.3f} cycles at the 95th percentile")
     return lines

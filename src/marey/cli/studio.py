@@ -1,4 +1,4 @@
-"""`marey studio`: motion in the browser."""
+"""`marey studio`: view and edit motion in the browser."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import click
 
 @click.command("studio")
 @click.argument("folder", required=False)
-@click.option("--port", type=click.IntRange(0, 65535), help="Where to listen.  [default: 8377, else any that is free]")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on.  [default: 8377, or any free port]")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--expose", is_flag=True, help="Allow a --host that other machines can reach.")
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 def command(folder: str | None, port: int | None, host: str, expose: bool, no_browser: bool) -> int:
-    """Show and edit motion in the browser; the files of FOLDER can be opened there.
+    """View and edit motion in the browser. The page can open the files in FOLDER.
 
-    The address that is printed has a secret: whoever knows it can open the page. It works on this machine alone, unless
-    --host and --expose say otherwise. Ends with Ctrl-C.
+    The printed address contains a secret token: anyone who knows it can open the page. Only this machine can connect,
+    unless you set --host and --expose. Stop with Ctrl-C.
 
     \b
     Example:
@@ -37,19 +37,19 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
     listening = bind(host, port, expose=expose)
     if not is_loopback(host):
         click.echo(
-            f"marey: warning: {host} can be reached from other machines: whoever has the address with its secret can "
-            "read and write the opened folder, and it travels unencrypted",
+            f"marey: warning: {host} is reachable from other machines: anyone who has the address with its token can "
+            "read and write the open folder, and the connection is not encrypted",
             err=True,
         )
     address = address_of(listening)
     click.echo(f"marey studio: {address.url}")
     if address.url_elsewhere != address.url:
         click.echo(f"from other machines: {address.url_elsewhere}")
-    click.echo("Ctrl-C ends it.", err=True)
+    click.echo("Press Ctrl-C to stop.", err=True)
     if not no_browser:
         _open(address.url)
-    with suppress(KeyboardInterrupt):  # the way to end it, not an accident
-        # The browser takes its time to start, as does the rest of the server: both at once.
+    with suppress(KeyboardInterrupt):  # the normal way to stop
+        # Import the server while the browser starts.
         from marey.studio.app import Studio
 
         serve(listening, Studio(opened), address=address)
@@ -57,7 +57,7 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
 
 
 def _open(url: str) -> None:
-    """Open the browser without waiting for it; where there is none, the address stands in the terminal."""
+    """Open the browser without waiting for it; if there is none, the user can copy the address from the terminal."""
     import threading
     import webbrowser
 

@@ -1,4 +1,4 @@
-"""`marey transition`: from one motion into another."""
+"""`marey transition`: blend from one motion into another."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from marey.core.motion import Motion
 
-# What a transition should not spoil; where it goes is the motions' own matter.
+# The metrics that a transition should not degrade.
 _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitter", "angular_velocity_max")
 
 
@@ -28,41 +28,43 @@ _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitt
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
 @click.option(
     "--at", type=Moment(), nargs=2, metavar="IN_A IN_B",
-    help="The middle of the transition: seconds (1.2) or frames (36f) in both.  [default: where they are most alike]",
+    help="Center of the transition in A and in B: seconds (1.2) or frames (36f).  [default: where they are most alike]",
 )  # fmt: skip
-@click.option("--length", type=float, default=1.0, show_default=True, help="Seconds that the transition takes.")
+@click.option("--length", type=float, default=1.0, show_default=True, help="Length of the transition in seconds.")
 @click.option(
-    "--region-a", type=Moment(), nargs=2, metavar="FROM TO", help="Look for the best point in this part of A."
+    "--region-a", type=Moment(), nargs=2, metavar="FROM TO", help="Search this part of A for the best transition point."
 )
-@click.option("--region-b", type=Moment(), nargs=2, metavar="FROM TO", help="Likewise in B.")
-@click.option("--same-contacts", is_flag=True, help="The best point is one where the same feet stand in both.")
+@click.option("--region-b", type=Moment(), nargs=2, metavar="FROM TO", help="Search this part of B.")
+@click.option("--same-contacts", is_flag=True, help="Only consider points where the same feet are planted in A and B.")
 @click.option(
     "--search-window", type=float, default=0.5, show_default=True,
-    help="Seconds that are compared around a frame to choose the point, and for the distance in the middle.",
+    help="Seconds of motion compared to choose the transition point and to measure its distance.",
 )  # fmt: skip
 @click.option(
     "--boundaries", type=click.Choice(["resample", "integer"]), default="resample", show_default=True,
-    help="Take frames of B between its own, or begin and end the transition on whole frames.",
+    help="Resample B between its frames, or begin and end the transition on whole frames.",
 )  # fmt: skip
 @reading
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
-@click.option("--no-cleanup", is_flag=True, help="Leave feet as they are averaged, without holding them in place.")
+@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
+@click.option("--no-cleanup", is_flag=True, help="Skip foot cleanup after blending.")
 @click.option(
     "--window", type=float, default=0.1, show_default=True,
-    help="Seconds that are compared around a frame to bring A and B in step, once the point is known.",
+    help="Seconds of motion compared around each frame to register A and B around the transition point.",
 )  # fmt: skip
-@click.option("--slope-limit", type=int, default=2, show_default=True, help="How many times faster one may be played.")
+@click.option("--slope-limit", type=int, default=2, show_default=True, help="Maximum ratio of playback speeds.")
 @click.option(
-    "--force", is_flag=True, help="Go over where A and B are too far apart, or on opposite feet, all the same."
+    "--force", is_flag=True, help="Make the transition even if A and B are too far apart or on opposite feet."
 )
-@click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
-@click.option("--report", "folder", metavar="DIR", help="Write pictures of grid and feet, and report.json, to there.")
+@click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
+@click.option(
+    "--report", "folder", metavar="DIR", help="Write plots of grid and feet, and report.json, to this folder."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(first: str, second: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
-    """Go over from A into B, and write A, the transition and B as one motion.
+    """Blend from A into B, and write A, the transition and B as one motion.
 
-    The result goes on in A's place. Without --at, the transition is made where A and B are most alike. A point where
-    they are too far apart or stand on opposite feet is refused, or passed over for the next best.
+    B continues from where A is. Without --at, the transition is made where A and B are most alike, skipping points
+    where they are too far apart or on opposite feet. If --at gives such a point, that is an error.
 
     \b
     Example:
@@ -73,13 +75,13 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
 
     check_output(output, [first, second])
     _check_point(options)
-    into = None if folder is None else make_folder(folder)  # before long work, and before anything is written
+    into = None if folder is None else make_folder(folder)  # before long computations and before anything is written
     how = reading_options(options)
     clock = Clock()
     with clock("load"):
         a, b = (load_motion(path, trim_rest=options["trim_rest"], **how) for path in (first, second))
     with clock("transition"):
-        made = _made(a, b, options)
+        made = _make_transition(a, b, options)
     with clock("save"):
         made = save_as(made, output, options["rigid"])
     step = next(step for step in made.source.provenance if step["op"] == "transition")
@@ -106,16 +108,18 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
 
 
 def _check_point(options: dict[str, Any]) -> None:
-    """Refuse what says where to look for the point, where the point is given."""
+    """Reject options for the search if --at gives the point."""
     if options["at"] is None:
         return
     for name in ("region_a", "region_b", "same_contacts"):
         if options[name]:
             flag = f"--{name.replace('_', '-')}"
-            raise click.UsageError(f"{flag} says where to look for the best point, but --at gives it; leave one out")
+            raise click.UsageError(
+                f"{flag} restricts the search for the best point, but --at gives the point; omit one of them"
+            )
 
 
-def _made(a: Motion, b: Motion, options: dict[str, Any]) -> Motion:
+def _make_transition(a: Motion, b: Motion, options: dict[str, Any]) -> Motion:
     from marey.blend import transition
 
     return transition(
@@ -138,7 +142,7 @@ def _made(a: Motion, b: Motion, options: dict[str, Any]) -> Motion:
 def _seconds(
     moments: tuple[float | int, float | int] | None, first: Motion, second: Motion
 ) -> tuple[float, float] | None:
-    """Two moments, each of its motion, in seconds."""
+    """Convert two times, each in its own motion, to seconds."""
     if moments is None:
         return None
     one, two = (
@@ -149,7 +153,7 @@ def _seconds(
 
 
 def _pictures(a: Motion, b: Motion, made: Motion, step: Mapping[str, Any], into: Path) -> list[str]:
-    """The grid with the way through the transition, and the feet of all three about it."""
+    """Draw the grid with the path of the transition, and the feet of all three motions around it."""
     import numpy as np
 
     from marey.compare import distance_grid
@@ -168,17 +172,18 @@ def _pictures(a: Motion, b: Motion, made: Motion, step: Mapping[str, Any], into:
 
 
 def _text(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """Format a report as text."""
     start, stop = report["transition_frames"]
     a, b = (each["name"] for each in report["inputs"])
     lines = [
         written(report),
-        f"  {a!r} until {report['from']:.2f} s, {b!r} from {report['to']:.2f} s on, frames {start} to {stop} between",
-        f"  {report['distance_m']:.3f} m apart in the middle over {report['search_window_s']:g} s, "
-        f"{report['path_distance_m']:.3f} m in step over {report['window_s']:g} s",
+        f"  {a!r} until {report['from']:.2f} s, transition in frames {start} to {stop}, then {b!r} from "
+        f"{report['to']:.2f} s",
+        f"  distance at the center {report['distance_m']:.3f} m ({report['search_window_s']:g} s window), along the "
+        f"transition {report['path_distance_m']:.3f} m ({report['window_s']:g} s window)",
     ]
     lines += [f"  {note}" for note in report["notes"] if note.startswith("taken by force")]
     lines += figures_table(report["figures"], [a, b], "result")
     if "pictures" in report:
-        lines.append(f"pictures: {', '.join(report['pictures'])}")
+        lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""`marey transplant`: some joints of one motion on another."""
+"""`marey transplant`: copy some joints of one motion onto another."""
 
 from __future__ import annotations
 
@@ -19,22 +19,26 @@ from marey.cli.options import Moment, reading, reading_options
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
 @click.option(
     "--joints", required=True, metavar="NAMES",
-    help="Limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles or joints, with "
-    "commas between; each with all that hangs from it.",
+    help="Limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles or joint names, "
+    "separated by commas; each includes its descendants.",
 )  # fmt: skip
-@click.option("--falloff", type=int, help="Over how many joints towards the hips it fades.  [default: all of them]")
-@click.option("--at", type=Moment(), default=0.0, help="Where in BASE DONOR begins: seconds (1.2) or a frame (36f).")
-@click.option("--ease", type=float, default=0.3, show_default=True, help="Seconds to come in and go out.")
-@click.option("--donor-from", type=Moment(), help="Take DONOR from here.")
-@click.option("--donor-to", type=Moment(), help="Take DONOR up to here.")
+@click.option(
+    "--falloff", type=int, help="Number of joints toward the hips over which the effect fades.  [default: all of them]"
+)
+@click.option(
+    "--at", type=Moment(), default=0.0, help="Time in BASE at which DONOR begins: seconds (1.2) or a frame (36f)."
+)
+@click.option("--ease", type=float, default=0.3, show_default=True, help="Seconds to blend in and out.")
+@click.option("--donor-from", type=Moment(), help="Start of the part of DONOR to use.")
+@click.option("--donor-to", type=Moment(), help="End of the part of DONOR to use.")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
-@click.option("--rigid", is_flag=True, help="Leave changes of bone length out of OUT.")
+@click.option("--trim-rest", is_flag=True, help="Remove frame 0 if it is a rest pose.")
+@click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -> None:
-    """Put some joints of DONOR on BASE, such as an arm that waves while the rest walks, and write it to OUT.
+    """Copy some joints of DONOR onto BASE, such as a waving arm onto a walk, and write the result to OUT.
 
-    The joints between these and the hips move by a share of both. Neither motion has to walk.
+    The joints between these and the hips are blended. The motions need not be walks.
 
     \b
     Example:
@@ -69,12 +73,12 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
 
 
 def _text(report: dict[str, Any]) -> str:
-    """A report for people."""
+    """Format a report as text."""
     whole = [name for name, weight in report["weights"].items() if weight == 1.0]
     graded = [f"{name} {weight:.2f}" for name, weight in report["weights"].items() if weight < 1.0]
     first, stop = report["transplanted_frames"]
-    lines = [written(report), f"  frames {first} to {stop}: {', '.join(whole) or 'no joint'} of the donor"]
+    lines = [written(report), f"  frames {first} to {stop}: {', '.join(whole) or 'no joint'} from the donor"]
     if graded:
-        lines.append(f"  in between: {', '.join(graded)}")
+        lines.append(f"  blended, with the donor's weight: {', '.join(graded)}")
     lines += [f"  {note}" for note in report["notes"]]
     return "\n".join(lines)

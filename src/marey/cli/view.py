@@ -1,4 +1,4 @@
-"""`marey view`: motions as one page to send to others."""
+"""`marey view`: write motions to one HTML page to share."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from marey.cli.options import reading, reading_options
 
 @click.command("view")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("-o", "--output", required=True, metavar="PAGE.html", help="The page to write.")
-@click.option("--title", default="", help="What the page is called.  [default: the first motion's name]")
+@click.option("-o", "--output", required=True, metavar="PAGE.html", help="HTML file to write.")
+@click.option("--title", default="", help="Title of the page.  [default: the first motion's name]")
 @reading
-@click.option("--trim-rest", is_flag=True, help="Drop frame 0 where it is a rest pose put before the motion.")
+@click.option("--trim-rest", is_flag=True, help="Drop frame 0 if it is a rest pose (T-pose).")
 def command(files: tuple[str, ...], output: str, title: str, trim_rest: bool, **options: Any) -> None:
-    """Write one page that plays the motions of FILE... in any browser, without a server and without a network.
+    """Write an HTML page that plays the motions of FILE... in any browser, offline and without a server.
 
     \b
     Example:
@@ -31,11 +31,11 @@ def command(files: tuple[str, ...], output: str, title: str, trim_rest: bool, **
     from marey.studio.view_skin import skin_of
 
     if not output.lower().endswith((".html", ".htm")):
-        raise UnknownFormat("expected a page to write, such as walk.html", path=output)
+        raise UnknownFormat("expected an HTML file name, such as walk.html", path=output)
     check_output(output, files)
     how = reading_options(options)
     figures = [load(path, trim_rest=trim_rest, **how) for path in files]
-    # Units and axes that were chosen by hand move the joints, and not the skin.
+    # --unit and --up change the joints but not the skin.
     moved = not {"unit", "up"}.isdisjoint(how)
     skins = [None if moved or not path.lower().endswith(".glb") else skin_of(read_bytes(path), path) for path in files]
     page = view_page(figures, title, skins=skins)

@@ -1,9 +1,9 @@
-"""How alike frames of motion are: point clouds, the distances between them, whole grids and their minima.
+"""Similarity of frames: point clouds, distances between them, distance grids and their local minima.
 
-- `point_clouds`, `frame_weights`: what is compared (Kovar 4.1.1.1);
-- `frame_distance`, `frame_distances`, `align_frames`: single pairs of frames, with the move that aligns them;
-- `distance_grid`, and for what is too large to hold `grid_blocks` and `grid_minima`; `local_minima` of any grid;
-- `pose_cost`, `similarity`: the simpler cost by joint angles; `judge_blend`: whether a pair is worth blending.
+- `point_clouds`, `frame_weights`: the data to compare (Kovar 4.1.1.1);
+- `frame_distance`, `frame_distances`, `align_frames`: single pairs of frames, with the transform that aligns them;
+- `distance_grid`, and `grid_blocks` and `grid_minima` for large grids; `local_minima` of any grid;
+- `pose_cost`, `similarity`: a simpler cost from joint angles.
 """
 
 from marey.compare.blocks import GridBlock, grid_blocks, grid_minima
@@ -12,7 +12,6 @@ from marey.compare.distance import align_frames, frame_distance, frame_distances
 from marey.compare.grid import DistanceGrid, distance_grid
 from marey.compare.minima import local_minima
 from marey.compare.pose_cost import POSE_WEIGHTS, pose_cost, similarity
-from marey.compare.verdict import Verdict, judge_blend
 
 __all__ = [
     "MARKER_SETS",
@@ -20,7 +19,6 @@ __all__ = [
     "Clouds",
     "DistanceGrid",
     "GridBlock",
-    "Verdict",
     "align_frames",
     "distance_grid",
     "frame_distance",
@@ -28,7 +26,6 @@ __all__ = [
     "frame_weights",
     "grid_blocks",
     "grid_minima",
-    "judge_blend",
     "local_minima",
     "point_clouds",
     "pose_cost",

@@ -1,4 +1,4 @@
-"""Grids that are too large to hold: a block of cells at a time, within a stated amount of memory."""
+"""Grids that are too large for memory: one block of cells at a time, within a memory limit."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["DEFAULT_MEMORY", "GridBlock", "grid_blocks", "grid_minima"]
 DEFAULT_MEMORY = 256 * 1024**2
 """Bytes."""
 
-# Smaller blocks than this many frames either way spend their time on windows that reach beyond them.
+# Minimum side of a block in frames; smaller blocks spend most of their time on windows that extend beyond them.
 _SMALLEST = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridBlock:
-    """A part of a grid: rows and columns (first, beyond the last) and their D (R, C) in m^2."""
+    """A block of a grid: rows and columns, half-open, and their D (R, C) in m^2."""
 
     rows: tuple[int, int]
     columns: tuple[int, int]
@@ -48,14 +48,14 @@ def grid_blocks(
     align: bool = True,
     contacts: str | float | None = None,
 ) -> Iterator[GridBlock]:
-    """The grid of `distance_grid` in blocks, from left to right and from top to bottom, each cell once.
+    """Yield the grid of `distance_grid` in blocks, left to right and top to bottom, each cell once.
 
     Parameters
     ----------
-    memory : bytes that are never exceeded, besides the clips' own markers, as long as the caller keeps no block while
-        asking for the one after the next.
+    memory : memory limit in bytes, without the clips' own markers. It holds if the caller releases each block before
+        requesting the one after the next.
 
-    The others are as for `distance_grid`. Wrong arguments are refused here, before the first block is asked for.
+    The other parameters are those of `distance_grid`. Invalid arguments raise an error here, before the first block.
     """
     pairing = paired(
         a, b, markers=markers, per_joint=per_joint, weights=weights, window=window, shape=shape, align=align,
@@ -79,10 +79,9 @@ def grid_minima(
     align: bool = True,
     contacts: str | float | None = None,
 ) -> tuple[Ints, Floats]:
-    """The local minima of a grid that is never held as a whole: cells (N, 2) and their D (N,) in m^2.
+    """The local minima of a grid too large for memory: cells (N, 2) in row-major order, and their D (N,) in m^2.
 
-    threshold, min_lag : as for `DistanceGrid.minima`; memory : as for `grid_blocks`, besides the minima themselves.
-    Cells come in row-major order.
+    threshold, min_lag : as for `DistanceGrid.minima`; memory : as for `grid_blocks`, without the minima themselves.
     """
     pairing = paired(
         a, b, markers=markers, per_joint=per_joint, weights=weights, window=window, shape=shape, align=align,
@@ -106,7 +105,7 @@ def grid_minima(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Blocks of `height` by `width` cells of an n_rows by n_columns grid, with `margin` more around each."""
+    """Blocks of `height` by `width` cells of an n_rows by n_columns grid, with a margin around each."""
 
     n_rows: int
     n_columns: int
@@ -124,7 +123,7 @@ class _Plan:
             return scratch_bytes(n_rows, n_columns, pairing.a.n_markers, pairing.half, n_workers)
 
         for n_workers in range(most_workers(), 0, -1):
-            # One block is at work while the caller still has the one before.
+            # One block is computed while the caller still holds the previous one.
             n_cells = (given - scratch(TILE_ROWS, TILE_COLUMNS, n_workers)) // 16
             if 2 * 16 * n_cells > given or (n_workers == 1 and n_cells > TILE_ROWS * TILE_COLUMNS):
                 width = min(sizes[1], max(n_cells // min(sizes[0], 4 * TILE_ROWS) - 2 * margin, TILE_COLUMNS))
@@ -143,13 +142,13 @@ class _Plan:
         )
 
     def spans(self) -> Iterator[Span]:
-        """The blocks without their margins."""
+        """The spans of the blocks without margins."""
         for start in range(0, self.n_rows, self.height):
             for first in range(0, self.n_columns, self.width):
                 yield start, min(start + self.height, self.n_rows), first, min(first + self.width, self.n_columns)
 
     def with_margin(self, span: Span) -> Span:
-        """The same cells and those around them that exist."""
+        """A span with its margin, clipped to the grid."""
         start, stop, first, last = span
         more = self.margin
         return (

@@ -1,4 +1,4 @@
-"""Point clouds: markers on the joints of a figure, whose movement is what gets compared (Kovar 4.1.1.1)."""
+"""Point clouds: markers on the joints of a body, which are compared over time (Kovar 4.1.1.1)."""
 
 from __future__ import annotations
 
@@ -32,34 +32,34 @@ _ARMS = _both("upper_arm", "forearm", "hand", "fingertips")
 _LEGS = _both("upper_leg", "lower_leg", "foot", "ball", "toe_tip")
 
 MARKER_SETS: dict[str, tuple[str, ...]] = {
-    # Shoulder joints and the first spine joint are left out: in many files they coincide with chest and hips.
+    # Without shoulder joints and the first spine joint: in many files they coincide with chest and hips.
     "body": ("hips", "chest", "neck", "head", *_ARMS, *_LEGS),
     "upper": ("chest", "neck", "head", *_ARMS),
     "lower": ("hips", *_LEGS),
     "large": ("hips", "chest", *_both("upper_arm", "forearm", "upper_leg", "lower_leg")),
     "root_knees": ("hips", "left_lower_leg", "right_lower_leg"),
 }
-"""Roles that carry a marker; those that a skeleton lacks are left out, except that a set must not be empty."""
+"""Roles with a marker. Roles that a skeleton lacks are ignored, but at least one must exist."""
 
-# Metres from a joint to the second and third marker that turn with it.
+# Meters from a joint to the second and third marker that rotate with it.
 _ARM_LENGTH = 0.1
-# A recorded marker is used if it was seen in at least this share of the frames, with no longer gap than this, seconds.
+# A recorded marker is used if it is visible in at least this fraction of the frames, with no gap longer than this, s.
 _SEEN, _LONGEST_GAP = 0.75, 0.5
 SHAPES = ("triangle", "box", "gaussian")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clouds:
-    """M markers over F frames, with what a comparison needs to know of them.
+    """M markers over F frames, with the data needed to compare them.
 
     Parameters
     ----------
-    points : (F, M, 3) metres in the world.
-    weights : (M,) of the markers, none negative, with sum 1.
+    points : (F, M, 3) world positions in meters.
+    weights : (M,) weights of the markers, non-negative, with sum 1.
     fps : frames per second.
-    name : of the clip.
-    names : of the markers, so that clouds of different markers are not taken for one another; may be empty.
-    contacts : of the same frames, where a comparison is to mind them.
+    name : name of the clip.
+    names : names of the markers, so that clouds of different markers are not confused; may be empty.
+    contacts : contacts of the same frames, if a comparison should use them.
     """
 
     points: Floats
@@ -79,8 +79,8 @@ class Clouds:
         weights = freeze_array(self.weights, "marker weights", (points.shape[1],))
         if (weights < 0).any() or abs(float(weights.sum()) - 1.0) > 1e-9:
             raise InvalidValue(
-                f"marker weights must not be negative and must sum to 1, got a least of {weights.min():.6g} and a sum "
-                f"of {weights.sum():.6g}; divide them by their sum"
+                f"marker weights must not be negative and must sum to 1, got a minimum of {weights.min():.6g} and a "
+                f"sum of {weights.sum():.6g}; divide them by their sum"
             )
         names = tuple(self.names)
         if names and len(names) != points.shape[1]:
@@ -101,7 +101,7 @@ class Clouds:
 
     @property
     def n_markers(self) -> int:
-        """M."""
+        """Number of markers, M."""
         return int(self.points.shape[1])
 
 
@@ -115,29 +115,28 @@ def point_clouds(
     per_joint: int = 1,
     weights: Mapping[str, float] | ArrayLike | None = None,
 ) -> Clouds:
-    """The markers of a motion or recording, frame by frame, in the world.
+    """The markers of a motion or recording on each frame, in world coordinates.
 
     Parameters
     ----------
-    figure : a Motion, whose markers sit on its joints; Markers, taken as they were recorded; or Clouds, which are
-        returned as they are.
-    markers : for a motion ``"body"``, ``"upper"``, ``"lower"``, ``"large"`` (Kovar 4.1.4: the large joints alone) or
-        ``"root_knees"`` (Heck 4.2: root and both knees), else roles or joint names in any mixture. A set takes those of
-        its roles that the skeleton has; ``"body"`` takes all joints of a skeleton without roles. For recorded markers
-        ``"body"`` is all that can be used, else the names of some.
-    per_joint : 1 for positions alone, 2 or 3 for further markers 10 cm off the joint that turn with it, so that
-        orientation counts too. They sit square to the bone in the rest pose: compare figures with one rest pose.
-    weights : of the joints or markers: a mapping by the names given in `markers` (1 where it is silent), or an array
-        in their order, one for each joint or one for each marker. Only the ratios count.
+    figure : a Motion, with markers on its joints; Markers, used as recorded; or Clouds, which are returned unchanged.
+    markers : for a motion ``"body"``, ``"upper"``, ``"lower"``, ``"large"`` (Kovar 4.1.4: only the large joints) or
+        ``"root_knees"`` (Heck 4.2: root and both knees), or a list of roles and joint names. A set uses those of its
+        roles that the skeleton has; ``"body"`` uses all joints of a skeleton without roles. For recorded markers
+        ``"body"`` means all usable markers; otherwise list their names.
+    per_joint : 1 for positions only, 2 or 3 for extra markers 10 cm from the joint that rotate with it, so that
+        orientation counts, too. They are perpendicular to the bone in the rest pose: compare bodies with one rest pose.
+    weights : weights of the joints or markers: a mapping by the names given in `markers` (default 1), or an array in
+        their order, one value per joint or per marker. Only the ratios matter.
 
-    Markers that went unseen for a while are put on the straight line between where they were seen before and after,
-    and held where they were seen last or first beyond that. Those that were seen in fewer than three quarters of the
-    frames, or not for more than 0.5 s on end, cannot be used: with ``"body"`` they are left out with a warning that
-    names them, asked for by name they are refused.
+    Gaps in recorded markers are filled by linear interpolation; before the first and after the last visible frame the
+    position is held. Markers that are visible in fewer than three quarters of the frames, or missing for more than 0.5
+    s at a time, cannot be used: ``"body"`` leaves them out with a warning that names them; if listed by name they raise
+    an error.
     """
     if isinstance(figure, Clouds):
         if markers != "body" or per_joint != 1 or weights is not None:
-            raise InvalidValue("point clouds have their markers already; choose markers and weights when making them")
+            raise InvalidValue("point clouds already have their markers; choose markers and weights when creating them")
         return figure
     if isinstance(figure, Markers):
         if per_joint != 1:
@@ -148,7 +147,7 @@ def point_clouds(
     if not isinstance(figure, Motion):
         raise InvalidValue(f"expected a Motion, Markers or Clouds, got {type(figure).__name__}")
     if per_joint not in (1, 2, 3):
-        raise InvalidValue(f"expected 1, 2 or 3 markers for each joint, got {per_joint!r}")
+        raise InvalidValue(f"expected 1, 2 or 3 markers per joint, got {per_joint!r}")
     names, joints = chosen_joints(figure.skeleton, markers)
     points = _joint_points(figure, joints, per_joint)
     share = _weights(weights, names, per_joint)
@@ -157,11 +156,11 @@ def point_clouds(
 
 
 def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") -> Floats:
-    """Weights of the frames in a window, (2 L + 1,) with sum 1; L is how many frames fit into half of it.
+    """Weights of the frames in a window, (2 L + 1,) with sum 1; L is the number of frames in half the window.
 
     Parameters
     ----------
-    window_seconds : the whole window; 0 for the one frame in its middle.
+    window_seconds : length of the window; 0 for only the center frame.
     shape : ``"triangle"`` (Kovar's), ``"box"``, or ``"gaussian"`` with two standard deviations in half a window.
     """
     if shape not in SHAPES:
@@ -173,7 +172,7 @@ def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") ->
     except (TypeError, ValueError):
         seconds = np.nan
     if not (np.isfinite(seconds) and seconds >= 0):
-        raise InvalidValue(f"a window lasts 0 s or longer, got {window_seconds!r}")
+        raise InvalidValue(f"a window must last at least 0 s, got {window_seconds!r}")
     half = int(np.floor(0.5 * seconds * check_fps(fps) + 1e-9))
     steps = np.abs(np.arange(-half, half + 1, dtype=np.float64))
     if shape == "box":
@@ -186,7 +185,7 @@ def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") ->
 
 
 def checked_frame_weights(weights: ArrayLike) -> Floats:
-    """Weights of a window of 2 L + 1 frames, scaled to sum 1."""
+    """Check the weights of a window of 2 L + 1 frames and scale them to sum 1."""
     given = freeze_array(weights, "frame weights", (None,))
     if len(given) % 2 == 0 or (given < 0).any() or not given.sum() > 0 or given[len(given) // 2] == 0:
         raise InvalidValue(
@@ -197,7 +196,7 @@ def checked_frame_weights(weights: ArrayLike) -> Floats:
 
 
 def check_pair(a: Clouds, b: Clouds) -> None:
-    """Refuse clouds that cannot be compared: other markers, other weights, another rate."""
+    """Raise an error for clouds that cannot be compared: different markers, weights or frame rates."""
     if a.fps != b.fps:
         raise InvalidValue(
             f"{told(a, 'a')} has {a.fps:.6g} frames per second, {told(b, 'b')} has {b.fps:.6g}; bring them to one rate "
@@ -217,11 +216,11 @@ def check_pair(a: Clouds, b: Clouds) -> None:
     if a.n_markers != b.n_markers:
         raise InvalidValue(f"clips need the same markers, got {a.n_markers} and {b.n_markers}")
     if np.abs(a.weights - b.weights).max() > 1e-12:
-        raise InvalidValue("clips need the same marker weights to be compared; give both the same weights=")
+        raise InvalidValue("clips need the same marker weights to be compared; pass the same weights= for both")
 
 
 def told(clouds: Clouds, default: str) -> str:
-    """A clip as an error message names it."""
+    """The name of a clip in an error message."""
     return repr(clouds.name) if clouds.name else default
 
 
@@ -234,7 +233,7 @@ def _listed(names: Sequence[str], most: int = 6) -> str:
 
 
 def chosen_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
-    """The markers' names and joints."""
+    """The names and joint indices of the markers."""
     roles = skeleton.roles
     if isinstance(markers, str):
         if markers not in MARKER_SETS:
@@ -248,7 +247,7 @@ def chosen_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tup
             return names, [roles[role] for role in names]
         if markers == "body":
             return skeleton.names, list(range(len(skeleton)))
-        roles[MARKER_SETS[markers][0]]  # raises, and says how to map it
+        roles[MARKER_SETS[markers][0]]  # raises an error that explains how to map roles
     names = tuple(markers)
     if not names:
         raise InvalidValue("expected at least one marker, got none")
@@ -275,7 +274,7 @@ def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, 
     elif isinstance(weights, Mapping):
         unknown = [str(name) for name in weights if name not in names]
         if unknown:
-            raise UnknownName(f"weights name {unknown[0]!r}, which is no marker here{similar(unknown[0], names)}")
+            raise UnknownName(f"weights contain {unknown[0]!r}, which is not a marker here{similar(unknown[0], names)}")
         given = freeze_array([weights.get(name, 1.0) for name in names], "marker weights", (n,))
     else:
         given = freeze_array(weights, "marker weights", (None,))
@@ -285,7 +284,7 @@ def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, 
         raise InvalidValue(f"expected {n} weights, one for each of {_listed(names)}, got {len(given)}")
     if (given < 0).any() or not given.sum() > 0:
         raise InvalidValue(
-            f"marker weights must not be negative and not all 0, got {given.min():.6g} as the least of {len(given)}"
+            f"marker weights must not be negative and not all 0, got a minimum of {given.min():.6g} of {len(given)}"
         )
     return set_readonly(given / given.sum())
 
@@ -294,7 +293,7 @@ def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, 
 
 
 def _joint_points(motion: Motion, joints: Sequence[int], per_joint: int) -> Floats:
-    """(F, J * per_joint, 3), the markers of one joint beside one another."""
+    """(F, J * per_joint, 3); the markers of one joint are consecutive."""
     world = motion.world()
     if per_joint == 1:
         return set_readonly(world.positions[:, joints])
@@ -306,7 +305,7 @@ def _joint_points(motion: Motion, joints: Sequence[int], per_joint: int) -> Floa
 
 
 def _square_arms(skeleton: Skeleton, joint: int) -> Floats:
-    """(2, 3) unit vectors in the joint's frame, square to its bone and to one another: they show its twist."""
+    """(2, 3) unit vectors in the joint's frame, perpendicular to its bone and to each other; they show its twist."""
     children = [child for child in skeleton.children[joint] if skeleton.bone_lengths[child] > 0]
     bone = skeleton.offsets[children[0]] if children else skeleton.offsets[joint]
     length = float(np.linalg.norm(bone))
@@ -317,7 +316,7 @@ def _square_arms(skeleton: Skeleton, joint: int) -> Floats:
 
 
 def _recorded(figure: Markers, markers: str | Sequence[str]) -> tuple[tuple[str, ...], Floats]:
-    """Names and points of recorded markers, gaps closed."""
+    """Names and points of recorded markers, with gaps filled."""
     if isinstance(markers, str):
         if markers != "body":
             raise InvalidValue(
@@ -331,14 +330,14 @@ def _recorded(figure: Markers, markers: str | Sequence[str]) -> tuple[tuple[str,
     why = {k: _unusable(figure, k) for k in chosen}
     left_out = [k for k in chosen if why[k]]
     if left_out and not isinstance(markers, str):
-        raise InvalidValue(f"marker {figure.names[left_out[0]]!r} {why[left_out[0]]}; leave it out of markers=")
+        raise InvalidValue(f"marker {figure.names[left_out[0]]!r} {why[left_out[0]]}; remove it from markers=")
     kept = [k for k in chosen if not why[k]]
     if not kept:
-        raise InvalidValue(f"none of the {len(chosen)} markers of {figure.name!r} was seen well enough to be compared")
+        raise InvalidValue(f"none of the {len(chosen)} markers of {figure.name!r} is visible enough to be compared")
     if left_out:
         names = _listed([figure.names[k] for k in left_out])
         warnings.warn(
-            f"{figure.name!r}: left out {len(left_out)} markers that were not seen well enough: {names}",
+            f"{figure.name!r}: left out {len(left_out)} markers that are not visible enough: {names}",
             MareyWarning,
             stacklevel=4,
         )
@@ -353,11 +352,11 @@ def _recorded(figure: Markers, markers: str | Sequence[str]) -> tuple[tuple[str,
 
 
 def _unusable(figure: Markers, k: int) -> str:
-    """Why a marker cannot be used, or nothing."""
+    """Why a marker cannot be used; empty if it can."""
     seen = figure.valid[:, k]
     share = float(seen.mean())
     if share < _SEEN:
-        return f"was seen in {100 * share:.0f} % of the frames, less than {100 * _SEEN:.0f} %"
+        return f"is visible in {100 * share:.0f} % of the frames, less than {100 * _SEEN:.0f} %"
     at = np.flatnonzero(np.concatenate([[True], seen, [True]]))
     gap = float(np.diff(at).max() - 1) / figure.fps
-    return f"was not seen for {gap:.2f} s on end, more than {_LONGEST_GAP:g} s" if gap > _LONGEST_GAP else ""
+    return f"is missing for {gap:.2f} s at a time, more than {_LONGEST_GAP:g} s" if gap > _LONGEST_GAP else ""

@@ -1,4 +1,4 @@
-"""How far apart two frames are, and the move across the floor that brings them together (Kovar 4.1.1.1)."""
+"""The distance between two frames, and the rigid2d that aligns them (Kovar 4.1.1.1)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["align_frames", "frame_distance", "frame_distances"]
 def frame_distance(
     a: Clouds, i: int, b: Clouds, j: int, frame_weights: ArrayLike, *, align: bool = True
 ) -> tuple[float, Floats]:
-    """D between frame i of a and frame j of b in m^2, and the rigid2d that carries b's frame onto a's.
+    """D of frame i of a and frame j of b in m^2, and the rigid2d that moves b's frame onto a's.
 
-    D is the weighted mean squared distance between corresponding markers of the two windows after the best such move
-    (Kovar 4.1). Where a window would leave either clip it is cut in both, and the weights of the rest are scaled up.
+    D is the weighted mean squared distance between corresponding markers of the two windows after the best alignment
+    (Kovar 4.1). At the ends of a clip the window is cut in both clips, and the remaining weights are scaled up.
 
     Parameters
     ----------
-    frame_weights : (2 L + 1,), of the frames of a window; see `marey.compare.frame_weights`.
-    align : False compares the frames where they are; the move is then the identity.
+    frame_weights : (2 L + 1,) weights of the frames of a window; see `marey.compare.frame_weights`.
+    align : False compares the frames at their positions; the transform is then the identity.
     """
     cells = np.array([[_frame(a, i, "a"), _frame(b, j, "b")]], dtype=np.float64)
     moves, left = frame_distances(a, cells[:, 0], b, cells[:, 1], frame_weights, align=align)
@@ -32,10 +32,10 @@ def frame_distance(
 
 
 def align_frames(a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_weights: ArrayLike) -> Floats:
-    """The rigid2d (N, 3) that carry b at frames `at_b` (N,) onto a at frames `at_a` (N,).
+    """The rigid2d (N, 3) that move b at frames `at_b` (N,) onto a at frames `at_a` (N,).
 
-    Frames may lie between two, where markers are taken from the straight line between them. Windows are cut at the
-    clips' ends as in `frame_distance`.
+    Frames may be fractional; markers are then interpolated linearly. Windows are cut at the ends of the clips as in
+    `frame_distance`.
     """
     return frame_distances(a, at_a, b, at_b, frame_weights)[0]
 
@@ -43,7 +43,7 @@ def align_frames(a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_w
 def frame_distances(
     a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_weights: ArrayLike, *, align: bool = True
 ) -> tuple[Floats, Floats]:
-    """`frame_distance` of N pairs of frames, which may lie between two: rigid2d (N, 3) and D (N,) in m^2."""
+    """`frame_distance` of N pairs of frames, which may be fractional: rigid2d (N, 3) and D (N,) in m^2."""
     check_pair(a, b)
     weights = checked_frame_weights(frame_weights)
     first, second = _frames(a, at_a, "a"), _frames(b, at_b, "b")

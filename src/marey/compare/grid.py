@@ -1,4 +1,4 @@
-"""The distances between all frames of two clips (Kovar 4.1.1, figure 4.5)."""
+"""Distance grids: the distances between all frames of two clips (Kovar 4.1.1, figure 4.5)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from marey.errors import InvalidValue
 __all__ = ["LARGEST_GRID", "DistanceGrid", "distance_grid"]
 
 LARGEST_GRID = 2 * 1024**3
-"""Bytes of a grid that is made at once; larger ones come in blocks."""
+"""Maximum size of a grid in bytes; process larger ones in blocks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistanceGrid:
-    """D between each frame of a (rows) and each frame of b (columns).
+    """D of each frame of a (rows) and each frame of b (columns).
 
     Parameters
     ----------
-    a, b : the clips' markers; the same object for a clip against itself.
-    values : (Fa, Fb) m^2, never negative; infinity where contacts were refused. Distances are their roots.
-    frame_weights : (2 L + 1,) of the window.
+    a, b : markers of the clips; the same object if a clip is compared with itself.
+    values : (Fa, Fb) m^2, non-negative; infinity where contacts differ and are refused. Distances are square roots.
+    frame_weights : (2 L + 1,) weights of the window.
     align : whether each pair of frames was aligned first.
     """
 
@@ -54,19 +54,19 @@ class DistanceGrid:
         return self.a is self.b
 
     def transform(self, i: ArrayLike, j: ArrayLike) -> Floats:
-        """The rigid2d (..., 3) that carry b's frames j onto a's frames i; indices of any shape, broadcast."""
+        """The rigid2d (..., 3) that move b's frames j onto a's frames i; indices of any shape are broadcast."""
         rows, columns = np.broadcast_arrays(_indices(i, len(self.a), "row"), _indices(j, len(self.b), "column"))
         moves, _ = frame_distances(self.a, rows.ravel(), self.b, columns.ravel(), self.frame_weights, align=self.align)
         return set_readonly(moves.reshape(*rows.shape, 3))
 
     def minima(self, threshold: float | None = None, *, min_lag: int | None = None) -> Ints:
-        """Cells (N, 2) that are smaller than their eight neighbours, in row-major order; see `local_minima`.
+        """Cells (N, 2) that are smaller than their eight neighbors, in row-major order; see `local_minima`.
 
         Parameters
         ----------
-        threshold : metres; cells whose root is above it are left out.
-        min_lag : frames; cells nearer than this to the diagonal are left out. On a clip's own grid 2 L + 1 by default,
-            as windows that overlap are alike for no merit of the motion; else 0.
+        threshold : maximum distance in meters.
+        min_lag : minimum distance from the diagonal in frames. By default 2 L + 1 if a clip is compared with itself,
+            because overlapping windows are always similar; else 0.
         """
         if min_lag is None:
             min_lag = len(self.frame_weights) if self.is_own else 0
@@ -89,13 +89,13 @@ def distance_grid(
 
     Parameters
     ----------
-    a, b : Motion, Markers or Clouds, at one rate; b is a itself by default.
+    a, b : Motion, Markers or Clouds with one frame rate; by default b is a.
     markers, per_joint, weights : which markers; see `point_clouds`.
-    window, shape : seconds, and ``"triangle"``, ``"box"`` or ``"gaussian"``; see `frame_weights`. Where a window leaves
-        either clip it is cut in both, and the weights of the rest are scaled up to 1.
-    align : False compares clips where they are in the world.
-    contacts : ``"refuse"`` makes cells infinite where any contact point is down in one frame and up in the other; a
-        number of metres p adds p^2 times the share of the points for which that is so. Both motions need contacts.
+    window, shape : length in seconds, and ``"triangle"``, ``"box"`` or ``"gaussian"``; see `frame_weights`. At the ends
+        of a clip the window is cut in both clips, and the remaining weights are scaled to sum 1.
+    align : False compares clips at their positions in the world.
+    contacts : ``"refuse"`` makes cells infinite if any contact point differs between the two frames; a number p in
+        meters adds p^2 times the fraction of points that differ. Both motions need contacts.
     """
     pairing = paired(
         a, b, markers=markers, per_joint=per_joint, weights=weights, window=window, shape=shape, align=align,
@@ -125,7 +125,7 @@ def paired(
     align: bool,
     contacts: str | float | None,
 ) -> Pairing:
-    """The arguments of `distance_grid`, checked."""
+    """Check the arguments of `distance_grid`."""
     first = point_clouds(a, markers, per_joint=per_joint, weights=weights)
     second = first if b is None or b is a else point_clouds(b, markers, per_joint=per_joint, weights=weights)
     check_pair(first, second)
@@ -134,13 +134,13 @@ def paired(
 
 
 def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None:
-    """m^2, infinity or None."""
+    """The contact penalty in m^2, infinity or None."""
     if contacts is None:
         return None
     for clouds, default in ((a, "a"), (b, "b")):
         if clouds.contacts is None:
             raise InvalidValue(
-                f"{told(clouds, default)} has no contacts to compare; find them first with marey.detect_contacts or "
+                f"{told(clouds, default)} has no contacts to compare; detect them first with marey.detect_contacts or "
                 "`marey contacts`"
             )
     assert a.contacts is not None

@@ -1,4 +1,4 @@
-"""Local minima of a grid: the cells at which two clips are most alike (Kovar 4.1.1.1)."""
+"""Local minima of a grid: the frame pairs at which two clips are most similar (Kovar 4.1.1.1)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["local_minima"]
 
 
 def local_minima(values: Floats, threshold: float | None = None, *, min_lag: int = 0) -> Ints:
-    """Cells (N, 2) of a grid (R, C) of D in m^2 that have no smaller neighbour among their eight, in row-major order.
+    """Cells (N, 2) of a grid (R, C) of D in m^2 without a smaller neighbor among their eight, in row-major order.
 
-    At the border, those neighbours count that exist. Of equal neighbours, the one that comes first in row-major order
-    counts as the smaller, so that a level rectangle yields its first cell. Infinite cells and NaN are never minima.
+    At the border, only existing neighbors count. Among equal neighbors, the first in row-major order counts as smaller,
+    so that a flat rectangle yields its first cell. Infinite cells and NaN are never minima.
 
     Parameters
     ----------
-    threshold : metres; cells whose root is above it are left out.
-    min_lag : frames; cells with |row - column| below it are left out.
+    threshold : maximum distance, the square root of D, in meters.
+    min_lag : minimum |row - column| in frames.
     """
     grid = np.asarray(values, dtype=np.float64)
     if grid.ndim != 2:
@@ -32,9 +32,9 @@ def local_minima(values: Floats, threshold: float | None = None, *, min_lag: int
 
 
 def checked_limit(threshold: float | None) -> float:
-    """A threshold in metres as a limit on D, m^2."""
+    """Convert a threshold in meters to a limit on D in m^2."""
     if threshold is None:
         return float(np.finfo(np.float64).max)
     if not threshold >= 0:
-        raise InvalidValue(f"a threshold is a distance of 0 m or more, got {threshold!r}")
+        raise InvalidValue(f"a threshold must be at least 0 m, got {threshold!r}")
     return min(float(threshold) ** 2, float(np.finfo(np.float64).max))

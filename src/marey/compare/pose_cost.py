@@ -1,4 +1,4 @@
-"""The simple cost of the slides: joint angles, their velocities and accelerations, weighted and added up."""
+"""The simple cost from the slides: a weighted sum of joint angles, velocities and accelerations."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ POSE_WEIGHTS: dict[str, float] = {
     for part, weight in (("upper_leg", 1.0), ("upper_arm", 0.75), ("lower_leg", 0.25), ("forearm", 0.25))
     for side in ("left", "right")
 }
-"""Hip 1, shoulder 0.75, knee and elbow 0.25: gross limb movement tells kinds of motion apart."""
+"""Hip 1, shoulder 0.75, knee and elbow 0.25: large limb movements distinguish kinds of motion."""
 
-# The slides take differences from frame to frame; at any rate they are given here as at this one.
+# The slides use differences between frames; here they are scaled as if at this frame rate.
 _RATE = 30.0
 
 
@@ -34,16 +34,16 @@ def pose_cost(
     velocity: float = 0.1,
     acceleration: float = 0.01,
 ) -> Floats:
-    """(Fa, Fb) cost of each pair of frames, without alignment as only joints below the root count; 0 is the same pose.
+    """(Fa, Fb) cost of each pair of frames; 0 is the same pose. No alignment, as only joints below the root count.
 
-    The cost is the weighted sum over joints of the angle between their rotations (radians), plus `velocity` times that
-    of the difference between their angular velocities, plus `acceleration` times that of the accelerations, both
-    looking back in time and per frame of 30 Hz whatever the clips' rates. The first frames, which have no past, take
-    over what the next has.
+    The cost is the weighted sum over joints of the angle between their rotations (radians), plus `velocity` times the
+    difference of angular velocities, plus `acceleration` times the difference of angular accelerations. Both are
+    backward differences per frame at 30 Hz, whatever the clips' frame rates. The first frames, which have no past, use
+    the values of the next frame.
 
     Parameters
     ----------
-    a, b : figures that have all the joints; b is a itself by default.
+    a, b : motions with all of these joints; by default b is a.
     weights : by role or joint name; `POSE_WEIGHTS` by default.
     """
     from scipy.spatial.distance import cdist
@@ -64,7 +64,7 @@ def pose_cost(
     cost = np.zeros((len(a), len(second)))
     for name, j, k in zip(names, ours, theirs, strict=True):
         p, q = a.rotations[:, j], second.rotations[:, k]
-        # A rotation and its opposite quaternion are the same; the nearer of the two tells the angle.
+        # q and -q are the same rotation; use the nearer one.
         chord = np.minimum(cdist(p, q), cdist(p, -q))
         here, there = _rates(p, a.fps), _rates(q, second.fps)
         part = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
@@ -74,12 +74,12 @@ def pose_cost(
 
 
 def similarity(cost: ArrayLike) -> Floats:
-    """``1 / (1 + cost)``: 1 for the same pose, towards 0 for what is unlike."""
+    """``1 / (1 + cost)``: 1 for the same pose, near 0 for very different poses."""
     return np.asarray(1.0 / (1.0 + np.asarray(cost, dtype=np.float64)))
 
 
 def _rates(rotations: Floats, fps: float) -> tuple[Floats, Floats]:
-    """Angular velocity and acceleration (F, 3) of one joint in its own frame, per frame of 30 Hz."""
+    """Angular velocity and acceleration (F, 3) of one joint in its own frame, per frame at 30 Hz."""
     n_frames = len(rotations)
     velocity, acceleration = np.zeros((n_frames, 3)), np.zeros((n_frames, 3))
     if n_frames > 1:

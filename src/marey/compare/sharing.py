@@ -1,4 +1,4 @@
-"""Sharing blocks of work among the threads of this process."""
+"""Distribute blocks of work over the threads of this process."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import Any
 
 from marey.compare.pairing import most_workers
 
-# Results that nobody has asked for yet take memory: so many per thread at most.
+# Maximum number of pending results per thread, because they take memory.
 _AHEAD = 4
 
 
 def shared(run: Callable[..., Any]) -> Callable[..., Any]:
-    """How a builder whose blocks are compiled and take one thread each maps them: as it was told, except that ``map``,
-    which is this process, means all cores of it.
+    """The mapping function for a builder whose blocks are compiled and use one thread each.
 
-    Any other `run` decides by itself how many blocks are computed at once.
+    ``map`` means all cores of this process. Any other `run` decides by itself how many blocks are computed at once.
     """
     return _on_threads if run is map else run
 
 
 def _on_threads(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-    """The results in order."""
+    """Yield the results in order."""
     wanted = list(items)
     n = min(most_workers(), len(wanted))
     if n < 2:

@@ -1,4 +1,4 @@
-"""A blend tree: loops in step, mixed by knobs such as speed and turn, with masks (as game engines have them)."""
+"""A blend tree: synchronized loops mixed by knobs such as speed and turn, with joint masks (as in game engines)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TURN, _SPEED = "turn", "speed"
 class BlendTree:
     """Loops and the tree over them; any number of streams may share it.
 
-    names : of the loops. tree : its topmost node. table : the loops in step. knobs : each with its least and most.
+    names : of the loops. tree : its root node. table : the synchronized loops. knobs : range (min, max) of each knob.
     """
 
     names: tuple[str, ...]
@@ -46,14 +46,15 @@ class BlendTree:
         registration: RegistrationCurve | None = None,
         **options: Any,
     ) -> BlendTree:
-        """Bring loops in step and lay a tree over them.
+        """Synchronize loops and build a tree over them.
 
         Parameters
         ----------
         loops : by name, as from `marey.edit.cycle`.
-        tree : its topmost node; or rows of names, each of loops of about one speed. Of these a tree is made with knobs
-            ``speed`` in m/s and, within each row, ``turn`` in rad/s, positive to the left, as the loops themselves go.
-        registration : of the loops in their order, cyclic; else they are registered with `options`.
+        tree : its root node; or rows of loop names, where each row has loops of similar speed. Rows make a tree with
+            the knobs ``speed`` in m/s and, within each row, ``turn`` in rad/s, positive to the left. The knob positions
+            are the measured speeds and turn rates of the loops.
+        registration : cyclic registration of the loops in this order; by default they are registered with `options`.
         """
         names = tuple(loops)
         if len(names) < 2:
@@ -69,7 +70,7 @@ class BlendTree:
         return cls(names, node, table, knob_ranges(node), evaluate)
 
     def shares(self, **knobs: float) -> Shares:
-        """How much of each loop is shown; knobs that are not given stand in the middle of their range."""
+        """Return the weight of each loop. Knobs that are not given take the middle of their range."""
         for name in knobs:
             _check_knob(name, self.knobs)
         middle = {name: 0.5 * (low + high) for name, (low, high) in self.knobs.items()}
@@ -77,19 +78,19 @@ class BlendTree:
 
 
 class BlendTreeStream:
-    """Endless motion from a blend tree. `request` turns its knobs, `frame` gives the next frame.
+    """Endless motion from a blend tree. `request` sets the knobs, `frame` returns the next frame.
 
     Parameters
     ----------
     tree : the tree.
-    direction : radians from +Z in the world that the figure is steered to, by its knob ``turn``; None to turn that knob
-        by hand.
-    steer : seconds in which a small difference in direction is to be made good.
-    half_life : seconds in which a knob goes half of the way to where it is wanted.
-    place : rigid2d (theta, x, z) of the figure at first.
-    clean : plant the feet as frames go out. They then come `delay` frames after they were made.
-    lock : hold planted feet at once by turning the legs, unless they are cleaned.
-    knobs : where they stand at first; by default ``turn`` at 0 or as near as can be, layers off, others in the middle.
+    direction : radians from +Z in the world. The stream steers the character there with its knob ``turn``. None to set
+        that knob by hand.
+    steer : time constant in seconds for correcting small direction errors.
+    half_life : seconds in which a knob moves halfway to its requested value.
+    place : initial rigid2d (theta, x, z) of the character.
+    clean : clean up foot contacts. Frames then come out `delay` frames late.
+    lock : lock planted feet immediately by rotating the legs; ignored with `clean`.
+    knobs : initial values; by default ``turn`` is 0 or as near as possible, layers are off, others are in the middle.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class BlendTreeStream:
         self._steer = check_number(steer, "steer in seconds", above=True)
         self._y = 2.0 * math.log(2.0) / check_number(half_life, "half_life in seconds", above=True)
         self._place = freeze_array(place, "place", (3,)).copy()
-        self._usual = {name: _usual(name, *ends) for name, ends in tree.knobs.items()}
+        self._usual = {name: _default_knob(name, *ends) for name, ends in tree.knobs.items()}
         self._wanted = dict(self._usual)
         self._direction: float | None = None
         steered = direction if _TURN in tree.knobs else None
@@ -126,30 +127,31 @@ class BlendTreeStream:
 
     @property
     def fps(self) -> float:
-        """Frames per second that `frame` is meant to be called."""
+        """Frame rate: call `frame` this many times per second."""
         return self.tree.table.fps
 
     @property
     def delay(self) -> int:
-        """Frames by which planting the feet puts off what is shown."""
+        """Frames of latency added by the foot cleanup."""
         return self._outlet.delay
 
     @property
     def knobs(self) -> dict[str, float]:
-        """Where the knobs stand now, on their way to what is wanted."""
+        """Current knob values, which move smoothly toward the requested ones."""
         return dict(self._values)
 
     def request(self, **wish: Any) -> None:
-        """Change what is wanted from the next frame on; what is not named stays.
+        """Change the command from the next frame on; anything not named stays as it is.
 
         Parameters
         ----------
-        direction : radians from +Z in the world, positive to the left; None lets go, for ``turn`` to be set by hand.
-        others : knobs by their names; what is beyond their range is brought to its end, None to what is usual.
+        direction : radians from +Z in the world, positive to the left; None stops steering, so that ``turn`` can be
+        set.
+        others : knobs by name. Values are clamped to the knob's range; None restores the default.
         """
         ranges = self.tree.knobs
         if _TURN in wish and wish.get("direction", self._direction) is not None:
-            raise InvalidValue("turn is set by the direction; ask for direction=None to turn by hand")
+            raise InvalidValue("turn is set by the direction; request direction=None to set turn yourself")
         for name, value in wish.items():
             if name == "direction":
                 if value is not None and not np.isfinite(value):
@@ -166,19 +168,19 @@ class BlendTreeStream:
             self._wanted[name] = min(max(check_number(value, name, -math.inf), low), high)
 
     def frame(self) -> Motion:
-        """The next frame, a Motion of length 1."""
+        """Return the next frame, a Motion of length 1."""
         return self._outlet.frame(self._next)
 
     def _next(self) -> Shown:
         if not self._begun:
             self._begun = True
-            return self._shown(self.tree.evaluate(self._values))
-        self._turn_knobs(1.0 / self.fps)
+            return self._make_frame(self.tree.evaluate(self._values))
+        self._update_knobs(1.0 / self.fps)
         shares = self.tree.evaluate(self._values)
         self._advance(shares, 1.0 / self.fps)
-        return self._shown(shares)
+        return self._make_frame(shares)
 
-    def _turn_knobs(self, dt: float) -> None:
+    def _update_knobs(self, dt: float) -> None:
         if self._direction is not None:
             low, high = self.tree.knobs[_TURN]
             off = math.remainder(self._direction - self._place[0], 2.0 * math.pi)
@@ -193,12 +195,12 @@ class BlendTreeStream:
     def _advance(self, shares: Shares, seconds: float) -> None:
         self._r = advance(self._r, self._loops, shares.body, seconds, self._place)
 
-    def _shown(self, shares: Shares) -> Shown:
+    def _make_frame(self, shares: Shares) -> Shown:
         table = self.tree.table
         root, out = np.empty(3), np.empty((len(table.skeleton), 4))
         flags = np.empty(len(table.points), dtype=bool)
         blend_pose(self._r, self._loops, shares, self._place, root, out, flags)
-        # A round may come back as the opposite vector: the same turn, but whoever smooths frames must not see it jump.
+        # A loop may return as the opposite quaternion. It is the same rotation, but smoothing must not see a jump.
         out[(out * self._side).sum(axis=1) < 0.0] *= -1.0
         self._side = set_readonly(out)
         return Shown(set_readonly(root), self._side, set_readonly(flags), self._bones(shares.body))
@@ -235,7 +237,7 @@ def _steering_tree(rows: Sequence[Sequence[str]], names: Sequence[str], table: L
     return Mix(_SPEED, tuple(speed for speed, _ in made), tuple(node for _, node in made))
 
 
-def _usual(name: str, low: float, high: float) -> float:
+def _default_knob(name: str, low: float, high: float) -> float:
     if name == _TURN or (low, high) == (0.0, 1.0):
         return min(max(0.0, low), high)
     return 0.5 * (low + high)

@@ -1,8 +1,8 @@
-"""The nodes of a blend tree: how much of each loop a figure shows, by knobs that can be turned while it plays.
+"""The nodes of a blend tree: how much of each loop a character shows, set by knobs that can change while it plays.
 
-Rotations are averaged as vectors, and so are steps and speeds, so a blend of blends is one blend whose shares are
-multiplied out. A tree is therefore nothing but a function from knobs to shares: one for each loop, which say where the
-figure goes and how fast time passes, and for each joint its own, where layers put masks.
+Rotations, steps and speeds are all averaged as vectors, so a blend of blends is a single blend with multiplied weights.
+A tree is therefore just a function from knobs to weights: one weight per loop for travel and time, and separate weights
+per joint where layers have masks.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """A mean of the two children between whose places a knob stands; beyond the outermost, of that one alone.
+    """Interpolates the two children on either side of a knob's value; beyond the ends it uses the outermost child.
 
-    knob : its name. at : the children's places on it, increasing. children : as many nodes.
+    knob : its name. at : increasing knob positions of the children. children : as many nodes.
     """
 
     knob: str
@@ -43,17 +43,17 @@ class Mix:
         object.__setattr__(self, "at", at)
         object.__setattr__(self, "children", tuple(self.children))
         if not at or len(at) != len(self.children):
-            raise InvalidValue(f"a Mix needs one place for each child, got {len(at)} for {len(self.children)}")
+            raise InvalidValue(f"a Mix needs one position for each child, got {len(at)} for {len(self.children)}")
         if not np.isfinite(at).all() or any(b <= a for a, b in pairwise(at)):
-            raise InvalidValue(f"the places of a Mix on its knob must increase, got {', '.join(f'{a:g}' for a in at)}")
+            raise InvalidValue(f"the knob positions of a Mix must increase, got {', '.join(f'{a:g}' for a in at)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A node with some joints taken from another, in step with it; it still goes where its base goes.
+    """A node with some joints taken from another, synchronized node; travel still comes from the base.
 
-    base, over : nodes. joints : names of joints, each of which brings along those below it.
-    weight : how much of `over` they show, from 0 to 1, or the name of a knob that says so.
+    base, over : nodes. joints : names of joints; each includes its descendants.
+    weight : weight of `over` for these joints, 0 to 1, or the name of a knob that sets it.
     """
 
     base: Node
@@ -77,18 +77,20 @@ Evaluate = Callable[[Mapping[str, float]], Shares]
 
 
 def compiled(node: Node, names: Sequence[str], skeleton: Skeleton) -> Evaluate:
-    """The function from knobs to shares of the named loops; unknown loops and joints are refused here."""
+    """Compile a tree into a function from knobs to loop weights. Unknown loops and joints raise errors here."""
     if isinstance(node, Clip):
-        return _clip(node, names, skeleton)
+        return _compile_clip(node, names, skeleton)
     if isinstance(node, Mix):
-        return _mix(node, [compiled(child, names, skeleton) for child in node.children])
+        return _compile_mix(node, [compiled(child, names, skeleton) for child in node.children])
     if isinstance(node, Layer):
-        return _layer(node, compiled(node.base, names, skeleton), compiled(node.over, names, skeleton), skeleton)
-    raise InvalidValue(f"a blend tree is made of Clip, Mix and Layer, got {type(node).__name__}")
+        return _compile_layer(
+            node, compiled(node.base, names, skeleton), compiled(node.over, names, skeleton), skeleton
+        )
+    raise InvalidValue(f"a blend tree consists of Clip, Mix and Layer, got {type(node).__name__}")
 
 
 def knob_ranges(node: Node) -> dict[str, tuple[float, float]]:
-    """The knobs of a tree, each with the least and the most that makes a difference."""
+    """Return the knobs of a tree, each with the smallest and largest value that has an effect."""
     if isinstance(node, Clip):
         return {}
     if isinstance(node, Mix):
@@ -102,16 +104,16 @@ def knob_ranges(node: Node) -> dict[str, tuple[float, float]]:
     return own
 
 
-def _clip(node: Clip, names: Sequence[str], skeleton: Skeleton) -> Evaluate:
+def _compile_clip(node: Clip, names: Sequence[str], skeleton: Skeleton) -> Evaluate:
     if node.name not in names:
-        raise UnknownName(f"no loop is called {node.name!r}; there are {', '.join(names)}{similar(node.name, names)}")
+        raise UnknownName(f"no loop named {node.name!r}; loops: {', '.join(names)}{similar(node.name, names)}")
     body = np.zeros(len(names))
     body[list(names).index(node.name)] = 1.0
     shares = Shares(body, np.tile(body, (len(skeleton), 1)))
     return lambda knobs: shares
 
 
-def _mix(node: Mix, children: Sequence[Evaluate]) -> Evaluate:
+def _compile_mix(node: Mix, children: Sequence[Evaluate]) -> Evaluate:
     at = node.at
 
     def evaluate(knobs: Mapping[str, float]) -> Shares:
@@ -126,7 +128,7 @@ def _mix(node: Mix, children: Sequence[Evaluate]) -> Evaluate:
     return evaluate
 
 
-def _layer(node: Layer, base: Evaluate, over: Evaluate, skeleton: Skeleton) -> Evaluate:
+def _compile_layer(node: Layer, base: Evaluate, over: Evaluate, skeleton: Skeleton) -> Evaluate:
     tops = {skeleton.index(name) for name in node.joints}
     mask = np.zeros(len(skeleton), dtype=bool)
     for joint, parent in enumerate(skeleton.parents.tolist()):

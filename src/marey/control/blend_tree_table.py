@@ -1,4 +1,4 @@
-"""Loops in step, sampled once: what a blend tree reads while it plays."""
+"""Synchronized loops, sampled once: the data that a blend tree reads while it plays."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _ROWS = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoopTable:
-    """n loops at M equal parts of their common round.
+    """n loops at M equal parts of their common cycle.
 
-    rotations : (n, M, J, 4) local; joint 0 as seen by a figure that faces +Z.
-    root : (n, M, 3) metres, joint 0 as seen from the point under the hips.
-    steps : (n, M, 3) rigid2d from each row to the next, as the figure sees it.
+    rotations : (n, M, J, 4) local; joint 0 relative to a character that faces +Z.
+    root : (n, M, 3) meters, joint 0 relative to the point below the hips.
+    steps : (n, M, 3) rigid2d from each row to the next, in the character's own frame.
     seconds : (n, M) from each row to the next.
     contacts : (n, M, K) flags of `points`.
-    bones : (n, M, J, 3) metres where any loop's bones change, else None.
-    floor : metres.
+    bones : (n, M, J, 3) meters where any loop's bones change, else None.
+    floor : meters.
     """
 
     skeleton: Skeleton
@@ -55,33 +55,33 @@ class LoopTable:
 
     @property
     def turn_rates(self) -> Floats:
-        """(n,) rad/s, positive to the left, over a round."""
+        """(n,) rad/s, positive to the left, averaged over a cycle."""
         return np.asarray(self.steps[..., 0].sum(axis=1) / self.seconds.sum(axis=1))
 
     @property
     def speeds(self) -> Floats:
-        """(n,) m/s along the way, over a round."""
+        """(n,) m/s along the path, averaged over a cycle."""
         return np.asarray(np.linalg.norm(self.steps[..., 1:], axis=2).sum(axis=1) / self.seconds.sum(axis=1))
 
 
 def make_table(reg: RegistrationCurve) -> LoopTable:
-    """What a cyclic registration's loops look like in step."""
+    """Sample the loops of a cyclic registration in sync."""
     if reg.loops is None:
-        raise InvalidValue("a blend tree plays loops in step; register the motions with cyclic=True")
+        raise InvalidValue("a blend tree plays synchronized loops; register the motions with cyclic=True")
     floor = floor_of(reg.motions[0], 0.0)
     loops = [carried(raised(motion, floor)) for motion in reg.motions]
     n_rows = _ROWS * max(len(motion) for motion in loops)
     u = np.arange(n_rows + 1) / n_rows
     seconds = reg.timewarp(u)
     parts = [
-        _sampled(loop, travel, seconds[:, j]) for j, (loop, travel) in enumerate(zip(loops, reg.loops, strict=True))
+        _sample_loop(loop, travel, seconds[:, j]) for j, (loop, travel) in enumerate(zip(loops, reg.loops, strict=True))
     ]
     rotations, root, steps, bones = (np.stack([part[k] for part in parts]) for k in range(4))
-    points, contacts = _contacts(loops, seconds[:-1])
+    points, contacts = _sample_contacts(loops, seconds[:-1])
     return LoopTable(
         skeleton=loops[0].skeleton,
         fps=reg.fps,
-        rotations=set_readonly(_agreeing(rotations)),
+        rotations=set_readonly(_align_signs(rotations)),
         root=set_readonly(root),
         steps=set_readonly(steps),
         seconds=set_readonly(np.ascontiguousarray(np.diff(seconds, axis=0).T)),
@@ -92,9 +92,9 @@ def make_table(reg: RegistrationCurve) -> LoopTable:
     )
 
 
-def _sampled(loop: Motion, travel: Floats, seconds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Rotations (M, J, 4), root (M, 3), steps (M, 3) and bones (M, J, 3) of a loop at times (M + 1,) of a round."""
-    rounds = _rounds(loop, travel)
+def _sample_loop(loop: Motion, travel: Floats, seconds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Rotations (M, J, 4), root (M, 3), steps (M, 3) and bones (M, J, 3) of a loop at times (M + 1,) of a cycle."""
+    rounds = _repeat_loop(loop, travel)
     at = (len(loop) + seconds * loop.fps) / loop.fps
     path = ground_path(rounds)
     frames = at * loop.fps
@@ -107,8 +107,8 @@ def _sampled(loop: Motion, travel: Floats, seconds: Floats) -> tuple[Floats, Flo
     return rotations[:-1], rigid2d.apply(back, seen.root_positions)[:-1], steps, bones_of(seen)[:-1]
 
 
-def _rounds(loop: Motion, travel: Floats) -> Motion:
-    """A round before, the loop, and two after, so that nothing ends where the round does."""
+def _repeat_loop(loop: Motion, travel: Floats) -> Motion:
+    """Repeat a loop: one cycle before it and two after, so that interpolation never hits an end."""
     twice = rigid2d.compose(travel, travel)
     parts = [loop.moved(rigid2d.invert(travel)), loop, loop.moved(travel), loop.moved(twice)]
     return replace(
@@ -124,8 +124,8 @@ def _rounds(loop: Motion, travel: Floats) -> Motion:
     )
 
 
-def _agreeing(rotations: Floats) -> Floats:
-    """(n, M, J, 4) with signs that agree between rows and loops, so that vectors can be averaged."""
+def _align_signs(rotations: Floats) -> Floats:
+    """Flip signs of (n, M, J, 4) so that they agree between rows and loops and the vectors can be averaged."""
     for j in range(len(rotations)):
         rotations[j] = quat.unroll(rotations[j])
         flip = (rotations[j] * rotations[0]).sum(axis=(0, 2)) < 0.0
@@ -133,7 +133,7 @@ def _agreeing(rotations: Floats) -> Floats:
     return rotations
 
 
-def _contacts(loops: Sequence[Motion], seconds: Floats) -> tuple[tuple[ContactPoint, ...], Bools]:
+def _sample_contacts(loops: Sequence[Motion], seconds: Floats) -> tuple[tuple[ContactPoint, ...], Bools]:
     having = [loop.contacts for loop in loops if loop.contacts is not None]
     points = having[0].points if having else ()
     mask = np.zeros((len(loops), len(seconds), len(points)), dtype=bool)

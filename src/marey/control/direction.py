@@ -1,4 +1,4 @@
-"""A joystick: go in a direction of the world, at a speed, or do what a named node does (Heck 6.2.2.3)."""
+"""A joystick: walk in a world direction, at a speed, or play a named node (Heck 6.2.2.3)."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ __all__ = ["FollowDirection"]
 
 
 class FollowDirection:
-    """Follows wishes, each node turning them into its own parameters; what is out of reach comes as near as it can.
+    """Follows commands. Each node converts a command into its own parameters, as close as its ranges allow.
 
-    A node that has a parameter ``turn`` and can follow itself, or in turns with another, turns by a plan of several
-    clips (see `TurnPlan`): what a wish is turned into would be best for one clip only.
+    A node with a parameter ``turn`` that can follow itself, or alternate with another node, turns by a plan of several
+    clips (see `TurnPlan`), because the best parameters for a single clip can be poor for a whole turn.
 
     Parameters
     ----------
-    direction : radians from +Z in the world, positive to the left; None for no wish.
-    node : which node to play; where it cannot follow at once, the way with fewest clips is taken. None to stay with
-        what plays as long as that can go on.
-    wishes : any others that the nodes know, such as ``speed``; what none of them knows is refused when a character is
-        first steered.
+    direction : radians from +Z in the world, positive to the left; None for no preference.
+    node : which node to play. If it cannot follow directly, the route with the fewest clips is taken. None stays with
+        the current node as long as it can continue.
+    wishes : any other command that the nodes know, such as ``speed``. A command that no node knows raises an error when
+        a character is first steered.
     """
 
     def __init__(self, direction: float | None = None, *, node: str | None = None, **wishes: Any) -> None:
-        self._wish: dict[str, Any] = {}
+        self._command: dict[str, Any] = {}
         self._outlook: Outlook | None = None
         self._plans: dict[str, TurnPlan] = {}
         self.request(direction=direction, node=node, **wishes)
 
     @property
     def wish(self) -> dict[str, Any]:
-        """What is wished for now."""
-        return dict(self._wish)
+        """The current command."""
+        return dict(self._command)
 
     def request(self, **wish: Any) -> None:
-        """Change wishes from the next clip on; what is not named stays."""
+        """Change the command from the next clip on; anything not named stays as it is."""
         for name, value in wish.items():
             if name == "node":
                 if value is not None and not isinstance(value, str):
@@ -53,12 +53,12 @@ class FollowDirection:
                 _check_number(name, value)
         if self._outlook is not None:
             self._check_known(self._outlook.graph, wish)
-        self._wish |= wish
+        self._command |= wish
 
     def choose(self, moment: Moment) -> Choice:
-        """The node that is wished for, or the next on the way to it, with the parameters that the wish makes."""
+        """Choose the requested node, or the next one on the route to it, with parameters from the command."""
         option = self._option(moment)
-        wish = {name: value for name, value in self._wish.items() if name != "node"}
+        wish = {name: value for name, value in self._command.items() if name != "node"}
         parameters = np.atleast_1d(option.node.request(option.node, wish, option.here))
         self.prepare(moment.graph)
         plan = self._plans.get(option.node.name)
@@ -67,10 +67,10 @@ class FollowDirection:
         return Choice(option.node.name, parameters)
 
     def prepare(self, graph: ParametricMotionGraph) -> None:
-        """Make the plans of a character now, so that no choice waits for them."""
+        """Compute the turn plans of a character now, so that no choice waits for them."""
         outlook = outlook_of(graph)
         if outlook is not self._outlook:
-            self._check_known(graph, self._wish)
+            self._check_known(graph, self._command)
             rings = {name: turning_ring(graph, name) for name in graph.nodes}
             self._plans = {name: TurnPlan(outlook, ring) for name, ring in rings.items() if ring}
             for source, target in graph.edges:
@@ -82,7 +82,7 @@ class FollowDirection:
         check_wishes(graph.nodes.values(), {name: value for name, value in wish.items() if name != "node"})
 
     def _option(self, moment: Moment) -> Option:
-        wanted = self._wish.get("node")
+        wanted = self._command.get("node")
         if wanted is not None:
             return next_option(moment, wanted)
         if moment.node in steps_to(moment.graph, moment.node, again=True):
@@ -96,6 +96,6 @@ def _check_number(name: str, value: Any) -> None:
     except (TypeError, ValueError):
         finite = False
     if name == "direction" and not (finite and np.ndim(value) == 0):
-        raise InvalidValue(f"direction must be one angle in radians from +Z, or None for no wish, got {value!r}")
+        raise InvalidValue(f"direction must be one angle in radians from +Z, or None for no preference, got {value!r}")
     if not finite:
         raise InvalidValue(f"{name} must be a finite number, got {value!r}")

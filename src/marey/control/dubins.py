@@ -1,4 +1,4 @@
-"""The shortest way to a point with a heading, for a figure that cannot turn on the spot (Dubins 1957)."""
+"""The shortest path to a point with a heading, for a character that cannot turn on the spot (Dubins 1957)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from marey.errors import InvalidValue
 
 __all__ = ["checked_radii", "dubins_way"]
 
-# Metres: wider circles are straight lines as far as anybody walks.
+# Meters: wider circles count as straight lines.
 WIDEST = 1e4
 
 
 def dubins_way(places: ArrayLike, goal: ArrayLike, radius: float | tuple[float, float]) -> Floats:
-    """Metres of the shortest way from places to a place: arcs of the tightest circles, with a straight line between.
+    """Meters of the shortest paths from places to a goal: arcs of the tightest circles, with a straight line between.
 
     Parameters
     ----------
-    places : (..., 3) rigid2d, where figures are and which way they face.
-    goal : (3,) rigid2d, where they are to arrive, facing which way.
-    radius : metres of the tightest circle, or of that to the left and that to the right; infinite for no turn to a
-        side.
+    places : (..., 3) rigid2d, positions and headings of characters.
+    goal : (3,) rigid2d, the position and heading to arrive with.
+    radius : meters of the tightest circle, or a pair for left and right; infinite if it cannot turn to a side.
     """
     here = np.asarray(places, dtype=np.float64)
     if here.ndim < 1 or here.shape[-1] != 3:
@@ -35,8 +34,8 @@ def dubins_way(places: ArrayLike, goal: ArrayLike, radius: float | tuple[float, 
 
 
 def checked_radii(radius: float | tuple[float, float]) -> tuple[float, float]:
-    """Radii to the left and to the right, no wider than what counts as straight."""
+    """Check the radii to the left and right, and clip them to what counts as straight."""
     both = np.broadcast_to(np.asarray(radius, dtype=np.float64), (2,)) if np.ndim(radius) < 2 else np.zeros(2)
     if np.isnan(both).any() or (both <= 0.0).any():
-        raise InvalidValue(f"expected a radius in metres, above 0, or one to either side, got {radius!r}")
+        raise InvalidValue(f"expected a radius in meters, above 0, or a pair (left, right), got {radius!r}")
     return float(min(both[0], WIDEST)), float(min(both[1], WIDEST))

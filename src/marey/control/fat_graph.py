@@ -1,7 +1,7 @@
-"""A fat graph: popular poses as hubs, and between them edges that are whole sets of clips (Shin and Oh 2006).
+"""A fat graph: popular poses are hubs, and each edge between them is a set of clips (Shin and Oh 2006).
 
-Every clip begins and ends in a hub's one pose, so that any may follow any without a seam: that is what makes it simple,
-and what makes a figure on a curve come upright at each hub and lean again (Heck figure 6.17).
+Every clip begins and ends in a hub's single pose, so any clip can follow any other without a seam. This makes the
+method simple, but a character on a curve straightens up at each hub and then leans again (Heck figure 6.17).
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ from marey.maths import quat, rigid2d
 
 __all__ = ["FatEdge", "FatGraph", "FatGraphStream", "Hub"]
 
-_WISHES = ("direction", "turn")
+_COMMANDS = ("direction", "turn")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FatGraph:
     """Hubs and the edges between them; any number of streams may share it.
 
-    hubs : the most popular first. edges : all that lead on for ever. skeleton, fps, points, floor : of the frames.
+    hubs : the most popular first. edges : all that never lead to a dead end. skeleton, fps, points, floor : of the
+    frames.
     """
 
     hubs: tuple[Hub, ...]
@@ -57,22 +58,24 @@ class FatGraph:
         bandwidth: float = math.radians(7.0),
         markers: str = "body",
     ) -> FatGraph:
-        """Find hubs in clips of one figure, and cut the clips there.
+        """Find hubs in clips of one character, and cut the clips there.
 
         Parameters
         ----------
-        clips : that repeat themselves, such as walks; mirrored twins (`marey.edit.mirror`) make it turn to both sides.
-        n_hubs : how many poses. Walks have one pose per cycle with one hub, and one per step, at best, with two.
-        near : metres, root of D, within which a frame is a visit to a popular pose.
-        window : seconds that are compared around a frame.
-        ease : seconds in which a clip leaves a hub's pose, and comes back to it.
-        bandwidth : radians; what counts as near in turn.
-        markers : what is compared; see `marey.compare.point_clouds`.
+        clips : repetitive motions such as walks; add mirrored copies (`marey.edit.mirror`) so that it turns to both
+        sides.
+        n_hubs : number of hub poses. For walks, one hub gives a choice per cycle, and two give at best a choice per
+        step.
+        near : meters, root of D, within which a frame counts as a visit to a popular pose.
+        window : seconds compared around a frame.
+        ease : seconds in which a clip leaves a hub's pose, and returns to it.
+        bandwidth : radians; kernel width for the distance in turn.
+        markers : points to compare; see `marey.compare.point_clouds`.
         """
         count = check_index(n_hubs, "n_hubs")
         if count < 1:
             raise InvalidValue(f"a fat graph needs at least 1 hub, got {n_hubs}")
-        close = check_number(near, "near in metres", above=True)
+        close = check_number(near, "near in meters", above=True)
         span = check_number(window, "window in seconds", above=True)
         lead = check_number(ease, "ease in seconds", above=True)
         width = check_number(bandwidth, "bandwidth in radians", above=True)
@@ -85,10 +88,10 @@ class FatGraph:
             if reel.clip_of(a) == reel.clip_of(b):
                 cuts.setdefault((source, target), []).append((a, b))
         made = [make_edge(reel, seen, hubs, ends, found, lead, width) for ends, found in cuts.items()]
-        edges = _going_on([edge for edge in made if edge is not None])
+        edges = _drop_dead_ends([edge for edge in made if edge is not None])
         if not edges:
             raise NoResult(
-                f"no two clips lead from hub to hub alike, in {len(visits)} visits; give longer clips, or raise near"
+                f"no two similar clips connect the same hubs, in {len(visits)} visits; give longer clips, or raise near"
             )
         return cls(tuple(hubs), tuple(edges), reel.skeleton, reel.fps, reel.points, reel.floor)
 
@@ -98,15 +101,15 @@ class FatGraph:
 
 
 class FatGraphStream:
-    """Endless motion from a fat graph. `request` says what is wanted, `frame` gives the next frame.
+    """Endless motion from a fat graph. `request` sets the command, `frame` returns the next frame.
 
     Parameters
     ----------
     graph : the graph.
-    direction, turn : the first wishes; see `request`.
-    place : rigid2d of the figure at first; the origin, facing +Z, by default.
-    clean : plant the feet as frames go out. They then come `delay` frames after they were chosen.
-    lock : hold planted feet at once by turning the legs, unless they are cleaned.
+    direction, turn : the initial command; see `request`.
+    place : initial rigid2d of the character; the origin, facing +Z, by default.
+    clean : clean up foot contacts. Frames then come out `delay` frames late.
+    lock : lock planted feet immediately by rotating the legs; ignored with `clean`.
     """
 
     def __init__(
@@ -126,7 +129,7 @@ class FatGraphStream:
         self._place: Floats = freeze_array(place, "place", (3,))
         self._hub = graph.edges[0].source
         self._taken: list[tuple[int, int, float]] = []
-        self._path, self._edge = self._chosen()
+        self._path, self._edge = self._choose()
         self._at = 0
         self._side: Floats = self._path.rotations[0]
         self._outlet = Outlet(
@@ -135,12 +138,12 @@ class FatGraphStream:
 
     @property
     def fps(self) -> float:
-        """Frames per second that `frame` is meant to be called."""
+        """Frame rate: call `frame` this many times per second."""
         return self.graph.fps
 
     @property
     def delay(self) -> int:
-        """Frames by which planting the feet puts off what is shown."""
+        """Frames of latency added by the foot cleanup."""
         return self._outlet.delay
 
     @property
@@ -149,16 +152,16 @@ class FatGraphStream:
         return tuple(self._taken)
 
     def request(self, **wish: Any) -> None:
-        """Change what is wanted from the next hub on; what is not named stays.
+        """Change the command from the next hub on; anything not named stays as it is.
 
         Parameters
         ----------
         direction : radians from +Z in the world, positive to the left, or None for any.
-        turn : radians to turn by from hub to hub, before any direction; None for none in particular.
+        turn : radians to turn from hub to hub; takes precedence over direction. None for no preference.
         """
         for name, value in wish.items():
-            if name not in _WISHES:
-                raise InvalidValue(f"a fat graph can be asked for {', '.join(_WISHES)}, not for {name!r}")
+            if name not in _COMMANDS:
+                raise InvalidValue(f"a fat graph takes the commands {', '.join(_COMMANDS)}, got {name!r}")
             if value is not None and not np.isfinite(value):
                 raise InvalidValue(f"{name} must be an angle in radians, or None, got {value!r}")
             if name == "direction":
@@ -167,40 +170,40 @@ class FatGraphStream:
                 self._turn = None if value is None else float(value)
 
     def frame(self) -> Motion:
-        """The next frame, a Motion of length 1."""
+        """Return the next frame, a Motion of length 1."""
         return self._outlet.frame(self._next)
 
     def _next(self) -> Shown:
         if self._at == len(self._path.roots):
             self._place = set_readonly(rigid2d.compose(self._place, self._path.end))
             self._hub = self._edge.target
-            self._path, self._edge = self._chosen()
+            self._path, self._edge = self._choose()
             self._at = 0
         path, k = self._path, self._at
         self._at += 1
         turns = path.rotations[k].copy()
         turns[0] = quat.mul(rigid2d.to_quat(self._place), turns[0])
-        # A quaternion of the other sign is the same turn, but whoever smooths frames must not see it jump.
+        # The opposite quaternion is the same rotation, but smoothing must not see a jump.
         turns[(turns * self._side).sum(axis=1) < 0.0] *= -1.0
         self._side = set_readonly(turns)
         bones = None if path.bones is None else path.bones[k]
         return Shown(set_readonly(rigid2d.apply(self._place, path.roots[k])), self._side, path.flags[k], bones)
 
-    def _chosen(self) -> tuple[Path, FatEdge]:
-        """The clip to play from this hub on."""
+    def _choose(self) -> tuple[Path, FatEdge]:
+        """Choose the clip to play from this hub on."""
         edges = self.graph.out(self._hub)
         off = self._turn
         if off is None:
             heading = float(self._place[0])
             off = 0.0 if self._direction is None else math.remainder(self._direction - heading, 2.0 * math.pi)
         wanted = off
-        edge = min(edges, key=lambda each: self._soonest(each, wanted))
+        edge = min(edges, key=lambda each: self._estimate_turn_time(each, wanted))
         turn = min(max(wanted, edge.low), edge.high)
         self._taken.append((edge.source, edge.target, turn))
         return edge.path(turn, self.graph.fps), edge
 
-    def _soonest(self, edge: FatEdge, off: float) -> float:
-        """Seconds in which what is left to turn could be turned, by this edge first and then by the quickest."""
+    def _estimate_turn_time(self, edge: FatEdge, off: float) -> float:
+        """Estimate the seconds to complete the remaining turn with this edge first and then the fastest edge."""
         seconds = float(edge.seconds.mean())
         left = abs(off - min(max(off, edge.low), edge.high))
         if self._turn is not None:
@@ -209,8 +212,8 @@ class FatGraphStream:
         return seconds + left / max(*ends, 1e-3)
 
 
-def _going_on(edges: list[FatEdge]) -> list[FatEdge]:
-    """The edges after which there is always another."""
+def _drop_dead_ends(edges: list[FatEdge]) -> list[FatEdge]:
+    """Keep the edges that never lead to a dead end."""
     while True:
         left = {edge.source for edge in edges}
         kept = [edge for edge in edges if edge.target in left]

@@ -1,8 +1,8 @@
 """Edges of a fat graph: all clips from one hub to another, bent to begin and end in its pose and blended by turn.
 
-Clips are brought in step and kept at equal parts of their common course. What is averaged of their paths are the steps
-as the figure sees them, so that the turn of a blend is the weighted mean of the turns; weights fall off with the
-distance in turn and are tilted until that mean is what was asked for, as in `marey.pmg.GaitSpace`.
+Clips are synchronized and resampled at equal parts of their common course. Path steps are averaged in the character's
+own frame, so the turn of a blend is the weighted mean of the turns. Weights fall off with the distance in turn and are
+tilted until that mean equals the requested turn, as in `marey.pmg.GaitSpace`.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from marey.register import register
 
 __all__ = ["FatEdge", "Path", "make_edge"]
 
-# Clips that last longer than the usual one by this, or shorter, are other actions: most of them missed a visit.
+# Clips whose duration differs from the median by more than this factor are other actions: most missed a visit.
 _LONGER = 1.5
-# Metres, root of the mean D in step, from which on a clip is another action.
+# Meters, root of the mean D when synchronized, above which a clip is another action.
 _ALIKE = 0.22
 _TILTS, _SOLVED, _LEAST_SHARE = 60, 1e-9, 1e-4
-# Share of the bandwidth by which the turn of a blend may be off for that turn to count as met.
+# Fraction of the bandwidth by which a blend's turn may be off and still count as met.
 _MET = 0.02
 
 
 class Path(NamedTuple):
-    """Frames of a clip that follows a hub, the first of them one frame after it, in the hub's own place.
+    """Frames of a clip that follows a hub, starting one frame after it, in the hub's own frame.
 
-    roots : (F, 3). rotations : (F, J, 4). flags : (F, K). bones : (F, J, 3) or None. end : (3,) rigid2d of the hub that
-    it leads to.
+    roots : (F, 3). rotations : (F, J, 4). flags : (F, K). bones : (F, J, 3) or None. end : (3,) rigid2d of the hub at
+    its end.
     """
 
     roots: Floats
@@ -53,9 +53,9 @@ class FatEdge:
 
     source, target : indices of the hubs.
     values : (n, G, C + K) poses as in `Seen` and contacts from 0 to 1. n_joints, n_flags : J and K.
-    steps : (n, G - 1, 4) turn, way to the left, way ahead, and seconds from point to point.
-    bandwidth : radians, what counts as near in turn.
-    low, high : radians that can be asked for. left_out : clips from hub to hub that were too unlike the others.
+    steps : (n, G - 1, 4) turn, movement to the left, movement ahead, and seconds from point to point.
+    bandwidth : radians, kernel width for the distance in turn.
+    low, high : range of turns in radians. left_out : number of clips between these hubs that were too different.
     """
 
     source: int
@@ -71,32 +71,32 @@ class FatEdge:
 
     @property
     def turns(self) -> Floats:
-        """(n,) radians, by which each clip turns."""
+        """(n,) radians, turn of each clip."""
         return np.asarray(self.steps[..., 0].sum(axis=1))
 
     @property
     def seconds(self) -> Floats:
-        """(n,) that each clip lasts."""
+        """(n,) duration of each clip."""
         return np.asarray(self.steps[..., 3].sum(axis=1))
 
     def weights(self, turn: float) -> Floats:
-        """(n,) weights of the clips, none negative, with sum 1; their mean turn is the one asked for, if it can be."""
-        return _weights(self.turns, turn, self.bandwidth)
+        """(n,) nonnegative weights of the clips with sum 1; their mean turn is the requested one if possible."""
+        return _compute_weights(self.turns, turn, self.bandwidth)
 
     def path(self, turn: float, fps: float) -> Path:
-        """The blend that turns by so much, as near as that can be, in whole frames."""
+        """Blend a path of whole frames whose turn is as near as possible to the requested one."""
         weights = self.weights(float(np.clip(turn, self.low, self.high)))
         _, n_rows, n_columns = self.values.shape
         mixed = np.empty((n_rows, n_columns))
         mix_values(weights, self.values, mixed)
         steps = np.tensordot(weights, self.steps, axes=1)
-        ground, seconds = _laid(steps)
+        ground, seconds = _integrate_steps(steps)
         n = max(1, round(float(seconds[-1]) * fps))
-        # One more point at both ends, on the straight line: the cubic between points is then straight there too.
+        # Extend both ends by one point on a straight line, so that the cubic is straight there too.
         rows = np.interp(np.arange(1, n + 1) / n * seconds[-1], seconds, np.arange(len(seconds))) + 1.0
         made, laid = np.empty((n, n_columns)), np.empty((n, 3))
-        interpolate_rows(_longer(mixed), rows, made)
-        interpolate_rows(_longer(ground), rows, laid)
+        interpolate_rows(_extend_ends(mixed), rows, made)
+        interpolate_rows(_extend_ends(ground), rows, laid)
         j = self.n_joints
         roots, turns = np.empty((n, 3)), np.empty((n, j, 4))
         place_frames(made, laid, j, roots, turns)
@@ -120,7 +120,7 @@ def make_edge(
     ease: float,
     bandwidth: float,
 ) -> FatEdge | None:
-    """An edge of the clips from row to row of the reel, or None where fewer than two are alike.
+    """Make an edge from the clips between rows of the reel, or return None if fewer than two are similar.
 
     ease : seconds in which a clip leaves the hub's pose for its own, and comes back.
     """
@@ -131,20 +131,20 @@ def make_edge(
         return None
     turns = np.array([seen.ground[b, 0] - seen.ground[a, 0] for a, b in kept])
     middle = int(np.argsort(turns)[len(turns) // 2])
-    reference = _clip(reel, *kept[middle])
-    # Twice the frames, so that the cubic between points is as good as the clips.
+    reference = _cut_clip(reel, *kept[middle])
+    # Twice the frame count, so that cubic interpolation loses nothing.
     times = np.linspace(0.0, reference.duration, 2 * len(reference) + 1)
-    found = {k: _in_step(reference, _clip(reel, *clip), times) for k, clip in enumerate(kept) if k != middle}
+    found = {k: _synchronize(reference, _cut_clip(reel, *clip), times) for k, clip in enumerate(kept) if k != middle}
     alike = [(kept[k], at) for k, at in sorted(({**found, middle: times}).items()) if at is not None]
     if len(alike) < 2:
         return None
-    parts = [_sampled(reel, seen, clip, at) for clip, at in alike]
+    parts = [_sample_clip(reel, seen, clip, at) for clip, at in alike]
     values, steps = np.stack([part[0] for part in parts]), np.stack([part[1] for part in parts])
     n_poses = seen.poses.shape[1]
-    values[..., :n_poses], steps = _snapped(values[..., :n_poses], steps, hubs[ends[0]], ease, reel)
-    backward = _snapped(values[:, ::-1, :n_poses], -steps[:, ::-1], hubs[ends[1]], ease, reel)
+    values[..., :n_poses], steps = _snap_to_hub(values[..., :n_poses], steps, hubs[ends[0]], ease, reel)
+    backward = _snap_to_hub(values[:, ::-1, :n_poses], -steps[:, ::-1], hubs[ends[1]], ease, reel)
     values[..., :n_poses], steps = backward[0][:, ::-1], -backward[1][:, ::-1]
-    low, high = _range(steps[..., 0].sum(axis=1), bandwidth)
+    low, high = _find_turn_range(steps[..., 0].sum(axis=1), bandwidth)
     return FatEdge(
         *ends,
         values=set_readonly(np.ascontiguousarray(values)),
@@ -158,7 +158,7 @@ def make_edge(
     )
 
 
-def _clip(reel: Reel, first: int, last: int) -> Motion:
+def _cut_clip(reel: Reel, first: int, last: int) -> Motion:
     rows = slice(first, last + 1)
     return Motion(
         reel.skeleton,
@@ -171,8 +171,8 @@ def _clip(reel: Reel, first: int, last: int) -> Motion:
     )
 
 
-def _in_step(reference: Motion, clip: Motion, times: Floats) -> Floats | None:
-    """Seconds (G,) in a clip that belong to `times` (G,) of the reference; None where the two are not alike."""
+def _synchronize(reference: Motion, clip: Motion, times: Floats) -> Floats | None:
+    """Seconds (G,) in a clip that correspond to `times` (G,) of the reference; None if the two are too different."""
     try:
         course = register([reference, clip], crop=None, reference=0, max_distance=_ALIKE)
     except (NotBlendable, NoTimewarp):
@@ -181,7 +181,7 @@ def _in_step(reference: Motion, clip: Motion, times: Floats) -> Floats | None:
     return np.asarray(np.interp(times, along[:, 0], along[:, 1]))
 
 
-def _sampled(reel: Reel, seen: Seen, clip: tuple[int, int], seconds: Floats) -> tuple[Floats, Floats]:
+def _sample_clip(reel: Reel, seen: Seen, clip: tuple[int, int], seconds: Floats) -> tuple[Floats, Floats]:
     """Values (G, C + K) and steps (G - 1, 4) of a clip at times (G,) from its first row."""
     from scipy.interpolate import CubicSpline
 
@@ -195,11 +195,11 @@ def _sampled(reel: Reel, seen: Seen, clip: tuple[int, int], seconds: Floats) -> 
     return np.concatenate([found[:, :-3], flags], axis=1), steps
 
 
-def _snapped(values: Floats, steps: Floats, hub: Hub, ease: float, reel: Reel) -> tuple[Floats, Floats]:
+def _snap_to_hub(values: Floats, steps: Floats, hub: Hub, ease: float, reel: Reel) -> tuple[Floats, Floats]:
     """Poses (n, G, C) and steps that leave from the hub's pose at its rate.
 
-    What the first pose and its rate are off by is taken away, and comes back over `ease` seconds as the cubic that
-    begins with it and ends at rest. Steps with negative time are a clip played backwards, which arrives at the hub.
+    The offset of the first pose and its rate is removed, and fades back in over `ease` seconds along the cubic that
+    starts with it and ends at rest. Negative time steps mean a clip played backwards, for the arrival at the hub.
     """
     seconds = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps[..., 3], axis=1)], axis=1)
     sign = np.sign(seconds[:, -1:])
@@ -219,27 +219,27 @@ def _snapped(values: Floats, steps: Floats, hub: Hub, ease: float, reel: Reel) -
     return out, moved
 
 
-def _weights(turns: Floats, turn: float, bandwidth: float) -> Floats:
+def _compute_weights(turns: Floats, turn: float, bandwidth: float) -> Floats:
     off = ((turns - turn) / bandwidth)[:, None]
     weights, room = np.empty(len(turns)), np.empty(len(turns))
     solve_weights(off, -0.5 * off[:, 0] ** 2, _TILTS, _SOLVED, _LEAST_SHARE, room, weights)
     return weights
 
 
-def _range(turns: Floats, bandwidth: float) -> tuple[float, float]:
-    """The widest turns that blends meet: from the widest clips inwards."""
+def _find_turn_range(turns: Floats, bandwidth: float) -> tuple[float, float]:
+    """Find the widest turns that blends can meet, searching inward from the clips with the widest turns."""
     ends = []
     for far in (float(turns.min()), float(turns.max())):
         shares = np.linspace(0.0, 1.0, 101)
         tried = far + shares * (float(np.median(turns)) - far)
-        off = [abs(float(_weights(turns, turn, bandwidth) @ turns) - turn) for turn in tried]
+        off = [abs(float(_compute_weights(turns, turn, bandwidth) @ turns) - turn) for turn in tried]
         met = np.flatnonzero(np.array(off) <= _MET * bandwidth)
         ends.append(float(tried[met[0]]) if len(met) else float(np.median(turns)))
     return ends[0], ends[1]
 
 
-def _laid(steps: Floats) -> tuple[Floats, Floats]:
-    """Points (G, 3) rigid2d and seconds (G,) that steps (G - 1, 4) lead along from the origin, facing +Z."""
+def _integrate_steps(steps: Floats) -> tuple[Floats, Floats]:
+    """Integrate steps (G - 1, 4) into points (G, 3) rigid2d and seconds (G,), from the origin, facing +Z."""
     total = np.concatenate([np.zeros((1, 2)), np.cumsum(steps[:, [0, 3]], axis=0)])
     half = 0.5 * (total[1:, 0] + total[:-1, 0])
     cosine, sine = np.cos(half), np.sin(half)
@@ -249,5 +249,5 @@ def _laid(steps: Floats) -> tuple[Floats, Floats]:
     return ground, total[:, 1]
 
 
-def _longer(values: Floats) -> Floats:
+def _extend_ends(values: Floats) -> Floats:
     return np.concatenate([2.0 * values[:1] - values[1:2], values, 2.0 * values[-1:] - values[-2:-1]])

@@ -1,9 +1,9 @@
-"""Hubs of a fat graph: poses that clips come back to again and again, found in the clips themselves.
+"""Hubs of a fat graph: poses that the clips return to repeatedly, found in the clips themselves.
 
-For each frame it is counted how many times the clips pass it by nearer than a threshold. The frame that is passed most
-often is the most popular pose (Gleicher et al. 2003, Shin and Oh 2006); the frames at which it is passed are its
-visits, all of them near the one and so near each other. The hub is their mean. For the next hub, what is near in time
-to a visit no longer counts.
+For each frame, count how often the clips pass it within a threshold. The frame with the most passes is the most popular
+pose (Gleicher et al. 2003, Shin and Oh 2006); the frames that pass it are its visits. All of them are near that frame
+and so near each other. The hub is their mean. Frames close in time to a visit are excluded from the search for the next
+hub.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from marey.maths import quat
 
 __all__ = ["Hub", "Seen", "find_hubs", "see"]
 
-# Frames per second at which popular poses are looked for, before the visits are refined.
+# Frames per second of the coarse search for popular poses; visits are refined afterwards.
 _COARSE = 20.0
-# Seconds around a visit to one hub in which no other is looked for.
+# Seconds around a visit to one hub that are excluded from the search for others.
 _TAKEN = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """Frames of a reel as the figure sees itself.
+    """Frames of a reel in the character's own frame.
 
-    poses : (N, C): local rotations, those of joint 0 as seen from the heading, then joint 0's height, then the bones
-        where they change.
-    ground : (N, 3) rigid2d: the heading as the hips have it in each frame, and where joint 0 is.
+    poses : (N, C): local rotations, with joint 0 relative to the heading, then the height of joint 0, then the bones if
+        they change.
+    ground : (N, 3) rigid2d: the heading of the hips in each frame, and the position of joint 0.
     """
 
     poses: Floats
@@ -43,10 +43,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hub:
-    """A pose that clips have in common.
+    """A pose shared by several clips.
 
     pose : (C,) as in `Seen`, the mean of its visits. rate : (C,) per second. ground_rate : (3,) rad/s of the heading,
-    m/s to the left and ahead. visits : (V,) rows of the reel, increasing. spread : metres, root of the mean D of the
+    m/s to the left and ahead. visits : (V,) rows of the reel, increasing. spread : meters, root of the mean D of the
     visits from the most popular frame.
     """
 
@@ -58,7 +58,7 @@ class Hub:
 
 
 def see(reel: Reel) -> Seen:
-    """What the figure sees of itself in all frames; quaternions of the same turn have the same sign."""
+    """Express all frames in the character's own frame; equal rotations get equal quaternion signs."""
     motion = reel.motion()
     world = motion.world().positions
     heading = np.concatenate([find_facing(reel.skeleton, part) for part in np.split(world, reel.borders[1:-1])])
@@ -77,32 +77,32 @@ def see(reel: Reel) -> Seen:
 
 
 def find_hubs(reel: Reel, seen: Seen, n_hubs: int, near: float, window: float, markers: str) -> list[Hub]:
-    """The most popular poses, the most popular first.
+    """Find the most popular poses, the most popular first.
 
     Parameters
     ----------
-    near : metres, root of D, within which a frame passes another by.
-    window : seconds that are compared around each frame. markers : what is compared.
+    near : meters, root of D, within which a frame passes another.
+    window : seconds compared around each frame. markers : points to compare.
     """
     every = max(1, round(reel.fps / _COARSE))
-    free = _whole_windows(reel, window)
+    free = _find_whole_windows(reel, window)
     hubs: list[Hub] = []
     for _ in range(n_hubs):
-        base, rough = _most_popular(reel, free, every, near, window, markers)
-        visits, spread = _refined(reel, free, base, rough, every, near, window, markers)
+        base, rough = _find_most_popular(reel, free, every, near, window, markers)
+        visits, spread = _refine_visits(reel, free, base, rough, every, near, window, markers)
         if len(visits) < 2:
             raise NoResult(
-                f"no pose comes back within {near:g} m for hub {len(hubs) + 1}; raise near, ask for fewer hubs, or "
-                "give clips that repeat themselves"
+                f"no pose recurs within {near:g} m for hub {len(hubs) + 1}; raise near, use fewer hubs, or "
+                "give more repetitive clips"
             )
-        hubs.append(_hub(reel, seen, visits, spread))
+        hubs.append(_make_hub(reel, seen, visits, spread))
         for row in visits.tolist():
             free[max(0, row - round(_TAKEN * reel.fps)) : row + round(_TAKEN * reel.fps) + 1] = False
     return hubs
 
 
-def _whole_windows(reel: Reel, window: float) -> Bools:
-    """(N,) rows whose window lies in their clip."""
+def _find_whole_windows(reel: Reel, window: float) -> Bools:
+    """(N,) rows whose whole window lies in their clip."""
     half = max(1, round(0.5 * window * reel.fps))
     free = np.zeros(len(reel), dtype=bool)
     for a, b in zip(reel.borders[:-1].tolist(), reel.borders[1:].tolist(), strict=True):
@@ -110,21 +110,21 @@ def _whole_windows(reel: Reel, window: float) -> Bools:
     return free
 
 
-def _most_popular(
+def _find_most_popular(
     reel: Reel, free: Bools, every: int, near: float, window: float, markers: str
 ) -> tuple[int, list[Ints]]:
-    """The row that is passed most often, the nearest of those passed alike, and the runs of rows that pass it."""
+    """Find the row with the most passes (the nearest, on ties) and the runs of rows that pass it."""
     rows = [np.arange(a, b, every) for a, b in zip(reel.borders[:-1], reel.borders[1:], strict=True)]
-    clouds = [point_clouds(_coarse(reel, own), markers) for own in rows]
+    clouds = [point_clouds(_make_coarse_motion(reel, own), markers) for own in rows]
     best, found, best_row = (0.0, 0.0), list[Ints](), 0
     for own, base in zip(rows, clouds, strict=True):
         near_by = [distance_grid(base, other, window=window).values <= near**2 for other in clouds]
         apart = [free[other] for other in rows]
         passing = np.concatenate([each & ok for each, ok in zip(near_by, apart, strict=True)], axis=1)
-        # Each clip's first frame begins a run of its own.
-        before = np.concatenate([_shifted(each & ok) for each, ok in zip(near_by, apart, strict=True)], axis=1)
+        # The first frame of each clip starts a new run.
+        before = np.concatenate([_shift_mask(each & ok) for each, ok in zip(near_by, apart, strict=True)], axis=1)
         counts = (passing & ~before).sum(axis=1) * free[own]
-        # Of poses passed alike, the one that is passed for longest has its visits nearest to it.
+        # On ties, the pose with the longest runs has its visits nearest to it.
         keys = [(float(n), float(passing[i].sum())) for i, n in enumerate(counts)]
         i = max(range(len(own)), key=keys.__getitem__)
         if keys[i] > best:
@@ -136,17 +136,17 @@ def _most_popular(
     return best_row, found
 
 
-def _shifted(mask: Bools) -> Bools:
+def _shift_mask(mask: Bools) -> Bools:
     return np.concatenate([np.zeros((len(mask), 1), dtype=bool), mask[:, :-1]], axis=1)
 
 
-def _coarse(reel: Reel, rows: Ints) -> Motion:
+def _make_coarse_motion(reel: Reel, rows: Ints) -> Motion:
     step = int(rows[1] - rows[0]) if len(rows) > 1 else 1
     bones = None if reel.bones is None else reel.bones[rows]
     return Motion(reel.skeleton, reel.root[rows], reel.rotations[rows], reel.fps / step, bone_offsets=bones)
 
 
-def _refined(
+def _refine_visits(
     reel: Reel, free: Bools, base: int, rough: list[Ints], every: int, near: float, window: float, markers: str
 ) -> tuple[Ints, float]:
     """(V,) for each run of rows the one nearest to the base, at the full rate, and the root of their mean D."""
@@ -164,7 +164,7 @@ def _refined(
     return np.array(visits, dtype=np.int64), float(np.sqrt(np.mean(left))) if left else 0.0
 
 
-def _hub(reel: Reel, seen: Seen, visits: Ints, spread: float) -> Hub:
+def _make_hub(reel: Reel, seen: Seen, visits: Ints, spread: float) -> Hub:
     n = 4 * len(reel.skeleton)
     pose = seen.poses[visits].mean(axis=0)
     pose[:n] = quat.normalize(pose[:n].reshape(-1, 4)).ravel()
@@ -174,7 +174,7 @@ def _hub(reel: Reel, seen: Seen, visits: Ints, spread: float) -> Hub:
 
 
 def own_steps(ground: Floats) -> Floats:
-    """(G - 1, 3) turn, way to the left and way ahead from point to point, as seen from the heading halfway."""
+    """(G - 1, 3) turn, movement to the left and ahead from point to point, relative to the heading halfway."""
     step, half = np.diff(ground, axis=0), 0.5 * (ground[1:, 0] + ground[:-1, 0])
     cosine, sine = np.cos(half), np.sin(half)
     return np.stack([step[:, 0], step[:, 1] * cosine - step[:, 2] * sine, step[:, 1] * sine + step[:, 2] * cosine], 1)

@@ -1,8 +1,8 @@
-"""Inertialisation: a player jumps from frame to frame of its clips, and what the pose would jump by dies away.
+"""Inertialization: a player jumps between frames of its clips, and the offset of the pose decays.
 
-The offset from the frame to go on from to the pose that was shown starts with the difference of their velocities too,
-so that pose and velocity go on as they were (Bollo 2017), and follows a critically damped spring (Holden 2018). Only
-one clip is read at a time, and jumps may follow each other at any moment.
+The offset from the new frame to the pose on screen starts with the difference of their velocities too, so pose and
+velocity are continuous (Bollo 2017). It then follows a critically damped spring (Holden 2018). Only one clip is read at
+a time, and jumps may follow each other at any moment.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ __all__ = ["InertialPlayer", "Outlet", "Shown"]
 
 
 class Shown(NamedTuple):
-    """A frame as players hand it on.
+    """A frame as players pass it on.
 
-    root : (3,) metres, joint 0. rotations : (J, 4) local. flags : (K,) contacts. bones : (J, 3) metres where bones
+    root : (3,) meters, joint 0. rotations : (J, 4) local. flags : (K,) contacts. bones : (J, 3) meters where bones
     change, else None.
     """
 
@@ -42,56 +42,56 @@ class Shown(NamedTuple):
 
 
 class InertialPlayer:
-    """Plays the frames of a reel one after another from any place, and jumps without being seen to.
+    """Plays the frames of a reel in order and jumps between them without a visible discontinuity.
 
     Parameters
     ----------
     reel : the clips.
-    half_life : seconds in which an offset that starts at rest about halves.
-    row : the frame to begin with.
-    place : rigid2d that carries its clip into the world; by default one that puts the figure to the origin, facing +Z.
+    half_life : seconds in which an offset that starts at rest roughly halves.
+    row : the first frame.
+    place : rigid2d that places its clip in the world; by default the character starts at the origin, facing +Z.
     """
 
     def __init__(self, reel: Reel, *, half_life: float = 0.1, row: int = 0, place: ArrayLike | None = None) -> None:
         self.reel = reel
         self._y = 2.0 * math.log(2.0) / check_number(half_life, "half_life in seconds", above=True)
-        self.row = self._checked(row)
+        self.row = self._check_row(row)
         self.place = (
             set_readonly(rigid2d.invert(reel.ground[self.row])) if place is None else freeze_array(place, "place", (3,))
         )
         n = len(reel.skeleton)
         self._x, self._v = np.zeros((n + 1, 3)), np.zeros((n + 1, 3))
-        # Bones change by little and slowly; what they jump by starts at rest.
+        # Bones change little and slowly; their offset starts at rest.
         self._longer, self._longer_rate = np.zeros((n, 3)), np.zeros((n, 3))
         self._side = reel.rotations[self.row]
         self._pose = self._read(reel.root[self.row], reel.rotations[self.row], self._x)
 
     @property
     def ground(self) -> Floats:
-        """(3,) rigid2d in the world: where the figure is and which way it faces, by the frame that is played."""
+        """(3,) rigid2d in the world: position and heading of the character in the current frame."""
         return rigid2d.compose(self.place, self.reel.ground[self.row])
 
     @property
     def heading(self) -> float:
-        """Radians, the way that it faces."""
+        """Radians, current heading."""
         return float(self.place[0] + self.reel.ground[self.row, 0])
 
     @property
     def remaining(self) -> int:
-        """Frames of the present clip still to come."""
+        """Remaining frames of the current clip."""
         return self.reel.last_row(self.row) - self.row
 
     @property
     def offset(self) -> tuple[Floats, Floats]:
-        """Copies of the offset now: (J + 1, 3) metres and rotation vectors, row 0 the position's, and its velocity."""
+        """Copies of the offset (J + 1, 3), meters and rotation vectors (row 0 is the position), and its velocity."""
         return self._x.copy(), self._v.copy()
 
     def shown(self) -> Shown:
-        """The frame as it is now."""
+        """Return the current frame."""
         return Shown(*self._pose, self.reel.contacts[self.row], self._bones())
 
     def step(self) -> Shown:
-        """Go on by one frame and give it; at a clip's end there is none to go on to."""
+        """Advance one frame and return it; raises an error at the end of a clip."""
         if not self.remaining:
             name = self.reel.names[self.reel.clip_of(self.row)]
             raise InvalidValue(f"clip {name!r} is at its end; jump to another frame first")
@@ -103,25 +103,25 @@ class InertialPlayer:
         return self.shown()
 
     def jump(self, row: int, place: ArrayLike | None = None) -> None:
-        """Go on from another row instead, which stands for the frame that is shown now.
+        """Continue from another row, which replaces the frame shown now.
 
-        place : rigid2d that carries its clip into the world; by default the figure keeps its ground and heading.
+        place : rigid2d that places its clip in the world; by default the character keeps its position and heading.
         """
-        reel, to, dt = self.reel, self._checked(row), 1.0 / self.reel.fps
-        # Where the clip would have led to is known one frame ahead, also at its end, by its rates.
+        reel, to, dt = self.reel, self._check_row(row), 1.0 / self.reel.fps
+        # Extrapolate the current clip by one frame with its rates, even at its end.
         x, v = self.offset
         decay(x, v, self._y, dt)
         root, turned = np.empty(3), np.empty(self._pose.rotations.shape)
         at = self.row
-        extrapolate(_frame(reel, at), dt, root, turned)
+        extrapolate(_moving_frame(reel, at), dt, root, turned)
         coming = self._read(set_readonly(root), set_readonly(turned), x)
         shown = self._bones()
         if reel.bones is not None and shown is not None:
             self._longer, self._longer_rate = shown - reel.bones[to], np.zeros_like(shown)
         given = None if place is None else freeze_array(place, "place", (3,))
-        self.place = _over(self.place, reel.ground[at], reel.ground[to]) if given is None else given
+        self.place = _place_over(self.place, reel.ground[at], reel.ground[to]) if given is None else given
         self.row = to
-        rebase(_frame(reel, to), self.place, self._pose, coming, reel.fps, self._x, self._v)
+        rebase(_moving_frame(reel, to), self.place, self._pose, coming, reel.fps, self._x, self._v)
 
     def _bones(self) -> Floats | None:
         return None if self.reel.bones is None else set_readonly(self.reel.bones[self.row] + self._longer)
@@ -132,18 +132,18 @@ class InertialPlayer:
         self._side = set_readonly(out)
         return PlacedPose(set_readonly(out_root), self._side)
 
-    def _checked(self, row: int) -> int:
+    def _check_row(self, row: int) -> int:
         if not 0 <= row < len(self.reel):
             raise InvalidValue(f"expected a row from 0 to {len(self.reel) - 1}, got {row}")
         return int(row)
 
 
-def _frame(reel: Reel, row: int) -> MovingFrame:
+def _moving_frame(reel: Reel, row: int) -> MovingFrame:
     return MovingFrame(reel.root[row], reel.root_rate[row], reel.rotations[row], reel.turn_rate[row])
 
 
-def _over(place: Floats, ground: Floats, other: Floats) -> Floats:
-    """(3,) rigid2d that lays the ground of another frame over where `place` puts this one's."""
+def _place_over(place: Floats, ground: Floats, other: Floats) -> Floats:
+    """(3,) rigid2d that puts another frame where `place` puts this one."""
     theta, x0, z0 = place.tolist()
     a, x, z = ground.tolist()
     b, u, w = other.tolist()
@@ -153,14 +153,14 @@ def _over(place: Floats, ground: Floats, other: Floats) -> Floats:
 
 
 class Outlet:
-    """Where a stream's frames go out, planted on their way if wanted.
+    """The output of a stream, with optional foot cleanup.
 
     Parameters
     ----------
-    skeleton, fps, points : of the frames. floor : metres.
-    clean : plant the feet. Frames then come `delay` frames after they were made.
-    lock : hold planted feet at once, unless they are cleaned.
-    name : of the motions given out.
+    skeleton, fps, points : of the frames. floor : meters.
+    clean : clean up foot contacts. Frames then come out `delay` frames late.
+    lock : lock planted feet immediately; ignored with `clean`.
+    name : of the output motions.
     """
 
     def __init__(
@@ -186,26 +186,26 @@ class Outlet:
 
     @property
     def delay(self) -> int:
-        """Frames by which planting the feet puts off what is shown."""
+        """Frames of latency added by the foot cleanup."""
         return 0 if self._cleaner is None else int(self._cleaner.delay)
 
     def frame(self, make: Callable[[], Shown]) -> Motion:
-        """The next frame; `make` is called for as many as that takes."""
+        """Return the next frame; calls `make` as often as needed."""
         if self._cleaner is None:
             shown = make()
             if self._lock is not None:
                 shown = shown._replace(rotations=self._lock(*shown))
-            return self._wrapped(*shown)
+            return self._make_motion(*shown)
         while not self._ready:
             shown = make()
             self._flags.append(shown.flags)
             for done in self._cleaner.push(*shown):
                 self._ready.append(
-                    self._wrapped(done.root_position, done.rotations, self._flags.popleft(), done.bone_offsets)
+                    self._make_motion(done.root_position, done.rotations, self._flags.popleft(), done.bone_offsets)
                 )
         return self._ready.popleft()
 
-    def _wrapped(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Motion:
+    def _make_motion(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Motion:
         return Motion(
             self._skeleton,
             set_readonly(root[None]),

@@ -1,9 +1,9 @@
-"""A foot lock: feet that are planted stay where they are, at once and without a look ahead.
+"""A foot lock: planted feet stay where they are, immediately and without lookahead.
 
-It is what a stream can do that answers at once. While a point of a foot is planted, its ankle is moved along the floor
-so that the point keeps still; when it is lifted, what the ankle was moved by dies away. A foot that would have to be
-moved too far is dragged along, no further than it has to be: to let it go would have it slide all the way back.
-`marey.clean_stream` does better, and later.
+Use it for streams that must respond immediately. While a point of a foot is planted, its ankle is moved along the floor
+so that the point keeps still; after liftoff, the ankle's offset decays. A foot that would have to move too far is
+dragged along, no farther than necessary: releasing it would make it slide all the way back. `marey.clean_stream` gives
+better results, with a delay.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from marey.core.skeleton import Skeleton
 
 __all__ = ["FootLock", "LockedStream"]
 
-# Radians of the knee from which on turns are damped, so that a leg nearly straight does not pop (Kovar 3.14).
+# Knee angle in radians beyond which rotations are damped, so that a nearly straight leg does not pop (Kovar 3.14).
 _DAMPING = math.radians(170.0)
 
 
 class FootLock:
-    """Holds the feet of frames that come one after another.
+    """Locks the feet of consecutive frames.
 
     Parameters
     ----------
     skeleton, fps : of the frames. points : the contact points whose flags come with them.
-    half_life : seconds in which what an ankle was moved by dies away once the foot is lifted.
-    furthest : metres that an ankle is moved at the most.
+    half_life : seconds in which the ankle's offset halves after liftoff.
+    furthest : maximum meters to move an ankle.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class FootLock:
         self._settings = LockSettings(
             stiffness=2.0 * math.log(2.0) / check_number(half_life, "half_life in seconds", above=True),
             dt=1.0 / fps,
-            furthest=check_number(furthest, "furthest in metres", above=True),
+            furthest=check_number(furthest, "furthest in meters", above=True),
         )
         table = limbs.table[feet]
         self._points = LockPoints(
@@ -81,11 +81,11 @@ class FootLock:
 
     @property
     def moved(self) -> Floats:
-        """(E, 3) metres that each ankle is moved by in the last frame."""
+        """(E, 3) meters, offset of each ankle in the last frame."""
         return self._state.x.copy()
 
     def __call__(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Floats:
-        """Local rotations (J, 4) of a frame with its planted feet held."""
+        """Return local rotations (J, 4) of a frame with its planted feet locked."""
         positions, world = pose_world(self._skeleton, root, rotations, bones)
         hold_feet(self._points, self._settings, flags, positions, world, self._state)
         out = rotations.copy()
@@ -94,11 +94,11 @@ class FootLock:
 
 
 class LockedStream:
-    """A stream of any kind, its planted feet held as its frames go out; frames without contacts go out as they are.
+    """Any stream, with its planted feet locked; frames without contacts pass through unchanged.
 
     Parameters
     ----------
-    stream : that gives frames with contacts. options : of `FootLock`.
+    stream : returns frames with contacts. options : of `FootLock`.
     """
 
     def __init__(self, stream: Stream, **options: float) -> None:
@@ -108,15 +108,15 @@ class LockedStream:
 
     @property
     def fps(self) -> float:
-        """Frames per second that `frame` is meant to be called."""
+        """Frame rate: call `frame` this many times per second."""
         return self.stream.fps
 
     def request(self, **wish: Any) -> None:
-        """Say what the character should do from now on."""
+        """Set what the character should do from now on."""
         self.stream.request(**wish)
 
     def frame(self) -> Motion:
-        """The next frame, a Motion of length 1."""
+        """Return the next frame, a Motion of length 1."""
         given = self.stream.frame()
         if given.contacts is None:
             return given

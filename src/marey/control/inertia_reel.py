@@ -1,4 +1,4 @@
-"""Clips laid end to end as plain arrays, for players that read one frame after another."""
+"""Clips concatenated into plain arrays, for players that read frame by frame."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from marey.errors import InvalidValue
 from marey.maths import filters, quat
 from marey.register.prepare import prepared, told
 
-# Seconds of the Gaussian that takes the sway of the steps out of the way that a figure faces and goes.
+# Seconds; standard deviation of the Gaussian that removes the sway of the steps from heading and path.
 _SWAY = 0.12
 
 
@@ -26,13 +26,13 @@ class Reel:
     """N frames of all clips.
 
     skeleton, fps : of all of them. names : of the clips.
-    borders : (C + 1,) rows at which the clips begin, and the end.
-    root : (N, 3) metres, joint 0. rotations : (N, J, 4) local; joint 0 turns as the hips do.
-    root_rate, turn_rate : (N, 3) m/s and (N, J, 3) rad/s in the joints' own axes, towards the next frame.
-    ground : (N, 3) rigid2d: where the hips are over the floor, and which way the figure faces, without its sway.
+    borders : (C + 1,) first row of each clip, and the end.
+    root : (N, 3) meters, joint 0. rotations : (N, J, 4) local; joint 0 rotates with the hips.
+    root_rate, turn_rate : (N, 3) m/s and (N, J, 3) rad/s in the joints' own axes, toward the next frame.
+    ground : (N, 3) rigid2d: position of the hips on the floor, and heading of the character, without its sway.
     contacts : (N, K) flags of `points`.
-    bones : (N, J, 3) metres where any clip's bones change, else None.
-    floor : metres, the same for all clips.
+    bones : (N, J, 3) meters where any clip's bones change, else None.
+    floor : meters, the same for all clips.
     """
 
     skeleton: Skeleton
@@ -53,26 +53,26 @@ class Reel:
         return len(self.root)
 
     def clip_of(self, row: int) -> int:
-        """Index of the clip that a row belongs to."""
+        """Index of the clip that contains a row."""
         return int(np.searchsorted(self.borders, row, side="right")) - 1
 
     def last_row(self, row: int) -> int:
-        """The last row of the clip that a row belongs to."""
+        """The last row of the clip that contains a row."""
         return int(self.borders[self.clip_of(row) + 1]) - 1
 
     def motion(self) -> Motion:
-        """All frames as one motion; where a clip ends the figure jumps."""
+        """All frames as one motion; the character jumps where a clip ends."""
         return Motion(self.skeleton, self.root, self.rotations, self.fps, bone_offsets=self.bones)
 
 
 def make_reel(motions: Sequence[Motion]) -> Reel:
-    """Clips of one figure, brought to one rate and floor and given contacts where they have none."""
-    ready = tuple(carried(motion) for motion in _ready(motions))
+    """Bring clips of one character to one rate and floor, and detect contacts where they have none."""
+    ready = tuple(carried(motion) for motion in _prepare_clips(motions))
     floor = floor_of(ready[0], 0.0)
     ready = tuple(raised(motion, floor) for motion in ready)
     joined = join_contacts([(motion.contacts, len(motion)) for motion in ready])
     n = sum(len(motion) for motion in ready)
-    rates = [_rates(motion) for motion in ready]
+    rates = [_compute_rates(motion) for motion in ready]
     return Reel(
         skeleton=ready[0].skeleton,
         fps=ready[0].fps,
@@ -91,9 +91,9 @@ def make_reel(motions: Sequence[Motion]) -> Reel:
 
 
 def carried(motion: Motion) -> Motion:
-    """The same figure with joint 0 turning as its hips do, and nothing in between turned.
+    """Rotate joint 0 with the hips, and keep the joints between unrotated; the poses do not change.
 
-    Where hips turn below a joint 0 that stands, a change of place would else turn both against each other.
+    Otherwise, if the hips rotate below a fixed joint 0, moving the character would rotate the two against each other.
     """
     given = bake_hips_into_root(motion)
     skeleton = given.skeleton
@@ -113,14 +113,14 @@ def carried(motion: Motion) -> Motion:
 
 
 def ground_path(motion: Motion) -> Floats:
-    """(F, 3) rigid2d: where the hips are over the floor, and which way the figure faces, without its sway."""
+    """(F, 3) rigid2d: position of the hips on the floor, and heading of the character, without its sway."""
     world = motion.world().positions
     hips = world[:, motion.skeleton.roles["hips"]]
     yaw = filters.gaussian(find_facing(motion.skeleton, world), _SWAY * motion.fps)
     return np.stack([yaw, hips[:, 0], hips[:, 2]], axis=1)
 
 
-def _ready(motions: Sequence[Motion]) -> tuple[Motion, ...]:
+def _prepare_clips(motions: Sequence[Motion]) -> tuple[Motion, ...]:
     given = tuple(motions)
     if not given:
         raise InvalidValue("expected at least one motion to play, got none")
@@ -137,7 +137,7 @@ def _ready(motions: Sequence[Motion]) -> tuple[Motion, ...]:
 
 
 def bones_of(motion: Motion) -> Floats:
-    """(F, J, 3) metres, whether they change or not."""
+    """(F, J, 3) meters, whether they change or not."""
     if motion.bone_offsets is not None:
         return motion.bone_offsets
     return np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))
@@ -150,26 +150,26 @@ def _bones(motions: Sequence[Motion]) -> Floats | None:
 
 
 def floor_of(motion: Motion, default: float) -> float:
-    """Metres, as noted with the motion, else as found; `default` where no foot comes to rest."""
+    """Meters, from the motion's source or detected; `default` if no foot comes to rest."""
     if motion.source.floor is not None:
         return float(motion.source.floor)
     from marey.clean import find_floor
 
     try:
         return float(find_floor(motion))
-    except InvalidValue:  # nobody's feet come to rest
+    except InvalidValue:  # no foot comes to rest
         return default
 
 
 def raised(motion: Motion, floor: float) -> Motion:
-    """The motion with its own floor at a height."""
+    """Raise or lower a motion so that its floor is at a given height."""
     rise = floor - floor_of(motion, floor)
     if rise == 0.0:
         return motion
     return replace(motion, root_positions=set_readonly(motion.root_positions + [0.0, rise, 0.0]))
 
 
-def _rates(motion: Motion) -> tuple[Floats, Floats]:
+def _compute_rates(motion: Motion) -> tuple[Floats, Floats]:
     root = np.diff(motion.root_positions, axis=0) * motion.fps
     turn = quat.log(quat.inv_mul(motion.rotations[:-1], motion.rotations[1:])) * motion.fps
     return np.concatenate([root, root[-1:]]), np.concatenate([turn, turn[-1:]])

@@ -1,8 +1,8 @@
-"""How clips really meet: where the next clip is laid, as against end to end with the one before.
+"""Where the next clip really starts, compared with laying it end to end.
 
-A stream lays the next clip so that bodies match and standing feet stay. That is not quite where its facing and hips
-would meet those of the clip before; over some clips it adds up to many degrees. It hardly differs between clips with
-nearly the same parameters, so that some samples and a quadratic fit tell it.
+A stream places the next clip so that bodies match and planted feet stay. Its heading and hips then differ slightly from
+those of the clip before; over several clips this adds up to many degrees. The difference changes smoothly with the
+parameters, so a quadratic fit to some samples predicts it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from marey.pmg.seam import find_seam, joined_frames
 
 __all__ = ["Join", "fit_join", "quadratic"]
 
-# Samples for each value that is fitted.
+# Samples per fitted value.
 _EACH = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """Where clips of one node are laid after clips of another.
+    """Where clips of one node are placed after clips of another.
 
     middle, scale : (d + e,) of the parameters of both. fitted : (F, 3) rigid2d for the columns of `quadratic`.
     """
@@ -38,9 +38,9 @@ class Join:
     fitted: Floats
 
     def entered(self, before: Floats, after: Floats, here: Floats) -> Floats:
-        """(N, 3) where the facing and hips of clips with parameters `after` (N, e) begin to be when they are entered.
+        """(N, 3) heading and hips where clips with parameters `after` (N, e) start.
 
-        before : (N, d) parameters of the clips that are left where the figure is `here` (N, 3).
+        before : (N, d) parameters of the preceding clips, which the character leaves at `here` (N, 3).
         """
         out = np.empty((len(after), 3))
         enter_clips(before, after, here, self.middle, self.scale, self.fitted, out)
@@ -48,7 +48,7 @@ class Join:
 
 
 def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
-    """Join some clips of two nodes along their edge, and fit where the second ones are laid."""
+    """Join sample clips of two nodes along their edge, and fit where the second ones are placed."""
     first, second = graph.node(source), graph.node(target)
     edge, chance = graph.edges[source, target], np.random.default_rng(0)
     n_dims = first.n_dims + second.n_dims
@@ -64,22 +64,22 @@ def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
         half = half_window(graph.seams, a.fps)
         seam = find_seam(a, b, box.leave, box.enter, half, 0, graph.seams.markers)
         _, onward = joined_frames(a, b, seam, half, np.zeros(3))
-        here = rigid2d.invert(_place(a, box.leave))
-        laid[k] = rigid2d.compose(rigid2d.compose(here, onward), _place(b, box.enter))
+        here = rigid2d.invert(_placement_at(a, box.leave))
+        laid[k] = rigid2d.compose(rigid2d.compose(here, onward), _placement_at(b, box.enter))
         both[k] = (np.concatenate([parameters, chosen]) - middle) / scale
     laid[:, 0] = rigid2d.wrap_angle(laid[:, 0])
-    # Parameters without a range make columns of zeros; the least of all that fit is taken.
+    # Parameters without a range give zero columns; lstsq takes the solution with the smallest norm.
     fitted, *_ = np.linalg.lstsq(quadratic(both), laid, rcond=None)
     return Join(middle, scale, np.asarray(fitted, dtype=np.float64))
 
 
 def quadratic(both: Floats) -> Floats:
-    """(N, F) one, the parameters, and their products two by two."""
+    """(N, F) one, the parameters, and their pairwise products."""
     i, j = np.triu_indices(both.shape[1])
     return np.concatenate([np.ones((len(both), 1)), both, both[:, i] * both[:, j]], axis=1)
 
 
-def _place(motion: Motion, moment: float) -> Floats:
+def _placement_at(motion: Motion, moment: float) -> Floats:
     """(3,) rigid2d at a moment from 0 to 1."""
     frame = int(np.clip(round(moment * (len(motion) - 1)), 0, len(motion) - 1))
     return place_of(motion.skeleton, motion[frame : frame + 1].world(), 0)

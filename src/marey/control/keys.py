@@ -1,7 +1,7 @@
-"""Keys held by a script: a small text such as ``"w:3 a:2 w:2 d:3"`` becomes directions over time.
+"""Scripted key presses: a short text such as ``"w:3 a:2 w:2 d:3"`` becomes directions over time.
 
-A key is a direction as seen by whoever looks along +Z: w goes ahead, s back, a to the left, d to the right; two of them
-held together go between, and ``-`` leaves things as they are.
+Keys are directions for a viewer who looks along +Z: w is forward, s back, a left, d right. Two keys held together give
+the direction between them, and ``-`` changes nothing.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from marey.errors import InvalidValue
 __all__ = ["Press", "parse_keys", "play_keys"]
 
 # To the left and ahead.
-_WAYS = {"w": (0, 1), "s": (0, -1), "a": (1, 0), "d": (-1, 0)}
+_DIRECTIONS = {"w": (0, 1), "s": (0, -1), "a": (1, 0), "d": (-1, 0)}
 _WAIT = "-"
 
 
 class Press(NamedTuple):
-    """Keys held for a while.
+    """Keys held for some time.
 
-    start, stop : seconds. direction : radians from +Z, positive to the left; None to leave it as it is.
+    start, stop : seconds. direction : radians from +Z, positive to the left; None to keep the current one.
     """
 
     start: float
@@ -34,11 +34,11 @@ class Press(NamedTuple):
 
 
 def parse_keys(text: str) -> tuple[Press, ...]:
-    """Directions over time from a text of keys and seconds.
+    """Parse a text of keys and seconds into directions over time.
 
     Parameters
     ----------
-    text : ``KEYS:SECONDS`` again and again, such as ``"w:3 wa:1.5 d:2 -:1"``.
+    text : space-separated ``KEYS:SECONDS``, such as ``"w:3 wa:1.5 d:2 -:1"``.
 
     Examples
     --------
@@ -54,22 +54,22 @@ def parse_keys(text: str) -> tuple[Press, ...]:
         keys, colon, seconds = word.partition(":")
         if not keys or not colon:
             raise InvalidValue(f'expected KEYS:SECONDS such as "w:3", got {word!r}')
-        stop = now + _seconds(seconds, word)
-        out.append(Press(now, stop, None if keys == _WAIT else _direction(keys, word)))
+        stop = now + _parse_seconds(seconds, word)
+        out.append(Press(now, stop, None if keys == _WAIT else _parse_direction(keys, word)))
         now = stop
     return tuple(out)
 
 
 def play_keys(stream: Stream, keys: str | Sequence[Press]) -> Motion:
-    """What a stream does while keys are held, as one motion.
+    """Play a stream while keys are held, and return the motion.
 
     Parameters
     ----------
-    stream : that takes ``request(direction=...)``. keys : as for `parse_keys`, or what it gives.
+    stream : accepts ``request(direction=...)``. keys : as for `parse_keys`, or its result.
     """
     presses = parse_keys(keys) if isinstance(keys, str) else tuple(keys)
     if not presses:
-        raise InvalidValue("expected at least one key to be held, got none")
+        raise InvalidValue("expected at least one key press, got none")
     starts = {round(press.start * stream.fps): press.direction for press in presses}
 
     def steer(player: Stream, i: int, before: Motion | None) -> None:
@@ -80,7 +80,7 @@ def play_keys(stream: Stream, keys: str | Sequence[Press]) -> Motion:
     return record(stream, max(1, round(presses[-1].stop * stream.fps)), steer)
 
 
-def _seconds(text: str, word: str) -> float:
+def _parse_seconds(text: str, word: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -90,11 +90,11 @@ def _seconds(text: str, word: str) -> float:
     return value
 
 
-def _direction(keys: str, word: str) -> float:
-    unknown = next((key for key in keys if key not in _WAYS), None)
+def _parse_direction(keys: str, word: str) -> float:
+    unknown = next((key for key in keys if key not in _DIRECTIONS), None)
     if unknown is not None:
-        raise InvalidValue(f"there are keys {', '.join(_WAYS)} and {_WAIT}, not {unknown!r} in {word!r}")
-    left, ahead = (sum(_WAYS[key][k] for key in set(keys)) for k in range(2))
+        raise InvalidValue(f"unknown key {unknown!r} in {word!r}; keys: {', '.join(_DIRECTIONS)} and {_WAIT}")
+    left, ahead = (sum(_DIRECTIONS[key][k] for key in set(keys)) for k in range(2))
     if left == ahead == 0:
-        raise InvalidValue(f"keys held together must lead somewhere, got {word!r}, which cancel out")
+        raise InvalidValue(f"keys held together must not cancel out, got {word!r}")
     return math.atan2(left, ahead)

@@ -28,9 +28,9 @@ _SWAY = 0.15
 class Pose(NamedTuple):
     """A frame as layers see it.
 
-    skeleton : of J joints. fps : of the stream. seconds : since the stream began. rotations : (J, 4) local. bones :
-    (J, 3) where they move, else None. positions : (J, 3) and world : (J, 4) of the joints in the world. heading :
-    radians, which way the body faces, without the sway of its steps; it counts on beyond half a circle.
+    skeleton : of J joints. fps : of the stream. seconds : since the stream began. rotations : (J, 4) local. bones : (J,
+    3) if they move, else None. positions : (J, 3) and world : (J, 4) of the joints in the world. heading : radians, of
+    the body, without the sway of its steps, unwrapped.
     """
 
     skeleton: Skeleton
@@ -45,24 +45,24 @@ class Pose(NamedTuple):
 
 @runtime_checkable
 class Layer(Protocol):
-    """Something that changes upper bodies. Hips and legs are not a layer's to change."""
+    """Changes the upper body. Layers must not change hips and legs."""
 
     @property
     def wishes(self) -> tuple[str, ...]:
-        """Names of the wishes that are for this layer alone."""
+        """Names of the commands that only this layer handles."""
         ...
 
     @property
     def hears(self) -> tuple[str, ...]:
-        """Names of the stream's wishes that this layer wants to hear of."""
+        """Names of the stream's commands that this layer also receives."""
         ...
 
     def request(self, **wish: Any) -> None:
-        """Say what the layer should do from now on."""
+        """Set what the layer should do from now on."""
         ...
 
     def apply(self, pose: Pose) -> Floats | None:
-        """(J, 4) local rotations, or None where nothing is changed; called for every frame, in order."""
+        """Return (J, 4) local rotations, or None for no change; called for every frame, in order."""
         ...
 
 
@@ -71,15 +71,15 @@ class LayeredStream:
 
     Parameters
     ----------
-    stream : whatever plays.
-    layers : applied one after another: upper bodies before gaze, so that a spliced figure looks where it should.
+    stream : any stream.
+    layers : applied in order: upper bodies before gaze, so that a spliced character looks where it should.
 
     Examples
     --------
     >>> from marey.control import FollowDirection, GazeLayer                                # doctest: +SKIP
     >>> stream = LayeredStream(char.stream(FollowDirection(0.0)), [GazeLayer(cue=True)])    # doctest: +SKIP
     >>> stream.request(direction=1.5)              # the head turns there at once            # doctest: +SKIP
-    >>> stream.request(gaze=(0.5, 0.1))            # or looks where it is told to            # doctest: +SKIP
+    >>> stream.request(gaze=(0.5, 0.1))            # or looks in a given direction            # doctest: +SKIP
     """
 
     def __init__(self, stream: Stream, layers: Sequence[Layer]) -> None:
@@ -93,7 +93,7 @@ class LayeredStream:
             names += layer.wishes
         twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
         if twice is not None:
-            raise InvalidValue(f"two layers take the wish {twice!r}; put each on a stream of its own")
+            raise InvalidValue(f"two layers take the command {twice!r}; put each on a stream of its own")
         self._names = tuple(names)
         self._frames = 0
         self._heading: float | None = None
@@ -105,11 +105,11 @@ class LayeredStream:
 
     @property
     def delay(self) -> int:
-        """Frames between the choice of a frame and its showing; layers add none."""
+        """Frames between the choice of a frame and its display; layers add none."""
         return int(getattr(self.stream, "delay", 0))
 
     def request(self, **wish: Any) -> None:
-        """Pass wishes on to the layers that take them, and the rest to the stream."""
+        """Pass commands to the layers that take them, and the rest to the stream."""
         rest = {name: value for name, value in wish.items() if name not in self._names}
         if rest:
             self.stream.request(**rest)
@@ -119,14 +119,14 @@ class LayeredStream:
                 layer.request(**own)
 
     def frame(self) -> Motion:
-        """The next frame, a Motion of length 1."""
+        """Return the next frame, a Motion of length 1."""
         base = self.stream.frame()
         skeleton = base.skeleton
         bones = None if base.bone_offsets is None else base.bone_offsets[0]
         rotations, changed = base.rotations[0], False
         positions, world = pose_world(skeleton, base.root_positions[0], rotations, bones)
         left = find_left_axis(skeleton, positions)
-        heading = self._steadied(math.atan2(-left[2], left[0]))
+        heading = self._smooth_heading(math.atan2(-left[2], left[0]))
         for layer in self.layers:
             pose = Pose(skeleton, self.fps, self._frames / self.fps, rotations, bones, positions, world, heading)
             made = layer.apply(pose)
@@ -137,19 +137,21 @@ class LayeredStream:
         if not changed:
             return base
         return replace(
-            base, rotations=set_readonly(np.array(rotations)[None]), contacts=_of_legs(skeleton, base.contacts)
+            base,
+            rotations=set_readonly(np.array(rotations)[None]),
+            contacts=_keep_leg_contacts(skeleton, base.contacts),
         )
 
     def record(self, seconds: float) -> Motion:
-        """The next seconds as one motion."""
+        """Return the next seconds as one motion."""
         from marey.control.trials import record
 
         if not math.isfinite(seconds) or seconds * self.fps < 0.5:
-            raise InvalidValue(f"expected at least one frame's time, and an end, got {seconds:g} s")
+            raise InvalidValue(f"expected a finite time of at least one frame, got {seconds:g} s")
         n = max(1, round(seconds * self.fps))
         return record(self, n)
 
-    def _steadied(self, heading: float) -> float:
+    def _smooth_heading(self, heading: float) -> float:
         if self._heading is None:
             self._heading = heading
         share = 1.0 - math.exp(-1.0 / (_SWAY * self.fps))
@@ -157,16 +159,16 @@ class LayeredStream:
         return self._heading
 
 
-def _of_legs(skeleton: Skeleton, contacts: Contacts | None) -> Contacts | None:
-    """Contacts without those of points that hang from the spine: where a layer moves hands, they do not hold."""
+def _keep_leg_contacts(skeleton: Skeleton, contacts: Contacts | None) -> Contacts | None:
+    """Drop the contacts of points below the spine: a layer that moves the hands breaks them."""
     if contacts is None:
         return None
-    held = _on_legs(skeleton, contacts.points)
+    held = _are_on_legs(skeleton, contacts.points)
     return contacts if held.all() else Contacts(contacts.points, set_readonly(contacts.mask & held))
 
 
 @lru_cache(maxsize=16)
-def _on_legs(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Bools:
-    """(K,) whether points hang from anything but the spine."""
+def _are_on_legs(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Bools:
+    """(K,) whether points belong to anything but the spine's chain."""
     first = skeleton.roles["spine"]
     return set_readonly(np.array([first not in skeleton.chain(point.joint) for point in points], dtype=bool))

@@ -1,4 +1,4 @@
-"""Gaze on a stream: looks that are asked for while it plays, and looks towards where the figure is asked to go."""
+"""Gaze on a stream: looks requested while it plays, and looks toward where the character is asked to go."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 __all__ = ["GazeLayer"]
 
-# Seconds over which a goal's angles follow the goal, so that neither bobbing nor a new request makes a look jump.
+# Seconds of smoothing of a goal's angles, so that neither bobbing nor a new command makes a look jump.
 _FOLLOW = 0.1
-# Radians: a body that faces where it should go this nearly needs no cue, and a cue that moves by less is no new look.
+# Radians: if the body faces the direction this closely, no cue is needed; a cue that moves less is no new look.
 _FACING, _SAME = np.radians(12.0), np.radians(20.0)
-# A goal that goes behind the figure is followed this far beyond its back before the other side takes over.
+# A goal behind the character is followed this far beyond its back before the look switches sides.
 _BEHIND = np.pi + np.radians(20.0)
 _BACK, _ANGLES, _POINT, _DIRECTION = 0, 1, 2, 3
 
 
 @dataclass(slots=True)
 class _Look:
-    """One look: when it began, where to, its times (7,), the turns (15,) it began from, and its angles (2,) now."""
+    """One look: its start time, goal, times (7,), the rotations (15,) it began from, and its current angles (2,)."""
 
     begin: float
     kind: int
@@ -44,19 +44,19 @@ class _Look:
 
 
 class GazeLayer:
-    """Turns spine, neck and head of a stream's figure to where it is asked to look.
+    """Rotates spine, neck and head of a stream's character to where it is asked to look.
 
-    Takes ``gaze=``: ``(yaw, pitch)`` in radians from the body's heading, yaw to the left and pitch upwards; ``(x, y,
-    z)``, a point in the world, metres, which is followed; or None, to go back to what the stream does by itself.
+    Takes ``gaze=``: ``(yaw, pitch)`` in radians from the body's heading, yaw to the left and pitch upward; ``(x, y,
+    z)``, a point in the world, meters, which the gaze follows; or None, to return to the stream's own gaze.
 
     Parameters
     ----------
-    gaze : how the person looks somewhere; `GazeMap.default()` if None.
-    cue : look towards a ``direction`` that the stream is asked to go, before the body turns, until it faces there. A
-        gaze that is asked for comes before a cue.
+    gaze : model of how the person looks around; `GazeMap.default()` if None.
+    cue : look toward a requested ``direction`` before the body turns, until the body faces it. An explicit gaze takes
+        precedence.
 
-    What the map has no room for is looked at as far as it goes. A look that breaks off another goes on from where that
-    was, with the model's own times, so that nothing jumps.
+    Goals beyond the map's limits are looked at as far as it goes. A look that interrupts another continues from its
+    current state, with the model's own timing, so nothing jumps.
     """
 
     wishes = ("gaze",)
@@ -83,7 +83,7 @@ class GazeLayer:
 
     @property
     def looks_at(self) -> Floats | None:
-        """(2,) yaw and pitch of the goal that is looked at, inside the map; None where there is none."""
+        """(2,) yaw and pitch of the current goal, inside the map; None if there is none."""
         last = self._looks[-1] if self._looks else None
         return None if last is None or last.kind == _BACK else project(last.angles[None], self.gaze.region)[0][0]
 
@@ -97,17 +97,17 @@ class GazeLayer:
             if not busy or busy[2] or busy[0] == _BACK:
                 self._pending = (_DIRECTION, np.array([direction, 0.0]), True)
         if "gaze" in wish:
-            self._pending = _checked(wish["gaze"])
+            self._pending = _check_gaze(wish["gaze"])
 
     def apply(self, pose: Pose) -> Floats | None:
-        """(J, 4) the pose, looking; None while there is nothing to look at."""
+        """(J, 4) the pose with gaze; None while there is nothing to look at."""
         if self._pending is not None:
             asked, self._pending = self._pending, None
             self._begin(asked, pose)
         if not self._looks:
             return None
         self._follow(pose)
-        self._turns = self._blended(pose.seconds)
+        self._turns = self._blend_looks(pose.seconds)
         settled = [k for k, look in enumerate(self._looks) if look.begin + look.times[0] <= pose.seconds]
         self._looks = self._looks[settled[-1] :] if settled else self._looks
         if settled and self._looks[-1].kind == _BACK and len(self._looks) == 1:
@@ -125,7 +125,7 @@ class GazeLayer:
                 return
             wanted = np.zeros(2)
         else:
-            wanted = _angles(pose, kind, goal, 0.0)
+            wanted = _goal_angles(pose, kind, goal, 0.0)
         if cue:
             if last is not None and last.cue and last.kind != _BACK and np.abs(wanted - last.angles).max() < _SAME:
                 last.goal = goal
@@ -137,11 +137,11 @@ class GazeLayer:
         self._looks.append(_Look(pose.seconds, kind, goal, cue, times, self._turns.copy(), wanted))
 
     def _follow(self, pose: Pose) -> None:
-        """Goals' angles on to where the goals are now; a cue ends where the body faces, a goal behind changes sides."""
+        """Update the angles of all goals; a cue ends when the body faces it, a goal behind switches sides."""
         share = 1.0 - math.exp(-1.0 / (_FOLLOW * pose.fps))
         for look in self._looks:
             if look.kind in (_POINT, _DIRECTION):
-                wanted = _angles(pose, look.kind, look.goal, float(look.angles[0]))
+                wanted = _goal_angles(pose, look.kind, look.goal, float(look.angles[0]))
                 look.angles = look.angles + share * (wanted - look.angles)
         last = self._looks[-1]
         if last.cue and last.kind == _DIRECTION and abs(last.angles[0]) < _FACING:
@@ -149,7 +149,7 @@ class GazeLayer:
         elif last.kind in (_POINT, _DIRECTION) and abs(last.angles[0]) > _BEHIND:
             self._begin((last.kind, last.goal, last.cue), pose)
 
-    def _blended(self, seconds: float) -> Floats:
+    def _blend_looks(self, seconds: float) -> Floats:
         looks, n = self._looks, len(self._looks)
         inside, _ = project(np.array([look.angles for look in looks]), self.gaze.region)
         arrays = GazeLooks(
@@ -166,7 +166,7 @@ class GazeLayer:
         return turns
 
 
-def _angles(pose: Pose, kind: int, goal: Floats, near: float) -> Floats:
+def _goal_angles(pose: Pose, kind: int, goal: Floats, near: float) -> Floats:
     """(2,) yaw and pitch of a goal from the body's heading, yaw within half a circle of another."""
     if kind == _ANGLES:
         return goal
@@ -178,7 +178,7 @@ def _angles(pose: Pose, kind: int, goal: Floats, near: float) -> Floats:
     return np.asarray(found)
 
 
-def _checked(gaze: Any) -> tuple[int, Floats, bool]:
+def _check_gaze(gaze: Any) -> tuple[int, Floats, bool]:
     if gaze is None:
         return _BACK, np.zeros(2), False
     if np.shape(gaze) == (3,):

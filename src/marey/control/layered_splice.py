@@ -1,4 +1,4 @@
-"""Upper bodies on a stream: a clip's arms and trunk over whatever walks, in step with its feet (Heck 4.3)."""
+"""Upper bodies on a stream: a clip's arms and trunk on top of any locomotion, in sync with its feet (Heck 4.3)."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ if TYPE_CHECKING:
 
 __all__ = ["SpliceLayer"]
 
-# Seconds: how long ago feet are compared with, to see which way they go, and over which the hip line is steadied.
+# Seconds: time span for measuring how the feet move, and time constant for smoothing the hip line.
 _AGO, _STEADY = 0.1, 0.25
-# How much of what the feet say is believed in a frame at 60 Hz, of the phase and of its rate.
+# Correction gains of the phase and of its rate, for one frame at 60 Hz.
 _PHASE_GAIN, _RATE_GAIN = 0.12, 0.004
-# How much of its rate the phase loses in such a frame while feet stand.
+# Fraction of its rate that the phase loses in such a frame while both feet stand.
 _SLOWING = 0.1
-# Metres of a second at which feet that pass one another say all of it.
+# Meters per second of passing feet at which their evidence counts fully.
 _MOVING = 0.5
 
 
-class _Steps:
-    """Follows the gait of frames that come one by one, in cycles of a clip; it never runs backwards."""
+class _GaitTracker:
+    """Tracks the gait frame by frame, in cycles of a clip; it never runs backwards."""
 
     def __init__(self, clip: Motion, cycles: Floats) -> None:
-        rows = np.array([_apart(clip.skeleton, places) for places in clip.world().positions])
+        rows = np.array([_feet_offset(clip.skeleton, places) for places in clip.world().positions])
         ago = max(1, round(_AGO * clip.fps))
         known = np.arange(ago, len(rows))
-        self._table = set_readonly(_told(rows[known], rows[known - ago]))
+        self._table = set_readonly(_gait_features(rows[known], rows[known - ago]))
         self._cycles = set_readonly(cycles[known])
         self._rate = float((cycles[-1] - cycles[0]) / (len(cycles) - 1) * clip.fps)
         self._before: list[Floats] = []
         self.cycle: float | None = None
 
     def follow(self, skeleton: Skeleton, positions: Floats, fps: float) -> float:
-        """The cycle at a frame with joints at positions (J, 3)."""
-        now = _apart(skeleton, positions)
+        """Return the cycle at a frame with joint positions (J, 3)."""
+        now = _feet_offset(skeleton, positions)
         self._before = [*self._before[-max(1, round(_AGO * fps)) :], now]
-        row = _told(now, self._before[0])
+        row = _gait_features(now, self._before[0])
         said = float(self._cycles[int(np.argmin(((self._table - row) ** 2).sum(axis=1)))])
         if self.cycle is None:
             self.cycle = said
             return said
         ahead = self.cycle + max(self._rate, 0.0) / fps
         off = said - ahead - np.rint(said - ahead)
-        # Standing feet tell nothing; what they do not tell, the phase goes on by itself less and less.
+        # Standing feet carry no information; without it the phase slows down.
         sure = min(1.0, float(np.linalg.norm(now - self._before[0])) / (_AGO * _MOVING))
         step = 60.0 / fps
         slowed = (1.0 - sure) * _SLOWING * step * self._rate
@@ -68,21 +68,21 @@ class _Steps:
 
 @dataclass(slots=True)
 class _Source:
-    """An upper body that fades in from `begin` on; the stream's own where there is no splicer."""
+    """An upper body that fades in from `begin` on; without a splicer, the stream's own."""
 
     begin: float
     splicer: Splicer | None
 
 
 class SpliceLayer:
-    """Puts upper bodies of a splice set on a stream's figure.
+    """Puts upper bodies of a splice set on a stream's character.
 
     Takes ``upper=``: the name of a clip of the set, or None for the stream's own upper body.
 
     Parameters
     ----------
-    clips : a set of clips of the same skeleton; its base clip should be the kind of gait that the stream plays.
-    fade : seconds in which one upper body goes over into another.
+    clips : a set of clips of the same skeleton; its base clip should have the same kind of gait as the stream.
+    fade : seconds of the crossfade from one upper body to another.
     options : of `SpliceSet.splicer`, such as ``posture``.
     """
 
@@ -97,7 +97,7 @@ class SpliceLayer:
         self._options = options
         base = clips.clips[clips.base]
         self._begins = float(clips.prepared[clips.base].cycles[0])
-        self._steps = _Steps(base, clips.prepared[clips.base].cycles)
+        self._steps = _GaitTracker(base, clips.prepared[clips.base].cycles)
         self._halves = halves_of(base.skeleton)
         self._joints = np.flatnonzero(self._halves.upper | (np.arange(len(base.skeleton)) == self._halves.attachment))
         self._hip: Floats | None = None
@@ -107,7 +107,7 @@ class SpliceLayer:
 
     @property
     def playing(self) -> str | None:
-        """Name of the upper body that plays or is going to; None for the stream's own."""
+        """Name of the current upper body, or the one fading in; None for the stream's own."""
         last = self._sources[-1].splicer if self._sources else None
         return None if last is None else last.upper.name
 
@@ -121,12 +121,12 @@ class SpliceLayer:
             self._pending = (name,)
 
     def apply(self, pose: Pose) -> Floats | None:
-        """(J, 4) the pose with its upper body; None where that is the stream's own."""
+        """(J, 4) the pose with its upper body; None for the stream's own."""
         if not self._checked:
             check_same_skeleton(self.clips.clips[0].skeleton, pose.skeleton, "a splice layer")
             self._checked = True
         cycle = self._steps.follow(pose.skeleton, pose.positions, pose.fps)
-        hip = self._steadied(pose)
+        hip = self._smooth_hips(pose)
         if self._pending is not None:
             (name,), self._pending = self._pending, None
             if name != self.playing:
@@ -148,7 +148,7 @@ class SpliceLayer:
             out[self._joints] = quat.slerp(out[self._joints], there[self._joints], share)
         return out
 
-    def _steadied(self, pose: Pose) -> Floats:
+    def _smooth_hips(self, pose: Pose) -> Floats:
         frame = Motion(pose.skeleton, np.zeros((1, 3)), pose.rotations[None], pose.fps)
         now = hip_frames(self._halves, frame)[0]
         if self._hip is None:
@@ -159,14 +159,14 @@ class SpliceLayer:
         return self._hip
 
 
-def _apart(skeleton: Skeleton, positions: Floats) -> Floats:
-    """(3,) metres from the right foot to the left, to the left, up and ahead as the figure faces."""
+def _feet_offset(skeleton: Skeleton, positions: Floats) -> Floats:
+    """(3,) meters from the right foot to the left: leftward, up and ahead relative to the heading."""
     roles = skeleton.roles
     way = positions[roles["left_foot"]] - positions[roles["right_foot"]]
     heading = float(find_facing(skeleton, positions[None])[0])
     return np.asarray(quat.inv_rotate(quat.from_axis_angle([0.0, 1.0, 0.0], heading), way))
 
 
-def _told(now: Floats, ago: Floats) -> Floats:
-    """(..., 4) what is compared: how far feet are apart ahead and up, and how that has changed."""
+def _gait_features(now: Floats, ago: Floats) -> Floats:
+    """(..., 4) features to compare: separation of the feet ahead and up, and its change."""
     return np.concatenate([now[..., 1:], 1.5 * (now - ago)[..., 1:]], axis=-1)

@@ -1,4 +1,4 @@
-"""How long the clips of a character's nodes last, which is how long it takes to hear a wish (Heck 6.2.4)."""
+"""Durations of a character's clips, which limit how fast it responds to a command (Heck 6.2.4)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["ClipLengths", "clip_lengths"]
 
 
 class ClipLengths(NamedTuple):
-    """Seconds that the clips of a node last.
+    """Durations of the clips of a node, in seconds.
 
-    node : its name. mean, least, most : of whole clips. played : mean of what is played of them, from where a
-    transition comes in to where the next goes out; NaN for a node that nothing leads into or out of.
+    node : its name. mean, least, most : of whole clips. played : mean of the part that is played, from the incoming
+    transition to the outgoing one; NaN for a node without incoming or outgoing edges.
     """
 
     node: str
@@ -29,7 +29,7 @@ class ClipLengths(NamedTuple):
 def clip_lengths(
     character: ParametricMotionGraph, *, n: int = 100, rng: int | np.random.Generator = 0
 ) -> tuple[ClipLengths, ...]:
-    """One row for each node, from n motions spread over its ranges, its corners first."""
+    """Measure the clips of each node with n motions spread over its ranges, corners first; one row per node."""
     if n < 1:
         raise InvalidValue(f"expected at least 1 sample for each node, got {n}")
     if not character.nodes:

@@ -1,4 +1,4 @@
-"""Motion matching: every few frames, go on from wherever the clips fit the wish and the pose best (Clavet 2016)."""
+"""Motion matching: every few frames, continue from the frame that best fits the command and pose (Clavet 2016)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from marey.errors import InvalidValue
 
 __all__ = ["MatchingData", "MotionMatching"]
 
-_WISHES = ("direction", "speed")
-# A figure that goes on at another speed than is asked for is asked for more: up to so many times
-# what is amiss, within so many m/s, growing and fading over so many seconds.
+_COMMANDS = ("direction", "speed")
+# If the character moves at another speed than requested, request more: up to this many times the error, limited to this
+# many m/s, growing and fading over this many seconds.
 _LOUDER, _LOUDEST, _PATIENCE = 2.0, 1.0, 1.0
 
 
@@ -30,7 +30,7 @@ _LOUDER, _LOUDEST, _PATIENCE = 2.0, 1.0, 1.0
 class MatchingData:
     """Clips and the features of their frames, ready to be searched; any number of streams may share them.
 
-    reel : the clips. features : of their frames. tree : nearest neighbours among ``features.values``.
+    reel : the clips. features : of their frames. tree : nearest neighbors among ``features.values``.
     """
 
     reel: Reel
@@ -45,15 +45,15 @@ class MatchingData:
         ahead: Sequence[float] = (0.2, 0.4, 0.6, 0.8),
         weights: Mapping[str, float] | None = None,
     ) -> MatchingData:
-        """Features of all frames of some clips.
+        """Compute the features of all frames of some clips.
 
         Parameters
         ----------
-        clips : of one figure. Mirrored twins (`marey.edit.mirror`) make it turn to both sides alike. The last of
-            `ahead` seconds of a clip are played, but not jumped to.
-        ahead : seconds at which the way to come is compared.
-        weights : of groups of features: ``path``, ``facing``, ``feet``, ``feet_speed``, ``hips_speed``; those not
-            given count as in `marey.control.motion_matching_features.WEIGHTS`.
+        clips : of one character. Mirrored copies (`marey.edit.mirror`) make it turn equally to both sides. The last of
+            `ahead` seconds of a clip are played, but never jumped to.
+        ahead : seconds at which the future path is compared.
+        weights : of groups of features: ``path``, ``facing``, ``feet``, ``feet_speed``, ``hips_speed``; missing ones
+            default to `marey.control.motion_matching_features.WEIGHTS`.
         """
         from scipy.spatial import cKDTree
 
@@ -62,26 +62,26 @@ class MatchingData:
         return cls(reel, features, cKDTree(features.values))
 
     def nearest(self, query: Floats) -> tuple[int, float]:
-        """The row whose features (D,) are nearest, and how far off they are."""
+        """Return the row with the nearest features (D,), and the distance to them."""
         distance, index = self.tree.query(query)
         return int(self.features.rows[index]), float(distance)
 
 
 class MotionMatching:
-    """Endless motion from clips. `request` says what is wanted, `frame` gives the next frame.
+    """Endless motion from clips. `request` sets the command, `frame` returns the next frame.
 
     Parameters
     ----------
-    data : clips with their features, or clips, which are then built with defaults.
-    direction, speed : the first wishes; see `request`.
-    search_every : seconds from search to search. A new wish is searched for at once.
-    pays : a jump is made only where it brings the features nearer to the wish by this share.
-    half_life : seconds in which what the pose jumps by dies away.
-    speed_half_life, facing_half_life : seconds in which the figure is asked to change how fast and which way it goes.
-    row : frame to begin with; by default the one that fits the wish best.
-    place : rigid2d of the first frame's clip in the world; by default the figure begins at the origin, facing +Z.
-    clean : plant the feet as frames go out. They then come `delay` frames after they were chosen.
-    lock : hold planted feet at once by turning the legs, unless they are cleaned.
+    data : clips with their features, or plain clips, which are built with defaults.
+    direction, speed : the initial command; see `request`.
+    search_every : seconds between searches. A new command triggers a search immediately.
+    pays : jump only if this fraction of the feature distance is saved.
+    half_life : seconds in which the pose offset of a jump halves.
+    speed_half_life, facing_half_life : half-lives in seconds of the requested change of speed and heading.
+    row : first frame; by default the one that fits the command best.
+    place : rigid2d of the first frame's clip in the world; by default the character begins at the origin, facing +Z.
+    clean : clean up foot contacts. Frames then come out `delay` frames late.
+    lock : lock planted feet immediately by rotating the legs; ignored with `clean`.
     """
 
     def __init__(
@@ -103,9 +103,9 @@ class MotionMatching:
         self.data = data if isinstance(data, MatchingData) else MatchingData.build(data)
         reel, features = self.data.reel, self.data.features
         self._every = max(1, round(check_number(search_every, "search_every in seconds") * reel.fps))
-        self._left = 1.0 - check_number(pays, "pays, a share,")
+        self._left = 1.0 - check_number(pays, "pays, a fraction,")
         if self._left < 0.0:
-            raise InvalidValue(f"pays must be a share from 0 to 1, got {pays!r}")
+            raise InvalidValue(f"pays must be a fraction from 0 to 1, got {pays!r}")
         lives = (
             check_number(speed_half_life, "speed_half_life in seconds", above=True),
             check_number(facing_half_life, "facing_half_life in seconds", above=True),
@@ -125,35 +125,35 @@ class MotionMatching:
 
     @property
     def fps(self) -> float:
-        """Frames per second that `frame` is meant to be called."""
+        """Frame rate: call `frame` this many times per second."""
         return self.data.reel.fps
 
     @property
     def delay(self) -> int:
-        """Frames by which planting the feet puts off what is shown."""
+        """Frames of latency added by the foot cleanup."""
         return self._outlet.delay
 
     @property
     def row(self) -> int:
-        """The row of the clips that is played."""
+        """The current row of the clips."""
         return self._player.row
 
     @property
     def jumps(self) -> int:
-        """How many times it has gone on elsewhere so far."""
+        """Number of jumps so far."""
         return self._jumps
 
     def request(self, **wish: Any) -> None:
-        """Change what is wanted from the next frame on; what is not named stays.
+        """Change the command from the next frame on; anything not named stays as it is.
 
         Parameters
         ----------
         direction : radians from +Z in the world, positive to the left.
-        speed : metres per second, or None for what is usual in the clips.
+        speed : meters per second, or None for the usual speed of the clips.
         """
         for name, value in wish.items():
-            if name not in _WISHES:
-                raise InvalidValue(f"motion matching can be asked for {', '.join(_WISHES)}, not for {name!r}")
+            if name not in _COMMANDS:
+                raise InvalidValue(f"motion matching takes the commands {', '.join(_COMMANDS)}, got {name!r}")
             if name == "direction":
                 if not np.isfinite(value):
                     raise InvalidValue(f"direction must be an angle in radians, got {value!r}")
@@ -163,7 +163,7 @@ class MotionMatching:
         self._wait = 0
 
     def frame(self) -> Motion:
-        """The next frame, a Motion of length 1."""
+        """Return the next frame, a Motion of length 1."""
         return self._outlet.frame(self._next)
 
     def _next(self) -> Shown:
@@ -171,13 +171,13 @@ class MotionMatching:
             self._begun = True
             return self._player.shown()
         if self._wait <= 0 or not self._player.remaining:
-            self._speak_up(self._every - max(self._wait, 0))
+            self._boost_speed(self._every - max(self._wait, 0))
             self._search()
             self._wait = self._every
         self._wait -= 1
         return self._player.step()
 
-    def _speak_up(self, n_frames: int) -> None:
+    def _boost_speed(self, n_frames: int) -> None:
         fading = math.exp(-n_frames / (_PATIENCE * self.fps))
         amiss = _LOUDER * (self._speed - float(self.data.features.paces[self._player.row]))
         self._louder = fading * self._louder + (1.0 - fading) * min(max(amiss, -_LOUDEST), _LOUDEST)
@@ -185,9 +185,9 @@ class MotionMatching:
     def _search(self) -> None:
         features, player, reel = self.data.features, self._player, self.data.reel
         row, remaining = player.row, player.remaining
-        query = self._query(row)
+        query = self._make_query(row)
         best, apart = self.data.nearest(query)
-        # A clip's last frames tell of a way that ends with it; how near that comes to the wish says nothing.
+        # The path in a clip's last frames stops with the clip, so its distance to the command means nothing.
         known = remaining >= features.ahead[-1] * self.fps
         here = measure_distance(features.all_values[row], query) if known else np.inf
         near = abs(best - row) <= self._every and reel.clip_of(best) == reel.clip_of(row)
@@ -195,8 +195,8 @@ class MotionMatching:
             player.jump(best)
             self._jumps += 1
 
-    def _query(self, row: int) -> Floats:
-        """(D,) the wish as seen by the figure, with the pose of a row."""
+    def _make_query(self, row: int) -> Floats:
+        """(D,) the command in the character's frame, with the pose of a row."""
         features = self.data.features
         turn = math.remainder(self._direction - self._player.heading, 2.0 * math.pi)
         query: Floats = features.all_values[row].copy()
@@ -205,7 +205,7 @@ class MotionMatching:
         return query
 
     def _first_row(self) -> int:
-        """The row that goes best where the wish leads, as seen by a figure that goes there already."""
+        """The row that best follows the command, for a character already moving that way."""
         features = self.data.features
         straight = np.concatenate(
             [

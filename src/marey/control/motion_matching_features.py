@@ -1,7 +1,8 @@
-"""What motion matching compares: where a figure is about to go, and how its feet and hips are and move.
+"""Features for motion matching: where a character is about to go, and the pose and velocity of its feet and hips.
 
-All of it is seen from the figure: from where its hips are over the floor, with +Z ahead. Each group of numbers is
-divided by its spread over all frames and by the root of how many it has, so that the groups' weights can be compared
+All features are in the character's own frame: the origin is on the floor below the hips, +Z is ahead. Each group of
+numbers is divided by its spread over all frames and by the root of its size, so that the weights of groups are
+comparable
 (Clavet 2016; Holden et al. 2020).
 """
 
@@ -21,16 +22,16 @@ from marey.maths import filters, rigid2d
 __all__ = ["WEIGHTS", "FeatureTable", "make_features"]
 
 WEIGHTS: Mapping[str, float] = {"path": 1.0, "facing": 1.0, "feet": 0.75, "feet_speed": 0.75, "hips_speed": 0.5}
-"""The groups of features, and what each counts by default."""
+"""The groups of features and their default weights."""
 
-# Seconds of the Gaussian that takes the sway of the steps out of how fast a figure goes.
+# Seconds; standard deviation of the Gaussian that removes the sway of the steps from the speed.
 _SWAY = 0.2
-# A spread less than this, in metres, m/s or as a share of a unit vector, is none: in clips that all stand, nothing is
-# told apart by how they go.
-_LEAST_SPREAD = 0.01
-# Radians per second of a joint from which on nobody moves like that: a calibration pose or a glitch comes before.
+# A spread below this, in meters, m/s or unit-vector components, counts as none: clips that all stand still do not
+# differ in how they move.
+_MIN_SPREAD = 0.01
+# Radians per second: no person moves a joint faster, so a calibration pose or a glitch precedes such a frame.
 _WILD = 40.0
-# Radians per second that any figure may be asked to turn.
+# Radians per second that any character may be asked to turn.
 _LEAST_TURN = 0.2
 
 
@@ -38,13 +39,13 @@ _LEAST_TURN = 0.2
 class FeatureTable:
     """Features of the rows of a reel that can be jumped to.
 
-    rows : (M,) of the reel, increasing: those with enough of their clip still to come, and no glitch next.
-    values : (M, D), scaled and weighted. all_values : (N, D) of all rows; those of `rows` are exact, the others' path
-        ends with their clip.
+    rows : (M,) of the reel, increasing: those with enough of their clip left, and no glitch next.
+    values : (M, D), scaled and weighted. all_values : (N, D) of all rows; those of `rows` are exact, the paths of the
+        others stop with their clip.
     ahead : (T,) seconds at which the path is compared.
-    scale : (D,) what numbers in metres and m/s are multiplied with.
+    scale : (D,) factors for numbers in meters and m/s.
     paces, turn_rates : (N,) m/s and rad/s, without sway.
-    turn_limits : (2,) rad/s, how fast clips turn to the right and to the left over the longest time ahead, at the most.
+    turn_limits : (2,) rad/s, fastest turns of the clips to the right and left over the longest time ahead.
     """
 
     rows: Ints
@@ -58,36 +59,34 @@ class FeatureTable:
 
     @property
     def n_path(self) -> int:
-        """How many numbers, from the first on, tell the way to come; the others tell the pose."""
+        """How many leading numbers describe the future path; the others describe the pose."""
         return 4 * len(self.ahead)
 
 
 def make_features(reel: Reel, *, ahead: Sequence[float], weights: Mapping[str, float] | None) -> FeatureTable:
-    """Features of all rows; see `FeatureTable`.
+    """Compute features of all rows; see `FeatureTable`.
 
     Parameters
     ----------
-    ahead : seconds, increasing, at which the way to come is compared.
-    weights : of groups, where they are to differ from `WEIGHTS`.
+    ahead : seconds, increasing, at which the future path is compared.
+    weights : of groups that differ from `WEIGHTS`.
     """
-    times = _checked_times(ahead, reel.fps)
-    shares = _checked_weights(weights)
+    times = _check_times(ahead, reel.fps)
+    shares = _check_weights(weights)
     groups = {**_path_groups(reel, times), **_pose_groups(reel)}
     last = np.repeat(reel.borders[1:] - 1, np.diff(reel.borders))
     long_enough = np.arange(len(reel)) + int(np.ceil(times[-1] * reel.fps)) <= last
     rows = np.flatnonzero(long_enough & (np.linalg.norm(reel.turn_rate, axis=2).max(axis=1) < _WILD))
     if not len(rows):
-        raise NoResult(
-            f"no clip lasts longer than the {times[-1]:g} s that are looked ahead; give longer clips or less"
-        )
+        raise NoResult(f"no clip is longer than the {times[-1]:g} s lookahead; give longer clips or a shorter ahead")
     scales = []
     for name, values in groups.items():
         spread = np.sqrt(values[rows].var(axis=0).mean())
         size = values.shape[1]
-        scales.append(np.full(size, shares[name] / (max(float(spread), _LEAST_SPREAD) * np.sqrt(size))))
+        scales.append(np.full(size, shares[name] / (max(float(spread), _MIN_SPREAD) * np.sqrt(size))))
     scale = np.concatenate(scales)
     everything = np.concatenate(list(groups.values()), axis=1) * scale
-    paces, turns = _going(reel)
+    paces, turns = _measure_rates(reel)
     way = groups["facing"][rows, -2:]
     far = np.arctan2(way[:, 0], way[:, 1]) / times[-1]
     limits = np.array([min(float(far.min()), -_LEAST_TURN), max(float(far.max()), _LEAST_TURN)])
@@ -119,7 +118,7 @@ def _pose_groups(reel: Reel) -> dict[str, Floats]:
     roles = reel.skeleton.roles
     joints = [roles["left_foot"], roles["right_foot"], roles["hips"]]
     world = forward_kinematics(reel.skeleton, reel.root, reel.rotations, reel.bones).positions[:, joints]
-    rates = np.concatenate([_rate(part, reel.fps) for part in _parts(reel, world)])
+    rates = np.concatenate([_differentiate(part, reel.fps) for part in _split_clips(reel, world)])
     back = rigid2d.invert(reel.ground)[:, None]
     seen, moving = rigid2d.apply(back, world), rigid2d.apply_vector(back, rates)
     n = len(reel)
@@ -130,25 +129,25 @@ def _pose_groups(reel: Reel) -> dict[str, Floats]:
     }
 
 
-def _going(reel: Reel) -> tuple[Floats, Floats]:
+def _measure_rates(reel: Reel) -> tuple[Floats, Floats]:
     """(N,) m/s and (N,) rad/s, without sway."""
     paces, turns = [], []
-    for part in _parts(reel, reel.ground):
-        rate = _rate(filters.gaussian(part, _SWAY * reel.fps), reel.fps)
+    for part in _split_clips(reel, reel.ground):
+        rate = _differentiate(filters.gaussian(part, _SWAY * reel.fps), reel.fps)
         paces.append(np.linalg.norm(rate[:, 1:], axis=1))
         turns.append(rate[:, 0])
     return np.concatenate(paces), np.concatenate(turns)
 
 
-def _parts(reel: Reel, values: Floats) -> list[Floats]:
+def _split_clips(reel: Reel, values: Floats) -> list[Floats]:
     return np.split(values, reel.borders[1:-1])
 
 
-def _rate(values: Floats, fps: float) -> Floats:
+def _differentiate(values: Floats, fps: float) -> Floats:
     return np.asarray(np.gradient(values, axis=0) * fps)
 
 
-def _checked_times(ahead: Sequence[float], fps: float) -> Floats:
+def _check_times(ahead: Sequence[float], fps: float) -> Floats:
     try:
         times = np.asarray([float(seconds) for seconds in ahead])
     except (TypeError, ValueError):
@@ -160,10 +159,10 @@ def _checked_times(ahead: Sequence[float], fps: float) -> Floats:
     return times
 
 
-def _checked_weights(weights: Mapping[str, float] | None) -> dict[str, float]:
+def _check_weights(weights: Mapping[str, float] | None) -> dict[str, float]:
     out = dict(WEIGHTS)
     for name, value in (weights or {}).items():
         if name not in out:
-            raise UnknownName(f"there are weights of {', '.join(out)}, not of {name!r}{similar(str(name), out)}")
+            raise UnknownName(f"no feature group {name!r}{similar(str(name), out)}; groups: {', '.join(out)}")
         out[name] = check_number(value, f"the weight of {name}")
     return out

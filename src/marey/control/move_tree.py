@@ -1,4 +1,4 @@
-"""A move tree: named clips and, written down by hand, which may follow which, and how (as games had them first)."""
+"""A move tree: named clips and hand-written rules for which may follow which, and how (as in early games)."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from marey.maths import rigid2d
 
 __all__ = ["MoveTree", "MoveTreeStream", "Succession"]
 
-_WISHES = ("direction", "speed", "move")
-# Radians that a difference in speed of 1 m/s counts as much as.
+_COMMANDS = ("direction", "speed", "move")
+# Radians of direction error that cost as much as a speed error of 1 m/s.
 _PER_SPEED = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MoveTree:
-    """Named clips and the passages between them; any number of streams may share it.
+    """Named clips and the transitions between them; any number of streams may share it.
 
-    names : of the clips. reel : the clips. passages : all of them. ways_out : for each clip the indices of its
-    passages, in the order in which they were given. speeds : (C,) m/s of each clip.
+    names : of the clips. reel : the clips. passages : all of them. ways_out : indices of the passages out of each clip,
+    in the given order. speeds : (C,) m/s of each clip.
     """
 
     names: tuple[str, ...]
@@ -55,24 +55,25 @@ class MoveTree:
         Parameters
         ----------
         clips : by name.
-        successions : for each clip what may follow; a name stands for a `Succession` with the defaults below. The first
-            is taken where nothing is wished for.
+        successions : what may follow each clip; a name stands for a `Succession` with the defaults below. The first is
+            used if there is no command.
         length : seconds of a transition.
-        at : where it is: the end of one clip over the beginning of the next, or where they are most alike.
+        at : position of the transition: the end of one clip over the beginning of the next, or where they are most
+        similar.
         """
         names = tuple(clips)
         reel = make_reel(list(clips.values()))
         for name in successions:
-            _index(name, names)
+            _find_move(name, names)
         passages: list[Passage] = []
         ways_out = []
         for k, name in enumerate(names):
-            listed = [_succession(one, length, at) for one in successions.get(name, ())]
+            listed = [_make_succession(one, length, at) for one in successions.get(name, ())]
             if not listed:
-                raise InvalidValue(f"nothing may follow {name!r}, so a stream would end there; give it a succession")
+                raise InvalidValue(f"no clip may follow {name!r}, so a stream would end there; give it a succession")
             ways_out.append(tuple(range(len(passages), len(passages) + len(listed))))
-            passages += [make_passage(reel, k, _index(one.to, names), one) for one in listed]
-        _check_room(names, reel, passages)
+            passages += [make_passage(reel, k, _find_move(one.to, names), one) for one in listed]
+        _check_clip_lengths(names, reel, passages)
         rows = zip(reel.borders[:-1].tolist(), reel.borders[1:].tolist(), strict=True)
         speeds = [
             float(np.linalg.norm(np.diff(reel.ground[a:b, 1:], axis=0), axis=1).mean()) * reel.fps for a, b in rows
@@ -80,7 +81,7 @@ class MoveTree:
         return cls(names, reel, tuple(passages), tuple(ways_out), set_readonly(np.array(speeds)))
 
     def route(self, start: int, goal: int) -> int:
-        """The passage to take from a clip for the shortest way to another, or back to itself; -1 if there is none."""
+        """Return the passage from a clip on the shortest route to another, or back to itself; -1 if there is none."""
         first: dict[int, int] = {}
         todo = deque[int]()
         for edge in self.ways_out[start]:
@@ -97,17 +98,17 @@ class MoveTree:
 
 
 class MoveTreeStream:
-    """Endless motion from a move tree. `request` says what is wanted, `frame` gives the next frame.
+    """Endless motion from a move tree. `request` sets the command, `frame` returns the next frame.
 
     Parameters
     ----------
     tree : the tree.
-    start : clip to begin with; the first by default.
-    direction, speed, move : the first wishes; see `request`.
-    look_ahead : how many clips are looked ahead to choose by direction and speed.
-    place : rigid2d of the first clip in the world; by default the figure begins at the origin, facing +Z.
-    clean : plant the feet as frames go out. They then come `delay` frames after they were chosen.
-    lock : hold planted feet at once by turning the legs, unless they are cleaned.
+    start : first clip; by default the first of the tree.
+    direction, speed, move : the initial command; see `request`.
+    look_ahead : number of clips to look ahead when choosing by direction and speed.
+    place : rigid2d of the first clip in the world; by default the character begins at the origin, facing +Z.
+    clean : clean up foot contacts. Frames then come out `delay` frames late.
+    lock : lock planted feet immediately by rotating the legs; ignored with `clean`.
     """
 
     def __init__(
@@ -131,7 +132,7 @@ class MoveTreeStream:
         self._speed: float | None = None
         self._move: int | None = None
         self.request(direction=direction, speed=speed, move=move)
-        self._clip = 0 if start is None else _index(start, tree.names)
+        self._clip = 0 if start is None else _find_move(start, tree.names)
         self._row = int(tree.reel.borders[self._clip])
         first = rigid2d.invert(tree.reel.ground[self._row])
         self._place: Floats = set_readonly(first) if place is None else freeze_array(place, "place", (3,))
@@ -148,32 +149,32 @@ class MoveTreeStream:
 
     @property
     def fps(self) -> float:
-        """Frames per second that `frame` is meant to be called."""
+        """Frame rate: call `frame` this many times per second."""
         return self.tree.reel.fps
 
     @property
     def delay(self) -> int:
-        """Frames by which planting the feet puts off what is shown."""
+        """Frames of latency added by the foot cleanup."""
         return self._outlet.delay
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """The clips gone over to so far."""
+        """The clips played so far, after the first."""
         return tuple(self._taken)
 
     def request(self, **wish: Any) -> None:
-        """Change what is wanted from the next passage on; what is not named stays.
+        """Change the command from the next passage on; anything not named stays as it is.
 
         Parameters
         ----------
         direction : radians from +Z in the world, positive to the left, or None for any.
-        speed : metres per second, or None for any.
-        move : name of a clip, to which the shortest way is taken, again and again; before direction and speed. None
+        speed : meters per second, or None for any.
+        move : name of a clip to play repeatedly, by the shortest route; takes precedence over direction and speed. None
             for any.
         """
         for name, value in wish.items():
             if name == "move":
-                self._move = None if value is None else _index(value, self.tree.names)
+                self._move = None if value is None else _find_move(value, self.tree.names)
             elif name == "direction":
                 if value is not None and not np.isfinite(value):
                     raise InvalidValue(f"direction must be an angle in radians, or None, got {value!r}")
@@ -181,20 +182,20 @@ class MoveTreeStream:
             elif name == "speed":
                 self._speed = None if value is None else check_number(value, "speed in m/s")
             else:
-                raise InvalidValue(f"a move tree can be asked for {', '.join(_WISHES)}, not for {name!r}")
+                raise InvalidValue(f"a move tree takes the commands {', '.join(_COMMANDS)}, got {name!r}")
 
     def frame(self) -> Motion:
-        """The next frame, a Motion of length 1."""
+        """Return the next frame, a Motion of length 1."""
         return self._outlet.frame(self._next)
 
     def _next(self) -> Shown:
         if self._begun:
             self._step()
         self._begun = True
-        return self._shown()
+        return self._make_frame()
 
     def _step(self) -> None:
-        """Go on by one frame: within a clip, into a passage, within it, or out of it."""
+        """Advance one frame: within a clip, into a passage, within it, or out of it."""
         if self._passing is None:
             edge = self._choose()
             if edge < 0:
@@ -209,15 +210,15 @@ class MoveTreeStream:
             self._clip, self._row, self._passing = passage.to, passage.enter, None
 
     def _choose(self) -> int:
-        """The passage to take now, or -1 for none yet."""
+        """Return the passage to take now, or -1 for none yet."""
         tree = self.tree
         open_ways = [edge for edge in tree.ways_out[self._clip] if tree.passages[edge].leave >= self._row]
         if all(tree.passages[edge].leave > self._row for edge in open_ways):
             return -1
-        best = self._wished(open_ways)
+        best = self._choose_by_command(open_ways)
         return best if tree.passages[best].leave == self._row else -1
 
-    def _wished(self, open_ways: Sequence[int]) -> int:
+    def _choose_by_command(self, open_ways: Sequence[int]) -> int:
         tree = self.tree
         if self._move is not None:
             edge = tree.route(self._clip, self._move)
@@ -229,7 +230,7 @@ class MoveTreeStream:
         return min(open_ways, key=lambda edge: self._cost(edge, heading, self._depth))
 
     def _cost(self, edge: int, heading: float, depth: int) -> float:
-        """What is amiss at the end of each of the next clips, in radians, summed up along the best way."""
+        """Sum the errors at the ends of the next clips along the best route, in radians."""
         tree = self.tree
         passage = tree.passages[edge]
         placed = heading + float(passage.move[0])
@@ -242,33 +243,33 @@ class MoveTreeStream:
             cost += min(self._cost(onwards, placed, depth - 1) for onwards in tree.ways_out[passage.to])
         return cost
 
-    def _shown(self) -> Shown:
-        root, rotations, flags, bones = self._source()
+    def _make_frame(self) -> Shown:
+        root, rotations, flags, bones = self._source_frame()
         out_root, out = np.empty(3), np.empty(rotations.shape)
         place_pose(root, rotations, self._place, self._still, self._side, out_root, out)
         self._side = set_readonly(out)
         return Shown(set_readonly(out_root), self._side, flags, bones)
 
-    def _source(self) -> Shown:
-        """The frame as it is in the clip's own place."""
+    def _source_frame(self) -> Shown:
+        """The frame in the clip's own place."""
         read: Reel | Passage = self.tree.reel if self._passing is None else self._passing
         row = self._row if self._passing is None else self._passed
         bones = None if read.bones is None else read.bones[row]
         return Shown(read.root[row], read.rotations[row], read.contacts[row], bones)
 
 
-def _succession(given: Succession | str, length: float, at: Literal["ends", "best"]) -> Succession:
+def _make_succession(given: Succession | str, length: float, at: Literal["ends", "best"]) -> Succession:
     return given if isinstance(given, Succession) else Succession(given, length, at)
 
 
-def _index(name: str, names: Sequence[str]) -> int:
+def _find_move(name: str, names: Sequence[str]) -> int:
     if name not in names:
-        raise UnknownName(f"no move is called {name!r}; there are {', '.join(names)}{similar(str(name), names)}")
+        raise UnknownName(f"no move named {name!r}; moves: {', '.join(names)}{similar(str(name), names)}")
     return names.index(name)
 
 
-def _check_room(names: Sequence[str], reel: Reel, passages: Sequence[Passage]) -> None:
-    """Refuse a clip that would have to be left before it is entered."""
+def _check_clip_lengths(names: Sequence[str], reel: Reel, passages: Sequence[Passage]) -> None:
+    """Raise an error for a clip that would have to be left before it is entered."""
     for entry in passages:
         for way_out in passages:
             if way_out.clip == entry.to and way_out.leave < entry.enter:

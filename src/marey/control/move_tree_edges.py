@@ -1,4 +1,4 @@
-"""Passages of a move tree: one clip blended into the next, once and for all."""
+"""Passages of a move tree: precomputed blends from one clip into the next."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from marey.maths.ease import ease_in
 
 __all__ = ["Passage", "Succession", "make_passage"]
 
-# Shares of the clips, up to their end and from their beginning, in which the best moment is looked for.
+# Fractions of the clips, before the end and after the beginning, that are searched for the best moment.
 _LATE, _EARLY = 0.55, 0.45
 
 
 @dataclass(frozen=True, slots=True)
 class Succession:
-    """What may follow a clip, and how.
+    """Which clip may follow another, and how.
 
     to : name of the next clip. length : seconds of the transition.
-    at : its middle: seconds in this clip and in the next; ``"ends"`` for the end of the one over the beginning of the
-        other; ``"best"`` for where the second part of the one and the first of the other are most alike.
+    at : its middle: seconds in this clip and in the next; ``"ends"`` for the end of one over the beginning of the
+        other; ``"best"`` for where the second part of one and the first part of the other are most similar.
     """
 
     to: str
@@ -38,13 +38,13 @@ class Succession:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """From one clip to another.
+    """A transition from one clip to another.
 
     clip, to : indices of both. leave : last row of the first clip. enter : first row of the second.
     root (n, 3), rotations (n, J, 4), contacts (n, K), bones (n, J, 3) or None : the frames in between, in the first
         clip's place.
-    move : (3,) rigid2d that carries the second clip to the first.
-    faces : radians, the way that the second clip faces at its end, before it is carried anywhere.
+    move : (3,) rigid2d that places the second clip relative to the first.
+    faces : radians, heading at the end of the second clip, before it is placed.
     """
 
     clip: int
@@ -60,10 +60,10 @@ class Passage:
 
 
 def make_passage(reel: Reel, clip: int, to: int, succession: Succession) -> Passage:
-    """Both clips side by side around the transition's middle, eased over from one to the other (Kovar 3.5)."""
+    """Blend both clips around the middle of the transition, with ease-in and ease-out (Kovar 3.5)."""
     seconds = check_number(succession.length, "the length of a transition in seconds", above=True)
     n = max(2, round(seconds * reel.fps))
-    a, b = _starts(reel, clip, to, succession, n)
+    a, b = _find_starts(reel, clip, to, succession, n)
     leave, enter = int(reel.borders[clip]) + a, int(reel.borders[to]) + b + n
     inner = np.arange(1, n)
     rows, others = leave + inner, enter - n + inner
@@ -77,27 +77,27 @@ def make_passage(reel: Reel, clip: int, to: int, succession: Succession) -> Pass
         to=to,
         leave=leave,
         enter=enter,
-        root=set_readonly(_mean(reel.root[rows], rigid2d.apply(move, reel.root[others]), share)),
+        root=set_readonly(_blend(reel.root[rows], rigid2d.apply(move, reel.root[others]), share)),
         rotations=set_readonly(quat.slerp(reel.rotations[rows], turned, share[:, None])),
         contacts=set_readonly(np.where(share[:, None] < 0.5, reel.contacts[rows], reel.contacts[others])),
-        bones=None if reel.bones is None else set_readonly(_mean(reel.bones[rows], reel.bones[others], share)),
+        bones=None if reel.bones is None else set_readonly(_blend(reel.bones[rows], reel.bones[others], share)),
         move=set_readonly(move),
         faces=float(reel.ground[int(reel.borders[to + 1]) - 1, 0]),
     )
 
 
-def _mean(a: Floats, b: Floats, share: Floats) -> Floats:
+def _blend(a: Floats, b: Floats, share: Floats) -> Floats:
     weight = share.reshape(-1, *[1] * (a.ndim - 1))
     return np.asarray((1.0 - weight) * a + weight * b)
 
 
-def _starts(reel: Reel, clip: int, to: int, succession: Succession, n: int) -> tuple[int, int]:
+def _find_starts(reel: Reel, clip: int, to: int, succession: Succession, n: int) -> tuple[int, int]:
     """Frames of both clips at which the transition begins."""
     lengths = [int(reel.borders[k + 1] - reel.borders[k]) for k in (clip, to)]
     if succession.at == "ends":
         starts = lengths[0] - 1 - n, 0
     else:
-        at = _best(reel, clip, to, n) if succession.at == "best" else succession.at
+        at = _find_best(reel, clip, to, n) if succession.at == "best" else succession.at
         try:
             starts = round(float(at[0]) * reel.fps - 0.5 * n), round(float(at[1]) * reel.fps - 0.5 * n)
         except (TypeError, ValueError, IndexError):
@@ -111,8 +111,8 @@ def _starts(reel: Reel, clip: int, to: int, succession: Succession, n: int) -> t
     return starts
 
 
-def _best(reel: Reel, clip: int, to: int, n: int) -> tuple[float, float]:
-    first, second = (_motion(reel, k) for k in (clip, to))
+def _find_best(reel: Reel, clip: int, to: int, n: int) -> tuple[float, float]:
+    first, second = (_clip_motion(reel, k) for k in (clip, to))
     half = 0.5 * n / reel.fps
     point = best_transition(
         first,
@@ -124,7 +124,7 @@ def _best(reel: Reel, clip: int, to: int, n: int) -> tuple[float, float]:
     return point.at_a, point.at_b
 
 
-def _motion(reel: Reel, k: int) -> Motion:
+def _clip_motion(reel: Reel, k: int) -> Motion:
     rows = slice(int(reel.borders[k]), int(reel.borders[k + 1]))
     contacts = Contacts(reel.points, reel.contacts[rows])
     bones = None if reel.bones is None else reel.bones[rows]

@@ -1,4 +1,4 @@
-"""What a character could do next, and after that: quick tables of a graph for controllers that look ahead."""
+"""Lookahead tables of a graph: fast estimates of the next clips, for controllers that plan ahead."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from marey.pmg import Edge, Moment, Node, Option, ParametricMotionGraph
 
 __all__ = ["Outlook", "Steps", "Table", "even_shares", "outlook_of", "spread", "tightest"]
 
-# Values of each parameter that tables have, by how many parameters there are.
+# Grid values per parameter, by the number of parameters.
 _VALUES = {1: 65, 2: 15, 3: 7}
-_FEWEST = 3
-# Moments of a clip between two changes at which its way is told.
+_MIN_VALUES = 3
+# Points on a clip's path between two transitions.
 WAY_POINTS = 9
-# Metres under which a clip counts as made on the spot: it says nothing about circles.
+# Meters: a clip with a shorter path counts as on the spot and says nothing about circles.
 _ON_THE_SPOT = 0.3
-# Radians under which a clip counts as straight.
+# Radians: a clip that turns less counts as straight.
 _STRAIGHT = 0.02
 
 
 class Steps(NamedTuple):
-    """Clips that could be played, N of one node.
+    """Possible next clips, N of one node.
 
-    places : (N, 3) rigid2d where the figure is when the next change begins. parameters : (N, d).
-    ways : (N, WAY_POINTS, 3) rigid2d from the change before to the next. parent : (N,) the state that each follows.
+    places : (N, 3) rigid2d of the character when the next transition begins. parameters : (N, d).
+    ways : (N, WAY_POINTS, 3) rigid2d from the last transition to the next. parent : (N,) the state each clip follows.
     """
 
     node: str
@@ -51,12 +51,12 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A node on a grid of parameters: its paths, when it is left, and what can follow by each edge.
+    """A node on a grid of parameters: its paths, when it is left, and what can follow along each edge.
 
-    axes : (d, 3) first value, step and number of values of each parameter; the last counts fastest.
+    axes : (d, 3) first value, step and number of values of each parameter; the last varies fastest.
     paths : (G, P, 3) rigid2d. leave : (G,) moments from 0 to 1, means over the edges.
     boxes : by target, (G, 2 e + 1): low, high and enter.
-    longest : metres of the longest path.
+    longest : meters of the longest path.
     """
 
     axes: Floats
@@ -78,7 +78,7 @@ class Table:
 
 
 class Outlook:
-    """Tables of a graph, made when they are first needed."""
+    """Tables of a graph, computed on first use."""
 
     def __init__(self, graph: ParametricMotionGraph) -> None:
         self.graph = graph
@@ -86,13 +86,13 @@ class Outlook:
         self._joins: dict[tuple[str, str], Join] = {}
 
     def prepare(self) -> None:
-        """Make all tables now, so that no choice waits for them."""
+        """Compute all tables now, so that no choice waits for them."""
         for name in self.graph.nodes:
             for target in self.table(name).boxes:
                 self.join(name, target)
 
     def first(self, moment: Moment, option: Option, unit: Floats) -> Steps:
-        """The clips of a moment's option whose parameters lie at shares `unit` (K, d) of its box."""
+        """The clips of a moment's option with parameters at fractions `unit` (K, d) of its box."""
         box = option.onward
         parameters = box.low + unit * (box.high - box.low)
         here = self.begun(moment, option, parameters)
@@ -100,7 +100,7 @@ class Outlook:
         return Steps(option.node.name, ways[:, -1], parameters, ways, np.arange(len(unit)))
 
     def after(self, node: str, places: Floats, parameters: Floats) -> list[Steps]:
-        """The clips that can follow clips of a node with parameters (N, d), when the figure is at places (N, 3)."""
+        """The clips that can follow clips of a node with parameters (N, d), when the character is at places (N, 3)."""
         out = []
         for target in self.table(node).boxes:
             unit = spread(self.graph.node(target), fine=False)
@@ -113,13 +113,13 @@ class Outlook:
     def begun(self, moment: Moment, option: Option, parameters: Floats) -> Floats:
         """(N, 3) where clips of a moment's option with parameters (N, d) begin."""
         here = np.tile(option.here, (len(parameters), 1))
-        if option.onward.leave <= 0.0:  # a stream's first clip follows none
+        if option.onward.leave <= 0.0:  # the first clip of a stream has no predecessor
             return here
         before = np.tile(moment.parameters, (len(parameters), 1))
         return self.join(moment.node, option.node.name).entered(before, parameters, here)
 
     def join(self, source: str, target: str) -> Join:
-        """How clips of one node are laid after those of another."""
+        """How clips of one node are placed after those of another."""
         if (source, target) not in self._joins:
             self._joins[source, target] = fit_join(self.graph, source, target)
         return self._joins[source, target]
@@ -133,7 +133,7 @@ class Outlook:
         return out
 
     def choices(self, node: str, target: str, parameters: Floats, unit: Floats) -> tuple[Floats, Floats, Ints]:
-        """What can follow clips (N, d), at shares `unit` (K, e) of each box.
+        """Parameters that can follow clips (N, d), at fractions `unit` (K, e) of each box.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class Outlook:
         return chosen, found[parent, -1], parent
 
     def corners(self, node: str, parameters: Floats) -> tuple[Ints, Floats]:
-        """(N, 2^d) rows of a node's table around parameters (N, d), and their shares."""
+        """(N, 2^d) rows of a node's table around parameters (N, d), and their weights."""
         table = self.table(node)
         shape = (len(parameters), 2 ** len(table.axes))
         index, share = np.empty(shape, dtype=np.int64), np.empty(shape)
@@ -155,14 +155,14 @@ class Outlook:
         return index, share
 
     def ways(self, node: str, parameters: Floats, here: Floats, enter: Floats) -> Floats:
-        """(N, WAY_POINTS, 3) rigid2d: clips of a node that begin at moments `enter` where the figure is `here`."""
+        """(N, WAY_POINTS, 3) rigid2d: clips of a node that begin at moments `enter` where the character is `here`."""
         out = np.empty((len(parameters), WAY_POINTS, 3))
         clips = ClipStarts(np.ascontiguousarray(parameters), enter, np.ascontiguousarray(here))
         lay_paths(self.table(node).arrays, clips, out)
         return out
 
     def weigh(self, node: str, clips: ClipStarts, goal: PathGoal) -> ClipCosts:
-        """What clips of a node cost on the way to a goal."""
+        """Compute the costs of a node's clips on the way to a goal."""
         table, n = self.table(node), len(clips.parameters)
         out = ClipCosts(np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n))
         weigh_clips(table.arrays, clips, goal, table.longest + goal.limits[0], WAY_POINTS, out)
@@ -171,14 +171,14 @@ class Outlook:
     def table(self, name: str) -> Table:
         """The table of a node."""
         if name not in self._tables:
-            self._tables[name] = self._made(name)
+            self._tables[name] = self._build_table(name)
         return self._tables[name]
 
-    def _made(self, name: str) -> Table:
+    def _build_table(self, name: str) -> Table:
         node = self.graph.node(name)
-        n = _VALUES.get(node.n_dims, _FEWEST)
+        n = _VALUES.get(node.n_dims, _MIN_VALUES)
         width = node.high - node.low
-        # A parameter without a range has one value; its step only must not be 0.
+        # A parameter without a range has one value; its step only has to be nonzero.
         counts = np.where(width > 0.0, n, 1)
         steps = np.where(width > 0.0, width / np.maximum(counts - 1, 1), 1.0)
         table = Table(np.stack([node.low, steps, counts.astype(np.float64)], axis=1), np.empty(0), np.empty(0), {})
@@ -196,19 +196,19 @@ class Outlook:
 
 
 def outlook_of(graph: ParametricMotionGraph) -> Outlook:
-    """The outlook of a graph as it is now; those of the last few graphs are kept, as they take some time to make."""
-    return _kept(graph, tuple(graph.nodes.values()), tuple(graph.edges.values()))
+    """Return the lookahead tables of a graph in its current state; the last few are cached."""
+    return _cached_table(graph, tuple(graph.nodes.values()), tuple(graph.edges.values()))
 
 
 @lru_cache(maxsize=4)
-def _kept(graph: ParametricMotionGraph, nodes: tuple[Node, ...], edges: tuple[Edge, ...]) -> Outlook:
+def _cached_table(graph: ParametricMotionGraph, nodes: tuple[Node, ...], edges: tuple[Edge, ...]) -> Outlook:
     return Outlook(graph)
 
 
 def spread(node: Node, *, fine: bool) -> Floats:
-    """(K, d) shares of a box, evenly spread over it: more of them for the choice itself than for what follows it.
+    """(K, d) evenly spaced fractions of a box: a finer grid for the choice itself than for what follows it.
 
-    The first parameter has most. Numbers are odd, so that the middle, which often is straight on, is among them.
+    The first parameter has the most values. Counts are odd, so that the middle, often straight ahead, is included.
     """
     if node.n_dims == 1:
         return even_shares((41 if fine else 9,))
@@ -217,15 +217,15 @@ def spread(node: Node, *, fine: bool) -> Floats:
 
 @lru_cache(maxsize=32)
 def even_shares(counts: tuple[int, ...]) -> Floats:
-    """(K, d) shares of a box on a grid with so many values of each parameter."""
+    """(K, d) fractions of a box on a grid with the given number of values per parameter."""
     shares = np.meshgrid(*(np.linspace(0.0, 1.0, n) for n in counts), indexing="ij")
     return set_readonly(np.stack(shares, axis=-1).reshape(-1, len(counts)))
 
 
 def tightest(node: Node) -> tuple[float, float]:
-    """Metres of the tightest circles to the left and to the right that the extremes of a node lead along.
+    """Meters of the tightest circles to the left and right among the extremes of a node.
 
-    Infinite to a side that it does not turn to, and to both for what is made on the spot.
+    Infinite for a side it does not turn to, and for both sides if it stays on the spot.
     """
     values = [np.linspace(a, b, 3) for a, b in zip(node.low, node.high, strict=True)]
     corners = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, node.n_dims)

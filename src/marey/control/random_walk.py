@@ -1,4 +1,4 @@
-"""A walk by chance: any edge, any parameters of its box (Heck 6.2.2.1)."""
+"""A random walk: any edge, any parameters of its box (Heck 6.2.2.1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["RandomWalk"]
 
 
 class RandomWalk:
-    """Chooses by chance. The same seed gives the same stream.
+    """Chooses at random. The same seed gives the same stream.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class RandomWalk:
         self._chance = np.random.default_rng(rng)
 
     def choose(self, moment: Moment) -> Choice:
-        """Any option, with parameters evenly spread over its box."""
+        """Choose any option, with parameters uniformly distributed over its box."""
         option = moment.options[int(self._chance.integers(len(moment.options)))]
         box = option.onward
         return Choice(option.node.name, self._chance.uniform(box.low, box.high))

@@ -1,4 +1,4 @@
-"""Ways between the nodes of a character: how many clips lead from one to another."""
+"""Routes between the nodes of a character: how many clips lead from one to another."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["next_option", "steps_to"]
 
 
 def steps_to(graph: ParametricMotionGraph, target: str, *, again: bool = False) -> dict[str, int]:
-    """By node from which a way leads to a target: how many clips it takes, 0 for the target itself.
+    """Number of clips from each node that can reach a target; 0 for the target itself.
 
     Parameters
     ----------
-    again : count the way from the target back to itself instead, where there is one.
+    again : count the route from the target back to itself instead, if there is one.
     """
     graph.node(target)
     steps: dict[str, int] = {} if again else {target: 0}
@@ -27,9 +27,9 @@ def steps_to(graph: ParametricMotionGraph, target: str, *, again: bool = False) 
 
 
 def next_option(moment: Moment, target: str) -> Option:
-    """What to take of a moment's options to get to a node with fewest clips: the node itself where it can follow."""
+    """Choose the option that leads to a node with the fewest clips: the node itself if it can follow."""
     steps = steps_to(moment.graph, target)
     known = [option for option in moment.options if option.node.name in steps]
     if not known:
-        raise UnknownName(f"no way leads from {moment.node!r} to {target!r}; connect them")
+        raise UnknownName(f"no route leads from {moment.node!r} to {target!r}; connect them")
     return min(known, key=lambda option: steps[option.node.name])

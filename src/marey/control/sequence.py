@@ -1,4 +1,4 @@
-"""A sequence of actions: nodes one after another, each with its parameters or wishes, along the ways between them."""
+"""A sequence of actions: nodes in order, each with its parameters or command, with routes between them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["Action", "ActionSequence"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Action:
-    """Something to do: a node, played some times.
+    """Something to do: a node, played some number of times.
 
     node : its name.
-    parameters : (d,) of its clips, moved into what can be reached; None to make them from the wishes.
-    wishes : such as ``direction`` or ``speed``, which the node turns into parameters; with neither, the middle of what
-        the node has.
-    times : how many clips of it are played, at the most if there is an `until`. By default one, or as many as it takes.
-    until : called with the `Moment` after each clip of the action: true ends it. None for no such end.
+    parameters : (d,) of its clips, moved into the reachable range; None to derive them from the command.
+    wishes : command such as ``direction`` or ``speed``, which the node converts to parameters; with neither, the middle
+        of the node's ranges.
+    times : number of clips to play, the maximum if there is an `until`. By default one, or as many as `until` needs.
+    until : called with the `Moment` after each clip of the action; true ends it. None for no such condition.
     """
 
     node: str
@@ -51,21 +51,21 @@ class Action:
 
     @property
     def most(self) -> float:
-        """Clips after which it is over in any case."""
+        """Maximum number of clips."""
         return (1 if self.until is None else np.inf) if self.times is None else self.times
 
 
 class ActionSequence:
-    """Plays actions one after another; a stream begins with a clip of the first one's node.
+    """Plays actions in order; a stream begins with a clip of the first action's node.
 
-    Where the node that plays does not lead to the next action's, the way with fewest clips is taken between; the nodes
-    on it turn the action's wishes into parameters too, as far as they know them.
+    If the current node does not lead directly to the next action's node, the route with the fewest clips is taken.
+    Nodes on the route also follow the action's command, as far as they know it.
 
     Parameters
     ----------
-    actions : `Action`, or plain names of nodes to be played once.
-    then : what to go on with when the actions have run out; None to stay with the last one.
-    repeat : begin again when they have run out.
+    actions : `Action`, or plain names of nodes to play once.
+    then : action to continue with after the last one; None to stay with the last one.
+    repeat : start over after the last one.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ActionSequence:
 
     @property
     def at(self) -> int:
-        """The number of the action that is played or on its way, from 0; as many as there are when all are done."""
+        """Index of the current action, from 0; the number of actions when all are done."""
         return self._at
 
     @property
@@ -96,7 +96,7 @@ class ActionSequence:
         return self._at >= len(self.actions)
 
     def prepare(self, graph: ParametricMotionGraph) -> None:
-        """Begin anew, with a character that must know the actions and have ways between them."""
+        """Start over, and check that the character has the nodes of all actions and routes between them."""
         self._at, self._played = 0, 0
         line = [*self.actions, self.actions[0] if self.repeat else self._last]
         for each in line:
@@ -110,10 +110,10 @@ class ActionSequence:
             pairs.append((self._last.node, self._last.node))
         for source, target in pairs:
             if source not in steps_to(graph, target, again=True):
-                raise NoResult(f"no way leads from {source!r} to {target!r}; connect them")
+                raise NoResult(f"no route leads from {source!r} to {target!r}; connect them")
 
     def choose(self, moment: Moment) -> Choice:
-        """The next clip of the action, or of the way to it."""
+        """Choose the next clip of the action, or of the route to it."""
         if moment.seconds > 0.0:
             self._count(moment)
         action = self._last if self.done else self.actions[self._at]
@@ -124,7 +124,7 @@ class ActionSequence:
         return Choice(node.name, np.atleast_1d(node.request(node, action.wishes, option.here)))
 
     def _count(self, moment: Moment) -> None:
-        """The clip that plays now counts for the action, if it is its node."""
+        """Count the current clip toward the action, if it is of the action's node."""
         if self.done or moment.node != self.actions[self._at].node:
             return
         action = self.actions[self._at]

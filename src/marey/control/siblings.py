@@ -1,7 +1,7 @@
-"""All ways to play a character live, made of the same clips, so that they can be put to the same test.
+"""Baselines: every kind of live player, built from the same clips, so that they can be evaluated under equal terms.
 
-Each is set as somebody would set it who has these clips and an hour: with its defaults where it has any, and where it
-is made by hand, of one-cycle clips that turn by about the same angles.
+Each is set up as a user would with these clips and an hour of time: with defaults where it has any. Hand-built ones use
+one-cycle clips that turn by about the same angles.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from marey.errors import NoResult, UnknownName, similar
 __all__ = ["KINDS", "TURNS", "siblings", "strides"]
 
 KINDS = ("parametric motion graph", "fat graph", "move tree", "blend tree", "motion matching", "motion graph")
-"""All siblings, in the order in which tables have them."""
+"""All baselines, in table order."""
 
 TURNS = tuple(math.radians(degrees) for degrees in (-60.0, -30.0, 0.0, 30.0, 60.0))
-"""Radians per cycle that the clips of a move tree and the loops of a blend tree are chosen for."""
+"""Radians per cycle for the clips of a move tree and the loops of a blend tree."""
 
-# Cycles before and after a clip of the move tree, over which it is blended with the next.
+# Cycles before and after a clip of the move tree that are blended with the next clip.
 _MARGIN = 0.2
 
 
@@ -41,34 +41,34 @@ def siblings(
     turns: Sequence[float] = TURNS,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Callable[[], Stream]]:
-    """For each kind a function that makes a new stream; what it plays is built once.
+    """Return, for each kind, a function that makes a new stream; the data behind it is built once.
 
     Parameters
     ----------
-    clips : walks of one figure on curves to both sides (mirrored twins make them even), at one speed, with contacts.
+    clips : walks of one character on curves to both sides (mirrored copies balance them), at one speed, with contacts.
     kinds : of `KINDS`.
-    lock : hold planted feet at once, in all of them by the same `FootLock`. None is cleaned, which would take a look
-        ahead and put off every answer alike.
-    turns : radians per cycle that clips are cut for where they are chosen by hand; the nearest of each.
-    settings : by kind, what its builder is to be given beside its defaults: of a parametric motion graph ``connect``'s
-        options, of a move tree and a blend tree none, of the others ``build``'s.
+    lock : lock planted feet in all of them with the same `FootLock`. None uses the cleanup, whose lookahead would delay
+        every response equally.
+    turns : radians per cycle for hand-picked clips; the nearest is used for each.
+    settings : options of the builder, by kind: for a parametric motion graph those of ``connect``, for a move tree and
+        a blend tree none, for the others those of ``build``.
     """
     given = {kind: dict(options) for kind, options in (settings or {}).items()}
     for kind in (*kinds, *given):
         if kind not in _MAKERS:
-            raise UnknownName(f"there is no {kind!r} among {', '.join(KINDS)}{similar(str(kind), KINDS)}")
+            raise UnknownName(f"no baseline {kind!r}{similar(str(kind), KINDS)}; baselines: {', '.join(KINDS)}")
     made = {kind: _MAKERS[kind](clips, turns, given.get(kind, {})) for kind in kinds}
-    return {kind: _locked(make) if lock else make for kind, make in made.items()}
+    return {kind: _lock_feet(make) if lock else make for kind, make in made.items()}
 
 
 def strides(clips: Sequence[Motion], turns: Sequence[float] = TURNS, margin: float = 0.0) -> dict[str, Motion]:
-    """One gait cycle for each turn, by its degrees: the one in the clips that turns by most nearly so much.
+    """Find, for each turn, the gait cycle in the clips that turns most nearly by that angle; keys are degrees.
 
-    Where that is the same for two turns, it is there once.
+    A cycle that is the best for two turns appears once.
 
     Parameters
     ----------
-    turns : radians. margin : cycles to be had before and after.
+    turns : radians. margin : cycles required before and after.
     """
     from marey.pmg.gait_cycles import cycles_of, phase_of
 
@@ -94,7 +94,7 @@ def strides(clips: Sequence[Motion], turns: Sequence[float] = TURNS, margin: flo
     return out
 
 
-def _parametric(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+def _make_parametric(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
     from marey.control.direction import FollowDirection
     from marey.pmg import GaitSpace, ParametricMotionGraph
 
@@ -104,14 +104,14 @@ def _parametric(clips: Sequence[Motion], turns: Sequence[float], options: dict[s
     return lambda: char.stream(FollowDirection(0.0), clean=False)
 
 
-def _fat(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+def _make_fat_graph(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
     from marey.control.fat_graph import FatGraph, FatGraphStream
 
     graph = FatGraph.build(clips, **options)
     return lambda: FatGraphStream(graph, lock=False)
 
 
-def _move(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+def _make_move_tree(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
     from marey.control.move_tree import MoveTree, MoveTreeStream
 
     moves = strides(clips, turns, _MARGIN)
@@ -121,28 +121,30 @@ def _move(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, An
     return lambda: MoveTreeStream(tree, lock=False)
 
 
-def _blend(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+def _make_blend_tree(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
     from marey.control.blend_tree import BlendTree, BlendTreeStream
 
     cut = strides(clips, turns, _MARGIN)
-    loops = {name: _loop(motion) for name, motion in cut.items()}
+    loops = {name: _make_loop(motion) for name, motion in cut.items()}
     tree = BlendTree.build(loops, [list(loops)], **options)
     return lambda: BlendTreeStream(tree, lock=False)
 
 
-def _loop(stride: Motion) -> Motion:
+def _make_loop(stride: Motion) -> Motion:
     extra = _MARGIN / (1.0 + 2.0 * _MARGIN) * (len(stride) - 1)
     return cycle(stride, round(extra), len(stride) - 1 - round(extra), replant=False)
 
 
-def _matching(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+def _make_matching(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
     from marey.control.motion_matching import MatchingData, MotionMatching
 
     data = MatchingData.build(clips, **options)
     return lambda: MotionMatching(data, lock=False)
 
 
-def _graph(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]) -> Callable[[], Stream]:
+def _make_motion_graph(
+    clips: Sequence[Motion], turns: Sequence[float], options: dict[str, Any]
+) -> Callable[[], Stream]:
     from marey.graph import MotionGraph
     from marey.graph.stream import GraphStream
 
@@ -150,10 +152,14 @@ def _graph(clips: Sequence[Motion], turns: Sequence[float], options: dict[str, A
     return lambda: GraphStream(graph, clean=False)
 
 
-def _locked(make: Callable[[], Stream]) -> Callable[[], Stream]:
+def _lock_feet(make: Callable[[], Stream]) -> Callable[[], Stream]:
     return lambda: LockedStream(make())
 
 
 _MAKERS: Mapping[str, Callable[[Sequence[Motion], Sequence[float], dict[str, Any]], Callable[[], Stream]]] = dict(
-    zip(KINDS, (_parametric, _fat, _move, _blend, _matching, _graph), strict=True)
+    zip(
+        KINDS,
+        (_make_parametric, _make_fat_graph, _make_move_tree, _make_blend_tree, _make_matching, _make_motion_graph),
+        strict=True,
+    )
 )

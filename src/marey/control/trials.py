@@ -1,4 +1,4 @@
-"""Putting characters that are steered to the test: any stream that takes directions, measured the same way."""
+"""Evaluate live characters: measure any stream that takes directions in the same way."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ from marey.measure import measure
 
 __all__ = ["StreamFigures", "clip_figures", "figure_of_eight", "held_bytes", "record", "try_stream", "try_streams"]
 
-# Degrees within which a figure faces where it should, and seconds for which it has to, so that no swaying past counts.
+# Degrees within which a character faces the target, and seconds it must do so, so that swaying past does not count.
 _WITHIN, _FOR = 15.0, 0.25
-# Seconds of the Gaussian that takes the sway of the steps out of facing and path.
+# Seconds; standard deviation of the Gaussian that removes the sway of the steps from heading and path.
 _SWAY = 0.12
-# Seconds for which a figure goes straight on before it is asked to turn.
+# Seconds of straight walking before a turn is requested.
 _BEFORE = 3.0
-# Metres ahead on a path towards which a figure is steered, and seconds from one steering to the next.
+# Meters ahead on the path that the character is steered toward, and seconds between steering updates.
 _LOOK, _STEER = 0.8, 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class StreamFigures:
-    """How a stream did.
+    """Metrics of a stream.
 
-    response, response_p90 : seconds from asking for another direction until the figure faces it to within 15 degrees,
-        for 0.25 s at least; median and 90th percentile. A turn that is not made counts as the longest time waited.
-    answered : share of the turns that were made in time.
-    path_error, path_error_max : metres, root mean square and largest distance of the hips, without the sway of steps,
-        from a path along which the figure is steered by directions.
+    response, response_p90 : seconds from requesting a direction until the character faces it within 15 degrees for at
+        least 0.25 s; median and 90th percentile. A turn that is not made counts as the longest time waited.
+    answered : fraction of the turns made in time.
+    path_error, path_error_max : meters, root mean square and largest distance of the hips, without the sway of steps,
+        from a path along which the character is steered by directions.
     speed : m/s along that path.
-    skate : m/s, how fast points in contact slide: `marey.measure`'s ``slide_contact``, by contacts that are detected,
-        so that streams with and without contacts of their own compare.
-    skate_own : m/s, the same by the contacts that the stream's frames carry; NaN where they carry none.
+    skate : m/s, slide of points in contact: ``slide_contact`` of `marey.measure`, with detected contacts, so that
+        streams with and without contacts of their own compare.
+    skate_own : m/s, the same with the contacts of the stream's frames; NaN if they have none.
     skate_weighted : mm/s, ``slide_weighted_speed``, which needs no contacts.
     jerk : 100 m/s^3, ``jitter``.
-    bob, lift, sway : metres, metres and radians: how far the hips and the ankles go up and down in a stride, and the
-        trunk to the side; see `GaitFigures`. To be read beside the clips' own: blending smooths them away, returning to
-        one pose adds to them.
-    memory : bytes of all arrays that the stream holds on to, shared ones included.
-    frames_per_second : that one core of this machine can make, by the processor's own time.
-    stall : ms of it, 99.9th percentile over the frames.
+    bob, lift, sway : meters, meters and radians: vertical range of the hips and the ankles in a stride, and lateral
+        lean of the trunk; see `GaitFigures`. Compare them with those of the clips: blending smooths them away,
+        returning to one pose adds to them.
+    memory : bytes of all arrays that the stream holds, shared ones included.
+    frames_per_second : frames that one core of this machine can compute, in CPU time.
+    stall : ms of CPU time per frame, 99.9th percentile.
     """
 
     response: float
@@ -74,7 +74,7 @@ class StreamFigures:
     stall: float
 
     def as_dict(self) -> dict[str, float]:
-        """The figures by name, for JSON and tables."""
+        """The metrics by name, for JSON and tables."""
         return asdict(self)
 
 
@@ -89,17 +89,17 @@ def try_stream(
     speed: float | None = None,
     rng: int | np.random.Generator = 0,
 ) -> StreamFigures:
-    """The figures of a stream that takes ``request(direction=...)``.
+    """Measure a stream that takes ``request(direction=...)``.
 
     Parameters
     ----------
-    make : gives a new stream, which is used for turns, and another, for the path.
-    turn : radians of the turns asked for, to either side in turn; each after a random while.
-    trials : how many. longest : seconds to wait for each.
-    path : (n, 2) x, z in metres that the figure is steered along from its first point on; by default a figure of eight
-        whose loops are 3 m in radius.
-    seconds : how long it follows the path at most.
-    speed : m/s to be asked for, where the stream takes it.
+    make : returns a new stream; called once for the turns and once for the path.
+    turn : radians of the requested turns, to alternating sides, each after a random pause.
+    trials : number of turns. longest : seconds to wait for each.
+    path : (n, 2) x, z in meters that the character is steered along from its first point on; by default a figure
+        eight whose loops are 3 m in radius.
+    seconds : maximum time on the path.
+    speed : m/s to request, if the stream takes it.
     """
     if trials < 1:
         raise InvalidValue(f"expected at least 1 trial, got {trials}")
@@ -109,13 +109,13 @@ def try_stream(
     if len(way) < 2:
         raise InvalidValue("a path needs at least two points")
     stream, timed = make(), list[float]()
-    _ask_speed(stream, speed)
-    turning, asked = _turns(stream, turn, trials, wait, chance, timed)
-    answers = _answers(turning, asked, wait)
+    _request_speed(stream, speed)
+    turning, asked = _record_turns(stream, turn, trials, wait, chance, timed)
+    answers = _response_times(turning, asked, wait)
     along = make()
-    _ask_speed(along, speed)
-    following = _follow(along, way, check_number(seconds, "seconds", above=True), timed)
-    apart, pace = _path_figures(following, way)
+    _request_speed(along, speed)
+    following = _follow_path(along, way, check_number(seconds, "seconds", above=True), timed)
+    apart, pace = _path_metrics(following, way)
     figures = measure(replace(turning, contacts=None))
     # The first frames fill the cleanup's window.
     spent = np.array(timed[round(stream.fps) :])
@@ -126,10 +126,10 @@ def try_stream(
         path_error=float(np.sqrt((apart**2).mean())),
         path_error_max=float(apart.max()),
         speed=pace,
-        skate=_value(figures, "slide_contact"),
-        skate_own=float("nan") if turning.contacts is None else _value(measure(turning), "slide_contact"),
-        skate_weighted=_value(figures, "slide_weighted_speed"),
-        jerk=_value(figures, "jitter"),
+        skate=_metric_value(figures, "slide_contact"),
+        skate_own=float("nan") if turning.contacts is None else _metric_value(measure(turning), "slide_contact"),
+        skate_weighted=_metric_value(figures, "slide_weighted_speed"),
+        jerk=_metric_value(figures, "jitter"),
         **gait_figures(turning)._asdict(),
         memory=held_bytes(stream),
         frames_per_second=float(1.0 / max(spent.mean(), 1e-9)),
@@ -138,22 +138,22 @@ def try_stream(
 
 
 def try_streams(makers: Mapping[str, Callable[[], Stream]], **options: Any) -> dict[str, StreamFigures]:
-    """`try_stream` for several, by name: the rows of a table."""
+    """Run `try_stream` on several streams by name: the rows of a table."""
     return {name: try_stream(make, **options) for name, make in makers.items()}
 
 
 def clip_figures(clips: Sequence[Motion]) -> StreamFigures:
-    """The same figures of clips, where they have them: what a stream that is made of them is to be held against.
+    """Measure clips by the same metrics, as far as they apply: the reference for streams built from them.
 
-    Slides, jerk and speed are means over all frames, gait's figures medians over all strides; what only a stream has is
-    NaN.
+    Slide, jerk and speed are means over all frames, gait metrics are medians over all strides; metrics that only apply
+    to streams are NaN.
     """
     if not clips:
         raise InvalidValue("expected at least one clip to measure, got none")
     frames = np.array([len(clip) for clip in clips], dtype=np.float64)
 
     def mean(name: str, bare: bool = True) -> float:
-        values = [_value(measure(replace(clip, contacts=None) if bare else clip), name) for clip in clips]
+        values = [_metric_value(measure(replace(clip, contacts=None) if bare else clip), name) for clip in clips]
         return float(np.average(values, weights=frames))
 
     nan = float("nan")
@@ -177,11 +177,11 @@ def clip_figures(clips: Sequence[Motion]) -> StreamFigures:
 
 
 def record(stream: Stream, n_frames: int, steer: Callable[[Stream, int, Motion | None], None] | None = None) -> Motion:
-    """The next frames of a stream as one motion.
+    """Record the next frames of a stream as one motion.
 
     Parameters
     ----------
-    steer : called before each frame with the stream, the frame's number, and the frame before it, if any.
+    steer : called before each frame with the stream, the frame's number, and the previous frame, if any.
     """
     if n_frames < 1:
         raise InvalidValue(f"expected at least 1 frame to record, got {n_frames}")
@@ -190,18 +190,18 @@ def record(stream: Stream, n_frames: int, steer: Callable[[Stream, int, Motion |
         if steer is not None:
             steer(stream, i, frames[-1] if frames else None)
         frames.append(stream.frame())
-    return _joined(frames)
+    return _join_frames(frames)
 
 
 def figure_of_eight(radius: float = 3.0, n: int = 400) -> Floats:
-    """(n, 2) x, z metres: two circles that meet at the origin, left then right, along +Z at first."""
+    """(n, 2) x, z meters: two circles that meet at the origin, left then right, along +Z at first."""
     angle = np.linspace(0.0, 2.0 * np.pi, n // 2 + 1)
     left = radius * np.stack([1.0 - np.cos(angle), np.sin(angle)], axis=1)
     return np.asarray(np.concatenate([left, (left * [-1.0, 1.0])[1:]]))
 
 
 def held_bytes(thing: Any) -> int:
-    """Bytes of all arrays that can be reached from an object; each counts once."""
+    """Count the bytes of all arrays reachable from an object, each once."""
     seen: set[int] = set()
     total, todo = 0, [thing]
     while todo:
@@ -223,12 +223,12 @@ def held_bytes(thing: Any) -> int:
             todo += [getattr(one, name) for name in names if hasattr(one, name)]
             todo += list(getattr(one, "__dict__", {}).values())
         elif type(one).__name__ == "cKDTree":
-            # It holds the points in its nodes' order by an index of the same length.
+            # It holds a copy of the points in node order, with an index of the same length.
             todo += [one.data, one.indices]
     return total
 
 
-def _ask_speed(stream: Stream, speed: float | None) -> None:
+def _request_speed(stream: Stream, speed: float | None) -> None:
     if speed is not None:
         stream.request(speed=speed)
 
@@ -240,10 +240,10 @@ def _timed_frame(stream: Stream, timed: list[float]) -> Motion:
     return frame
 
 
-def _turns(
+def _record_turns(
     stream: Stream, turn: float, trials: int, longest: float, chance: np.random.Generator, timed: list[float]
 ) -> tuple[Motion, list[tuple[int, float]]]:
-    """A stretch of turns, and for each the frame at which it was asked for and the direction."""
+    """Record a stretch of turns, and for each the frame and direction of its request."""
     frames: list[Motion] = []
     asked: list[tuple[int, float]] = []
     direction, side = 0.0, 1.0
@@ -252,15 +252,15 @@ def _turns(
         before = round((_BEFORE + chance.uniform(0.0, 1.0)) * stream.fps)
         frames += [_timed_frame(stream, timed) for _ in range(before)]
         direction = float(rigid2d.wrap_angle(direction + side * turn))
-        # Left, right, right, left: so that neither side is always turned back.
+        # Left, right, right, left: so that turns do not always go back.
         side = -side if len(asked) % 2 == 0 else side
         stream.request(direction=direction)
         asked.append((len(frames), direction))
         frames += [_timed_frame(stream, timed) for _ in range(round(longest * stream.fps))]
-    return _joined(frames), asked
+    return _join_frames(frames), asked
 
 
-def _answers(motion: Motion, asked: list[tuple[int, float]], longest: float) -> Floats:
+def _response_times(motion: Motion, asked: list[tuple[int, float]], longest: float) -> Floats:
     """(n,) seconds that each turn took."""
     yaw = filters.gaussian(find_facing(motion.skeleton, motion.world().positions), _SWAY * motion.fps)
     hold = max(1, round(_FOR * motion.fps))
@@ -269,13 +269,13 @@ def _answers(motion: Motion, asked: list[tuple[int, float]], longest: float) -> 
         stop = first + round(longest * motion.fps)
         near = np.abs(rigid2d.wrap_angle(yaw[first:stop] - direction)) <= np.radians(_WITHIN)
         whole = np.convolve(near, np.ones(hold), mode="valid") >= hold - 0.5
-        # Whoever faces there at once did not make the turn before; that is no answer to this one.
+        # A character that already faces there did not make the previous turn; that is no response to this one.
         out.append(np.argmax(whole) / motion.fps if whole.any() and not near[0] else longest)
     return np.asarray(out)
 
 
-def _follow(stream: Stream, path: Floats, seconds: float, timed: list[float]) -> Motion:
-    """The stream steered along a path that is laid to where the figure is at first, until it ends."""
+def _follow_path(stream: Stream, path: Floats, seconds: float, timed: list[float]) -> Motion:
+    """Steer the stream along a path that starts at its first position, until the path ends."""
     length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
     frames = [_timed_frame(stream, timed)]
     shift = frames[0].travel[0, [0, 2]] - path[0]
@@ -283,33 +283,33 @@ def _follow(stream: Stream, path: Floats, seconds: float, timed: list[float]) ->
     for i in range(round(seconds * stream.fps)):
         if i % every == 0:
             here = frames[-1].travel[0, [0, 2]] - shift
-            passed = _passed(path, length, here, passed)
+            passed = _find_progress(path, length, here, passed)
             if passed >= length[-1] - 0.1:
                 break
-            goal = _at(path, length, passed + _LOOK)
+            goal = _point_at(path, length, passed + _LOOK)
             stream.request(direction=float(np.arctan2(goal[0] - here[0], goal[1] - here[1])))
         frames.append(_timed_frame(stream, timed))
-    made = _joined(frames)
+    made = _join_frames(frames)
     return made.moved([0.0, -shift[0], -shift[1]])
 
 
-def _passed(path: Floats, length: Floats, here: Floats, passed: float) -> float:
-    """Metres along the path of its point nearest to `here`, looked for from a little before where it was onwards."""
+def _find_progress(path: Floats, length: Floats, here: Floats, passed: float) -> float:
+    """Meters along the path of its point nearest to `here`, searched from shortly before the last one onward."""
     near = np.flatnonzero((length >= passed - 0.2) & (length <= passed + 1.5))
     if not len(near):
         return passed
     return float(length[near[int(np.argmin(np.linalg.norm(path[near] - here, axis=1)))]])
 
 
-def _at(path: Floats, length: Floats, along: float) -> Floats:
+def _point_at(path: Floats, length: Floats, along: float) -> Floats:
     beyond = max(along - length[-1], 0.0)
     end = path[-1] - path[-2]
     point = np.array([np.interp(along, length, path[:, k]) for k in range(2)])
     return np.asarray(point + beyond * end / max(float(np.linalg.norm(end)), 1e-9))
 
 
-def _path_figures(motion: Motion, path: Floats) -> tuple[Floats, float]:
-    """(F,) metres from the path, and m/s."""
+def _path_metrics(motion: Motion, path: Floats) -> tuple[Floats, float]:
+    """(F,) meters from the path, and m/s."""
     ways = filters.gaussian(motion.travel[:, [0, 2]], 2.0 * _SWAY * motion.fps)
     a, b = path[:-1], path[1:]
     along = b - a
@@ -320,7 +320,7 @@ def _path_figures(motion: Motion, path: Floats) -> tuple[Floats, float]:
     return apart, gone / max(motion.duration, 1e-9)
 
 
-def _joined(frames: list[Motion]) -> Motion:
+def _join_frames(frames: list[Motion]) -> Motion:
     first = frames[0]
     bones = None
     if any(frame.bone_offsets is not None for frame in frames):
@@ -343,6 +343,6 @@ def _joined(frames: list[Motion]) -> Motion:
     )
 
 
-def _value(figures: Any, name: str) -> float:
+def _metric_value(figures: Any, name: str) -> float:
     value = figures[name].value
     return float("nan") if value is None else float(value)

@@ -1,6 +1,6 @@
-"""What blending smooths away, and what returning to one pose adds: how gait moves up, down and to the side.
+"""Gait metrics: vertical and lateral movement, which blending smooths away and returning to one pose adds to.
 
-Each figure is the median over strides, so that a clip and a stream of any length compare.
+Each metric is the median over strides, so that clips and streams of any length compare.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = ["GaitFigures", "gait_figures", "lean"]
 
 
 class GaitFigures(NamedTuple):
-    """How gait moves.
+    """Gait metrics.
 
-    bob : metres, from the lowest to the highest that the hips are in a stride.
-    lift : metres, from the lowest to the highest that an ankle is in a stride, mean of both.
-    sway : radians, from the least to the most that the trunk leans to the side in a stride.
+    bob : meters, vertical range of the hips in a stride.
+    lift : meters, vertical range of an ankle in a stride, mean of both.
+    sway : radians, range of the trunk's lateral lean in a stride.
     """
 
     bob: float
@@ -32,7 +32,7 @@ class GaitFigures(NamedTuple):
 
 
 def gait_figures(motion: Motion | Sequence[Motion]) -> GaitFigures:
-    """The figures of a motion, or of several together; NaN where there are no strides."""
+    """Compute the metrics of a motion, or of several together; NaN if there are no strides."""
     rows: list[tuple[float, float, float]] = []
     for one in [motion] if isinstance(motion, Motion) else motion:
         world, roles = one.world(), one.skeleton.roles
@@ -48,7 +48,7 @@ def gait_figures(motion: Motion | Sequence[Motion]) -> GaitFigures:
 
 
 def lean(motion: Motion) -> Floats:
-    """(F,) radians by which the trunk leans, positive to the figure's left."""
+    """(F,) radians, lean of the trunk, positive to the character's left."""
     roles, positions = motion.skeleton.roles, motion.world().positions
     top = next((roles[name] for name in ("neck", "head", "chest") if name in roles), roles["hips"])
     trunk = positions[:, top] - positions[:, roles["hips"]]

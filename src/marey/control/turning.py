@@ -1,4 +1,4 @@
-"""How far it is to a point for a figure that cannot turn on the spot."""
+"""The distance to a point for a character that cannot turn on the spot."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["arc_and_straight"]
 
 
 def arc_and_straight(places: ArrayLike, goal: ArrayLike, radius: float) -> Floats:
-    """Metres of the shortest way from places to a point: along a circle to either side, then straight on.
+    """Meters of the shortest path from places to a point: along a circle to either side, then straight.
 
-    It is Dubins' way where the heading at the end does not matter. A point within the circle of one side is reached by
-    the other side's.
+    This is the Dubins path if the final heading does not matter. A point inside the circle on one side is reached by
+    the circle on the other side.
 
     Parameters
     ----------
-    places : (..., 3) rigid2d, where figures are and which way they face.
+    places : (..., 3) rigid2d, positions and headings of characters.
     goal : (2,) x and z.
-    radius : metres of the tightest circle.
+    radius : meters of the tightest circle.
     """
     here, there = np.asarray(places, dtype=np.float64), np.asarray(goal, dtype=np.float64)
     left, ahead = np.moveaxis(rigid2d.apply(rigid2d.invert(here), np.broadcast_to(there, (*here.shape[:-1], 2))), -1, 0)
@@ -30,7 +30,7 @@ def arc_and_straight(places: ArrayLike, goal: ArrayLike, radius: float) -> Float
 
 
 def _one_side(left: Floats, ahead: Floats, r: float) -> Floats:
-    """Turning left: after an angle t the figure is at r (1 - cos t, sin t) and goes on along (sin t, cos t)."""
+    """Turning left: after an angle t the character is at r (1 - cos t, sin t) and continues along (sin t, cos t)."""
     u = left - r
     d = np.hypot(u, ahead)
     straight = np.sqrt(np.maximum(d * d - r * r, 0.0))

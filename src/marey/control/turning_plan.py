@@ -1,4 +1,4 @@
-"""Turning to a heading clip by clip: the turns that together end soonest there, known beforehand for whole nodes."""
+"""Turning to a heading over several clips: the fastest combination of turns, precomputed for whole nodes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from marey.pmg import Moment, Option, ParametricMotionGraph
 
 __all__ = ["TurnPlan", "turning_ring"]
 
-# Directions that a heading may be off, over the full circle, and times round a plan's nodes that are looked ahead.
+# Number of heading errors over the full circle, and number of rounds through a plan's nodes to look ahead.
 _HEADINGS = 48
 _AHEAD = 5
-# Radians within which a heading counts as taken; a little less than is asked for, as tables are not exact.
+# Radians within which a heading counts as reached; slightly less than required, as tables are not exact.
 _WITHIN = np.radians(12.0)
-# Turns that are tried of each box: in the table, where the others have two values, and for a choice.
+# Turns to try in each box: in the table, where the other parameters have two values, and for a choice.
 _TRIED, _CHOSEN = 13, 41
 
 
 def turning_ring(graph: ParametricMotionGraph, node: str) -> tuple[str, ...]:
     """Nodes with a turn that follow one another, from `node` back to it: itself, or it and another; else none.
 
-    A node of left steps and one of right steps lead to one another, and not to themselves.
+    For example, a node of left steps and one of right steps lead to each other, but not to themselves.
     """
     turning = [name for name, each in graph.nodes.items() if "turn" in each.names]
     if node not in turning:
@@ -36,20 +36,20 @@ def turning_ring(graph: ParametricMotionGraph, node: str) -> tuple[str, ...]:
 
 
 class TurnPlan:
-    """What it costs to turn by any angle after any clip of nodes that follow one another, round and round.
+    """The cost of turning by any angle after any clip of nodes that follow one another in a ring.
 
-    A clip costs what its end is off the heading, and more if that is too far. The best sum over the next clips is
-    found for all clips and angles at once, backwards from the last one. A sharp turn that cannot be left at once is
-    then not begun too late, and who cannot turn left goes round by the right.
+    A clip costs its heading error at the end, plus a penalty if that is too large. The best sum over the next clips is
+    computed for all clips and angles at once, backward from the last one. So a sharp turn that takes several clips to
+    leave is not started too late, and a character that cannot turn left goes around by the right.
 
     Parameters
     ----------
-    ring : names as of `turning_ring`.
+    ring : names as from `turning_ring`.
     """
 
     def __init__(self, outlook: Outlook, ring: tuple[str, ...]) -> None:
         self._outlook = outlook
-        onward = [self._onward(node, ring[(k + 1) % len(ring)]) for k, node in enumerate(ring)]
+        onward = [self._find_following(node, ring[(k + 1) % len(ring)]) for k, node in enumerate(ring)]
         values = np.zeros((len(outlook.table(ring[0]).grid), _HEADINGS))
         self._values: dict[str, Floats] = {}
         for k in reversed(range(_AHEAD * len(ring))):
@@ -58,8 +58,8 @@ class TurnPlan:
             sweep(turns, index, share, _WITHIN, before, values)
             self._values[ring[k % len(ring)]] = values
 
-    def _onward(self, node: str, after: str) -> tuple[Floats, Ints, Floats]:
-        """Of what can follow each row of a node's table: turns (G, K), rows (G, K, C) of the next table, and shares."""
+    def _find_following(self, node: str, after: str) -> tuple[Floats, Ints, Floats]:
+        """Clips after each row of a node's table: turns (G, K), rows (G, K, C) of the next table, and weights."""
         outlook = self._outlook
         about = outlook.graph.node(after)
         turn = about.names.index("turn")
@@ -73,17 +73,17 @@ class TurnPlan:
         return turns, index.reshape(*turns.shape, -1), share.reshape(*turns.shape, -1)
 
     def best(self, moment: Moment, option: Option, direction: float, parameters: Floats) -> Floats:
-        """Parameters (d,) of the clip of a moment's option that turns best to a direction of the world.
+        """Choose parameters (d,) of a moment's option that turn best to a world direction.
 
         Parameters
         ----------
-        parameters : (d,) what is wished for; all but the turn is kept, as far as the option's box allows.
+        parameters : (d,) requested; all but the turn are kept, as far as the option's box allows.
         """
         box, name = option.onward, option.node.name
         k = option.node.names.index("turn")
         kept = np.clip(parameters, box.low, box.high)
         tried = np.tile(kept, (_CHOSEN + 1, 1))
-        # What was wished for comes first, and stays where nothing else is better.
+        # The requested parameters come first, and win ties.
         tried[1:, k] = np.linspace(box.low[k], box.high[k], _CHOSEN)
         here = self._outlook.begun(moment, option, tried)
         ways = self._outlook.ways(name, tried, here, np.full(len(tried), box.enter))

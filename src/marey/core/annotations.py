@@ -1,4 +1,4 @@
-"""Contacts and labels through a change of time, and the record of what was done."""
+"""Contacts, labels and provenance of edited motions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_provenance(motion: Motion, op: str, **values: Any) -> Motion:
 
 
 def check_frames(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple[int, int]:
-    """Frames `start` to `stop`, half-open, that lie within the motion and are `least` or more."""
+    """Check that frames `start` to `stop`, half-open, lie within the motion and number at least `least`."""
     first = 0 if start is None else check_index(start, "start")
     end = len(motion) if stop is None else check_index(stop, "stop")
     if not 0 <= first < end <= len(motion):
@@ -41,7 +41,7 @@ def check_frames(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple
 
 
 def retime_contacts(contacts: Contacts | None, new_of_old: Retiming, n_frames: int) -> Contacts | None:
-    """Contacts whose edges, halfway between frames, are moved in time; a short one keeps at least a frame."""
+    """Contacts after a change of timing. Edges lie halfway between frames; each contact keeps at least one frame."""
     if contacts is None:
         return None
     mask = np.zeros((n_frames, len(contacts.points)), dtype=bool)
@@ -52,7 +52,7 @@ def retime_contacts(contacts: Contacts | None, new_of_old: Retiming, n_frames: i
 
 
 def retime_labels(labels: Labels, n_old: int, new_of_old: Retiming, n_frames: int) -> Labels:
-    """Labels likewise."""
+    """Labels after a change of timing, as `retime_contacts`."""
     spans = [(label.start, label.stop) for label in labels]
     moved = _retime_spans(spans, n_old, new_of_old, n_frames)
     return Labels(tuple(Label(label.name, *span) for label, span in zip(labels, moved, strict=True)))
@@ -63,7 +63,7 @@ def _retime_spans(
 ) -> list[tuple[int, int]]:
     out = []
     for start, stop in spans:
-        # Frames stand for the time halfway to their neighbours; rounding must not decide where an edge falls.
+        # A frame covers the time halfway to its neighbors. The rounding keeps floating-point noise from moving an edge.
         edges = new_of_old(np.array([start - 0.5, stop - 0.5, 0.5 * (start + stop - 1)]))
         first, end = (int(np.ceil(edge - 1e-9)) for edge in edges[:2])
         first = 0 if start == 0 else min(max(first, 0), n_frames - 1)
@@ -81,9 +81,9 @@ def shift_labels(labels: Labels, by: int) -> Iterable[Label]:
 
 
 def join_contacts(parts: Iterable[tuple[Contacts | None, int]]) -> Contacts | None:
-    """Contacts one after another: (contacts or None, number of frames); nothing touches where there are none.
+    """Concatenate contacts, given as (contacts or None, number of frames); None means no contact in these frames.
 
-    A point that several parts define is taken as the first defines it.
+    If several parts define a point, the first definition is used.
     """
     listed = list(parts)
     points: dict[str, ContactPoint] = {}

@@ -1,4 +1,4 @@
-"""What is checked at the door of a value: arrays, read-only from then on, rates, names and frame numbers."""
+"""Validation of constructor arguments: arrays (made read-only), rates, names and frame numbers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def freeze_array(
 ) -> NDArray[Any]:
     """`value` as a read-only array of `dtype` in C order, checked for shape and, if floats, for finiteness.
 
-    `shape` may hold None where any length will do. The array is copied unless nobody can write to it,
-    so that a value never changes under its owner's feet.
+    None in `shape` allows any length. The array is copied unless it is already read-only, so that later writes
+    by the caller cannot change the result.
     """
     array = convert_array(value, name, dtype)
     if array.ndim != len(shape) or any(
@@ -45,7 +45,7 @@ def freeze_array(
 
 
 def convert_array(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any]:
-    """`value` as an array of `dtype`; integers and flags must be such, as rounding would hide a mistake."""
+    """`value` as an array of `dtype`. Non-integers are not rounded to integers or flags: that would hide a mistake."""
     dtype = np.dtype(dtype)
     try:
         given = np.asarray(value)
@@ -64,13 +64,13 @@ def convert_array(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any
 
 
 def set_readonly(array: NDArray[Any]) -> NDArray[Any]:
-    """Mark an array that its maker will not touch again as read-only, so that `frozen` need not copy it."""
+    """Mark a new array as read-only and return it, so that `freeze_array` need not copy it."""
     array.flags.writeable = False
     return array
 
 
 def check_fps(fps: Any) -> float:
-    """Frames per second as a float, refused unless positive and finite."""
+    """Frames per second as a float; raises InvalidValue unless positive and finite."""
     try:
         rate = float(fps)
     except (TypeError, ValueError):
@@ -81,7 +81,7 @@ def check_fps(fps: Any) -> float:
 
 
 def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = False) -> float:
-    """`value` as a finite float of `least` or more, or with `above` of more than that."""
+    """`value` as a finite float that is at least `least`, or greater than `least` with `above`."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -92,7 +92,7 @@ def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = Fal
 
 
 def check_index(value: Any, what: str) -> int:
-    """`value` as an int; what is not a whole number, such as 1.5 or "1", is refused rather than rounded."""
+    """`value` as an int; anything but an integer, such as 1.5 or "1", raises InvalidValue and is not rounded."""
     try:
         return operator.index(value)
     except TypeError:
@@ -100,7 +100,7 @@ def check_index(value: Any, what: str) -> int:
 
 
 def check_names(names: Iterable[Any], what: str) -> tuple[str, ...]:
-    """The names of joints or markers (`what`): strings that say something, each once."""
+    """The names of joints or markers (`what`) as a tuple: non-empty strings without duplicates."""
     if isinstance(names, str):
         raise InvalidValue(f"names must be a list of {what} names, got the text {names!r}")
     checked = tuple(names)
@@ -115,9 +115,9 @@ def check_names(names: Iterable[Any], what: str) -> tuple[str, ...]:
 
 
 def resolve_frames(frames: Any, n_frames: int) -> tuple[int, int]:
-    """What ``[i]`` or ``[a:b]`` means among `n_frames` frames: start and stop, half-open, never empty.
+    """Convert the index ``[i]`` or slice ``[a:b]`` to start and stop among `n_frames` frames: half-open, never empty.
 
-    As elsewhere in Python, negative numbers count from the end and a slice stops where the frames do.
+    As in Python, negative numbers count from the end, and slices are clipped to the available frames.
     """
     if not isinstance(frames, slice):
         i = check_index(frames, "a frame")
@@ -126,7 +126,7 @@ def resolve_frames(frames: Any, n_frames: int) -> tuple[int, int]:
         start = i % n_frames
         return start, start + 1
     if frames.step not in (None, 1):
-        raise InvalidValue(f"frames can only be cut out in a run, got step {frames.step}; resample to change the rate")
+        raise InvalidValue(f"expected consecutive frames, got step {frames.step}; resample to change the rate")
     try:
         start, stop, _ = frames.indices(n_frames)
     except TypeError:
@@ -135,25 +135,25 @@ def resolve_frames(frames: Any, n_frames: int) -> tuple[int, int]:
         ) from None
     if stop <= start:
         ends = ("" if end is None else str(end) for end in (frames.start, frames.stop))
-        raise InvalidValue(f"[{':'.join(ends)}] leaves nothing of {n_frames} frames")
+        raise InvalidValue(f"[{':'.join(ends)}] selects none of {n_frames} frames")
     return start, stop
 
 
 def reduce_frozen(value: Any) -> tuple[Any, tuple[Any, ...]]:
-    """For `__reduce__` of a frozen dataclass: make it again by its constructor.
+    """Implement `__reduce__` of a frozen dataclass by calling its constructor again.
 
-    Arrays that were copied or sent elsewhere come back writable; the constructor makes them read-only.
+    Unpickled and copied arrays are writable; the constructor makes them read-only again.
     """
     return type(value), tuple(getattr(value, field.name) for field in fields(value) if field.init)
 
 
 def _element(array: NDArray[Any]) -> Any:
-    """The first element, as Python writes it."""
+    """The first element as a Python object."""
     return array.ravel()[:1].tolist()[0]
 
 
 def _is_readonly(array: NDArray[Any]) -> bool:
-    """True where neither the array nor anything it is a view of can be written to."""
+    """Whether neither the array nor any array it is a view of can be written to."""
     link: Any = array
     while isinstance(link, np.ndarray):
         if link.flags.writeable:
@@ -163,5 +163,5 @@ def _is_readonly(array: NDArray[Any]) -> bool:
         return True
     try:
         return memoryview(link).readonly
-    except TypeError:  # memory that does not say whether others may write to it
+    except TypeError:  # this memory does not tell whether it is read-only
         return False

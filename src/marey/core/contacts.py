@@ -1,4 +1,4 @@
-"""Contacts: which points of the body rest on something, frame by frame (Kovar 1.1.2)."""
+"""Contacts: which points of the body touch something, frame by frame (Kovar 1.1.2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from marey.errors import InvalidValue, UnknownName, similar
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContactPoint:
-    """A point fixed to a joint: `offset` (3,) metres in the joint's own frame."""
+    """A point fixed to a joint: `offset` (3,) meters in the joint's own frame."""
 
     name: str
     joint: int
@@ -81,7 +81,7 @@ class Contacts:
         intervals: Mapping[str, Iterable[tuple[int, int]]],
         n_frames: int,
     ) -> Contacts:
-        """Contacts from half-open intervals per point name; points without intervals never touch."""
+        """Contacts from half-open intervals per point name; points without intervals are never in contact."""
         points = tuple(points)
         if check_index(n_frames, "the number of frames") < 0:
             raise InvalidValue(f"the number of frames must not be negative, got {n_frames}")

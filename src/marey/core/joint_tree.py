@@ -1,4 +1,4 @@
-"""The joints of a skeleton as a tree of bones, and the parts that are plain once the limbs are known."""
+"""The joints of a skeleton as a tree of bones, and body parts that follow from the limbs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 class JointTree:
-    """Joints, who hangs from whom, and where they are.
+    """Joints with their parents and positions.
 
     Parameters
     ----------
@@ -31,23 +31,23 @@ class JointTree:
             self.children[self.parents[joint]].append(joint)
         bones = points - points[np.maximum(self.parents, 0)]
         self.lengths: list[float] = np.sqrt((bones * bones).sum(axis=1)).tolist()
-        self.reach = [0.0] * len(self.parents)  # longest way down from each joint
+        self.reach = [0.0] * len(self.parents)  # longest path down from each joint
         for joint in range(len(self.parents) - 1, 0, -1):
             parent = self.parents[joint]
             self.reach[parent] = max(self.reach[parent], self.extent(joint))
 
     def extent(self, joint: int) -> float:
-        """Length of a branch: the joint's own bone and the longest way on."""
+        """Length of a branch: the joint's own bone and the longest path below it."""
         return self.lengths[joint] + self.reach[joint]
 
     def is_below(self, joint: int, ancestor: int) -> bool:
-        """Whether `joint` hangs from `ancestor` or is it."""
+        """Whether `joint` is `ancestor` or a descendant of it."""
         while joint > ancestor:
             joint = self.parents[joint]
         return joint == ancestor
 
     def common(self, *joints: int) -> int:
-        """The lowest joint that carries all of `joints`."""
+        """The lowest common ancestor of `joints`."""
         best = joints[0]
         for joint in joints[1:]:
             while best != joint:
@@ -58,24 +58,24 @@ class JointTree:
         return best
 
     def path(self, top: int, bottom: int) -> list[int]:
-        """Joints from `top` down to `bottom`, both included; empty if one does not carry the other."""
+        """Joints from `top` down to `bottom`, both included; empty if `bottom` is not below `top`."""
         joints = [bottom]
         while joints[-1] > top:
             joints.append(self.parents[joints[-1]])
         return joints[::-1] if joints[-1] == top else []
 
     def descend(self, joint: int) -> int:
-        """The leaf at the end of the longest way down."""
+        """The leaf at the end of the longest path down."""
         while self.children[joint]:
             joint = max(self.children[joint], key=self.extent)
         return joint
 
 
 def find_hips(tree: JointTree, legs: Sequence[int], above: int) -> int:
-    """The joint where the legs and the way to `above` part, or of the legs alone if that one is far away."""
+    """The joint where legs and the path to `above` branch, or where the legs branch if that joint is far away."""
     crotch = tree.common(*legs)
     fork = tree.common(crotch, above)
-    # A root on the floor may carry legs and spine apart from each other: it is no hips.
+    # A root on the floor may have legs and spine as separate children: it is not the hips.
     far = float(np.linalg.norm(tree.points[fork] - tree.points[crotch]))
     return crotch if far > 0.25 * tree.reach[crotch] else fork
 
@@ -83,9 +83,9 @@ def find_hips(tree: JointTree, legs: Sequence[int], above: int) -> int:
 def find_toes(
     tree: JointTree, foot: int, ball: int | None, ends: Sequence[bool], ranks: Sequence[int]
 ) -> dict[str, int]:
-    """The ball of the foot, unless it is known, and the tip of the toes: the last joint under the ball.
+    """The ball of the foot unless known, and the tip of the toes: the last joint below the ball.
 
-    A foot that carries nothing but an end site has a tip and no ball.
+    A foot with only an End Site has a tip but no ball.
     """
     found: dict[str, int] = {}
     if ball is None:
@@ -119,7 +119,7 @@ def find_fingertips(
 
 
 def _outgrows(tree: JointTree, branch: int, forearm: int, hand: int) -> bool:
-    """Whether a branch of the hand is longer than a hand can be: something held."""
+    """Whether a branch of the hand is too long for a hand, such as a prop."""
     return tree.extent(branch) > 1.2 * float(np.linalg.norm(tree.points[hand] - tree.points[forearm]))
 
 

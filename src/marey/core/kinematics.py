@@ -16,7 +16,7 @@ from marey.maths import quat
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """Joints in the world: positions (F, J, 3) metres, rotations (F, J, 4)."""
+    """Joints in the world: positions (F, J, 3) meters, rotations (F, J, 4)."""
 
     positions: Floats
     rotations: Floats
@@ -29,18 +29,18 @@ def forward_kinematics(
 
     Parameters
     ----------
-    root_positions : (F, 3) metres.
+    root_positions : (F, 3) meters.
     rotations : (F, J, 4) local unit quaternions.
-    bone_offsets : (F, J, 3) metres, or None for the skeleton's own offsets.
+    bone_offsets : (F, J, 3) meters, or None for the skeleton's own offsets.
     """
     n_joints = len(skeleton)
     n_frames = len(rotations)
-    local = _input(rotations, "rotations", (n_frames, n_joints, 4))
-    root = _input(root_positions, "root_positions", (n_frames, 3))
+    local = _check_input(rotations, "rotations", (n_frames, n_joints, 4))
+    root = _check_input(root_positions, "root_positions", (n_frames, 3))
     if bone_offsets is None:
         offsets = skeleton.offsets[None]
     else:
-        offsets = _input(bone_offsets, "bone_offsets", (n_frames, n_joints, 3))
+        offsets = _check_input(bone_offsets, "bone_offsets", (n_frames, n_joints, 3))
     positions = np.empty((n_frames, n_joints, 3))
     world_rotations = np.empty((n_frames, n_joints, 4))
     forward(skeleton.parents, offsets, root, local, positions, world_rotations)
@@ -50,16 +50,16 @@ def forward_kinematics(
 def pose_world(
     skeleton: Skeleton, root_position: Floats, rotations: Floats, bone_offsets: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """One frame, as a stream needs it: (3,), (J, 4) and (J, 3) in; positions (J, 3) and rotations (J, 4) out.
+    """One frame, for streams: (3,), (J, 4) and (J, 3) in; positions (J, 3) and rotations (J, 4) out.
 
-    The results are the caller's to change.
+    The caller may modify the results.
     """
     n_joints = len(skeleton)
-    local = _input(rotations, "rotations", (n_joints, 4))
-    root = _input(root_position, "root_position", (3,))
+    local = _check_input(rotations, "rotations", (n_joints, 4))
+    root = _check_input(root_position, "root_position", (3,))
     offsets = skeleton.offsets
     if bone_offsets is not None:
-        offsets = _input(bone_offsets, "bone_offsets", (n_joints, 3))
+        offsets = _check_input(bone_offsets, "bone_offsets", (n_joints, 3))
     positions, world_rotations = np.empty((n_joints, 3)), np.empty((n_joints, 4))
     forward_pose(skeleton.parents, offsets, root, local, positions, world_rotations)
     return positions, world_rotations
@@ -72,7 +72,7 @@ def joint_path(
     joint: int,
     bone_offsets: Floats | None = None,
 ) -> Floats:
-    """World path of one joint, (F, 3) metres, by the joints above it alone."""
+    """World path of one joint, (F, 3) meters, computed only from the joints above it."""
     chain = skeleton.chain(joint)
     position = root_positions
     rotation = rotations[:, chain[0]]
@@ -83,8 +83,8 @@ def joint_path(
     return position if len(chain) == 1 else set_readonly(position)
 
 
-def _input(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
-    """A C-contiguous array of the right shape, which compiled code does not check."""
+def _check_input(values: Any, name: str, shape: tuple[int, ...]) -> Floats:
+    """A C-contiguous array of the right shape; kernels do not check it."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.shape != shape:
         raise InvalidValue(f"{name} must have shape {shape}, got {array.shape}")

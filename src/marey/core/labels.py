@@ -1,4 +1,4 @@
-"""Labels: named stretches of a motion."""
+"""Labels: named frame ranges of a motion."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Any number of labels; they may overlap, and are kept in order of start.
+    """Any number of labels, sorted by start; they may overlap.
 
-    Two are equal where their labels are, as there is no array in them to make that doubtful.
+    Compares by value, unlike classes that hold arrays.
     """
 
     items: tuple[Label, ...] = ()
@@ -41,15 +41,15 @@ class Labels:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The different names, sorted."""
+        """The distinct names, sorted."""
         return tuple(sorted({item.name for item in self.items}))
 
     def at(self, frame: int) -> tuple[str, ...]:
-        """The names that hold on this frame, sorted."""
+        """The names of the labels that include this frame, sorted."""
         return tuple(sorted({item.name for item in self.items if item.start <= frame < item.stop}))
 
     def mask(self, name: str, n_frames: int) -> Bools:
-        """(F,) True on the frames that carry this name."""
+        """(F,) True in frames with this label."""
         mask = np.zeros(n_frames, dtype=bool)
         for item in self.items:
             if item.name == name:
@@ -57,7 +57,7 @@ class Labels:
         return set_readonly(mask)
 
     def sliced(self, start: int, stop: int) -> Labels:
-        """What is left of the labels on frames `start` to `stop`, counted from `start`."""
+        """The labels clipped to frames `start` to `stop`, counted from `start`."""
         kept: Iterable[Label] = (
             Label(item.name, max(item.start, start) - start, min(item.stop, stop) - start)
             for item in self.items

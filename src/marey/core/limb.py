@@ -5,7 +5,7 @@ Written for a leg; an arm is the same with shoulder, elbow and wrist.
 Two of Kovar's formulas are used in corrected form. In 3.10 the printed square roots lose the sign of the
 bones' components along the hinge axis; the law of cosines is applied here to the signed components. In 3.11 the
 swivel is the twist of the ankle's remaining rotation about the hip-ankle line, both in world axes after knee and
-hip have turned.
+hip were rotated.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from marey.maths import quat
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Below this bend (radians) a pose does not show the hinge's direction.
+# Below this bend (radians), the direction of the hinge is undefined.
 _STRAIGHT = np.deg2rad(3.0)
-# Metres; no bone is as short as this, and no direction is as short as its square.
+# Meters; no bone is as short as this, and no direction is as short as its square.
 _NOTHING = 1e-6
 # Which arguments are quaternions; the others are vectors.
 _ROTATIONS = ("parent_rotation", "hip", "knee", "ankle", "target_rotation")
@@ -32,11 +32,11 @@ _ROTATIONS = ("parent_rotation", "hip", "knee", "ankle", "target_rotation")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimbPose:
-    """A limb that meets, or comes as near as it may to, its target.
+    """A limb that reaches its target, or comes as close as the settings allow.
 
     hip, knee, ankle : (..., 4) local rotations.
     scale : (...) factor for the two bone offsets; 1 where the bones are rigid.
-    residue : (...) metres left between ankle and target.
+    residue : (...) meters, remaining distance between ankle and target.
     """
 
     hip: Floats
@@ -51,35 +51,37 @@ def find_hinge(
 ) -> Floats:
     """The knee's axis, (3,) in the upper bone's frame, from the frames in which the knee bends.
 
-    A positive turn about it straightens the limb. Frames count by the sine of their bend, so that the
-    wandering axis of a nearly straight knee does not disturb; of a knee that bends both ways, the larger sum
-    counts as forwards.
+    A positive rotation about it straightens the limb. Frames are weighted by the sine of their bend, so that the
+    noisy axis of a nearly straight knee has little effect. If a knee bends both ways, the larger sum counts
+    as forward.
 
     Parameters
     ----------
     upper_offset, lower_offset : (3,) knee in the hip's frame, ankle in the knee's frame.
     knee : (F, 4) local rotations.
-    fallback : (3,) axis to use where no frame bends by 3 degrees; without one such a limb is refused.
+    fallback : (3,) axis to use if no frame bends by 3 degrees; without it, such a limb raises an error.
     """
     where = "find_hinge"
-    up, down = _bones(*_checked(where, upper_offset=upper_offset, lower_offset=lower_offset, knee=knee))
+    up, down = _bones(*_check_arguments(where, upper_offset=upper_offset, lower_offset=lower_offset, knee=knee))
     crosses = np.cross(up, down).reshape(-1, 3)
     axis: Floats = crosses.sum(axis=0)
     bend = np.linalg.norm(crosses, axis=-1) / (_length(up) * _length(down)).reshape(-1)
     if bend.max(initial=0.0) >= np.sin(_STRAIGHT) and np.linalg.norm(axis) > _NOTHING**2:
         return set_readonly(axis / np.linalg.norm(axis))
     if fallback is None:
-        raise InvalidValue("the limb never bends, so its hinge cannot be seen; give a fallback axis")
-    (given,) = _checked(where, hinge=fallback)
+        raise InvalidValue("the limb never bends, so its hinge axis is unknown; give a fallback axis")
+    (given,) = _check_arguments(where, hinge=fallback)
     return set_readonly(given.copy())
 
 
 def hinge_angle(upper_offset: ArrayLike, lower_offset: ArrayLike, knee: ArrayLike, hinge: ArrayLike) -> Floats:
-    """The knee's angle about the hinge, (...) radians in [0, 2 pi): pi is straight, more is bent backwards.
+    """The knee's angle about the hinge, (...) radians in [0, 2 pi): pi is straight, more is bent backward.
 
     Arguments are those of `solve_limb`, with any leading axes.
     """
-    *limb, axis = _checked("hinge_angle", upper_offset=upper_offset, lower_offset=lower_offset, knee=knee, hinge=hinge)
+    *limb, axis = _check_arguments(
+        "hinge_angle", upper_offset=upper_offset, lower_offset=lower_offset, knee=knee, hinge=hinge
+    )
     return _angle_about(*_bones(*limb), axis)
 
 
@@ -99,7 +101,7 @@ def solve_limb(
     swivel: float = 0.5,
     max_stretch: float = 0.0,
 ) -> LimbPose:
-    """Turn knee, hip and ankle so that the ankle meets a target position and, if given, orientation.
+    """Rotate knee, hip and ankle so that the ankle reaches a target position and, if given, orientation.
 
     Parameters
     ----------
@@ -110,21 +112,21 @@ def solve_limb(
     hinge : (..., 3) axis of the knee in the hip's frame, as `find_hinge` gives it.
     target : (..., 3) world position for the ankle.
     target_rotation : (..., 4) world orientation for the ankle, or None: the ankle keeps its local rotation.
-    damping_from : knee angle in radians, in (0, pi), from which turns are damped, so that a limb near full
+    damping_from : knee angle in radians, in (0, pi), above which rotations are damped, so that a limb near full
         extension does not pop (Kovar 3.14-3.15; 135 degrees there); None for none.
-    swivel : in [0, 1], the share of the turn about the hip-ankle line that spares the ankle most; 0 spares
-        the hip (Kovar: 0.5). Without a target_rotation there is nothing to share: the hip is spared.
-    max_stretch : in [0, 1), how far the two bones may be scaled, as a fraction of their length, to close what
-        is left.
+    swivel : in [0, 1], how much of the rotation about the hip-ankle line the hip takes over from the ankle; 0
+        leaves the hip as it is (Kovar: 0.5). Without a target_rotation it has no effect.
+    max_stretch : in [0, 1), how much the two bones may be scaled, as a fraction of their length, to close the
+        remaining gap.
 
     Returns
     -------
-    LimbPose, with the leading axes that the arguments have together. The knee never bends backwards: one that
-    did before bends forwards. Where the target is out of reach, or damping keeps the ankle from it, the ankle
-    lies on the line to it; a stretch then closes the gap.
+    LimbPose, with the broadcast leading axes of the arguments. The knee never bends backward: one that did
+    before bends forward. If the target is out of reach, or damping keeps the ankle from it, the ankle lies on
+    the line to it; a stretch then closes the gap.
     """
     _check_settings(damping_from, swivel, max_stretch)
-    base, parent, hip, knee, ankle, upper, lower, hinge, target, orientation = _checked(
+    base, parent, hip, knee, ankle, upper, lower, hinge, target, orientation = _check_arguments(
         "solve_limb",
         base=base,
         parent_rotation=parent_rotation,
@@ -139,9 +141,9 @@ def solve_limb(
     )
     reach = target - base
     distance = _length(reach)
-    turned_knee = _turn_knee(knee, upper, lower, hinge, distance, damping_from)
+    turned_knee = _rotate_knee(knee, upper, lower, hinge, distance, damping_from)
 
-    # The limb as one stick from hip to ankle, turned onto the line to the target by the shortest way.
+    # Rotate the line from hip to ankle onto the line to the target by the shortest rotation.
     stick = quat.rotate(turned_knee, lower) + upper
     length = _length(stick)
     hip_world = quat.mul(parent, hip)
@@ -153,7 +155,7 @@ def solve_limb(
         spare = quat.twist_angle(quat.mul_inv(orientation, ankle_world), line)
         hip_world = quat.mul(quat.from_axis_angle(line, swivel * spare), hip_world)
         turned_ankle = quat.inv_mul(quat.mul(hip_world, turned_knee), orientation)
-        # Of q and -q the one on the side of the rotation before, so that signs stay continuous over time.
+        # Of q and -q, take the one closer to the original rotation, so that signs stay continuous over time.
         turned_ankle = np.where(quat.dot(turned_ankle, ankle)[..., None] < 0.0, -turned_ankle, turned_ankle)
 
     scale = np.clip(distance / np.maximum(length, _NOTHING), 1.0 - max_stretch, 1.0 + max_stretch)
@@ -175,8 +177,8 @@ def _check_settings(damping_from: float | None, swivel: float, max_stretch: floa
         raise InvalidValue(f"solve_limb: expected max_stretch in [0, 1), got {max_stretch}")
 
 
-def _checked(where: str, **arguments: ArrayLike) -> list[Floats]:
-    """The arguments as float arrays of one leading shape, in the order given; the hinge made unit."""
+def _check_arguments(where: str, **arguments: ArrayLike) -> list[Floats]:
+    """The arguments as float arrays with the same leading shape, in the order given; the hinge is normalized."""
     arrays = {}
     for name, value in arguments.items():
         array = convert_array(value, f"{where}: {name}")
@@ -211,25 +213,25 @@ def _angle_about(up: Floats, down: Floats, hinge: Floats) -> Floats:
     cosine = _dot(up, down) - _dot(up, hinge) * _dot(down, hinge)
     sine = _dot(hinge, np.cross(up, down))
     angle = np.mod(np.arctan2(sine, cosine), 2 * np.pi)
-    return np.where(angle < 2 * np.pi, angle, 0.0)  # as -1e-17 is rounded up to a full turn
+    return np.where(angle < 2 * np.pi, angle, 0.0)  # -1e-17 would be rounded up to 2 pi
 
 
-def _turn_knee(
+def _rotate_knee(
     knee: Floats, upper: Floats, lower: Floats, hinge: Floats, distance: Floats, damping_from: float | None
 ) -> Floats:
-    """The knee turned about its hinge so that hip and ankle are `distance` apart, or as damping lets it."""
+    """Rotate the knee about its hinge so that hip and ankle are `distance` apart, as far as damping allows."""
     up, down = _bones(upper, lower, knee)
     before = _angle_about(up, down, hinge)
     after = _angle_for(up, down, hinge, distance)
     if damping_from is not None:
-        # A backward bend starts from the forward one at which the limb is as long.
+        # Replace a backward bend by the forward bend of the same limb length.
         forwards = np.minimum(before, 2 * np.pi - before)
         after = forwards + _damp(after, damping_from) - _damp(forwards, damping_from)
     return quat.mul(quat.from_axis_angle(hinge, after - before), knee)
 
 
 def _angle_for(up: Floats, down: Floats, hinge: Floats, distance: Floats) -> Floats:
-    """Knee angle in [0, pi] that puts hip and ankle `distance` apart, or as near to it as the bones allow.
+    """Knee angle in [0, pi] at which hip and ankle are `distance` apart, or as close to it as the bones allow.
 
     By half angles, with a1, a2 the bones' components along the hinge and b1, b2 those across it: the tangent
     squared is (d^2 - least^2) / (most^2 - d^2), where least^2, most^2 = (b1 -+ b2)^2 + (a1 - a2)^2.
@@ -244,14 +246,14 @@ def _angle_for(up: Floats, down: Floats, hinge: Floats, distance: Floats) -> Flo
 
 
 def _damp(angle: Floats, start: float) -> Floats:
-    """Integral of Kovar's f (3.14): the angle itself up to `start`, then flattening out towards pi."""
+    """Integral of Kovar's f (3.14): the angle itself up to `start`, then leveling off toward pi."""
     u = np.clip((angle - start) / (np.pi - start), 0.0, 1.0)
     damped: Floats = np.minimum(angle, start) + (np.pi - start) * (0.5 * u**4 - u**3 + u)
     return damped
 
 
 def _line(reach: Floats, stick: Floats, upper: Floats) -> Floats:
-    """The hip-ankle line, (..., 3) in the world; where the ankle is at the hip, the upper bone instead."""
+    """The hip-ankle line, (..., 3) in the world; the upper bone if the ankle is at the hip."""
     line = np.where((_length(stick) > _NOTHING)[..., None], stick, upper)
     return np.where((_length(reach) > _NOTHING)[..., None], reach, line)
 

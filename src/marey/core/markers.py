@@ -28,12 +28,12 @@ class Markers:
 
     Parameters
     ----------
-    names : M different names.
-    positions : (F, M, 3) metres, Y up; 0 where a marker was not seen.
+    names : M distinct names.
+    positions : (F, M, 3) meters, Y up; 0 where a marker was not seen.
     valid : (F, M) True where the marker was seen.
     fps : frames per second.
     name : of the recording.
-    source : the file, its unit and axes; `source.unit` is metres per unit of the file.
+    source : the file, its unit and axes; `source.unit` is meters per unit of the file.
     """
 
     names: tuple[str, ...]
@@ -50,7 +50,7 @@ class Markers:
             raise InvalidValue("a recording of markers needs at least one frame")
         shape = (len(valid), len(names), 3)
         positions = freeze_array(self.positions, "positions", shape, finite=False)
-        if positions[~valid].any():  # where nothing was seen, files have whatever they like, NaN among it
+        if positions[~valid].any():  # files contain anything here, even NaN
             positions = set_readonly(np.where(valid[:, :, None], positions, 0.0))
         put = object.__setattr__
         put(self, "names", names)
@@ -70,14 +70,14 @@ class Markers:
         return (len(self) - 1) / self.fps
 
     def index(self, name: str) -> int:
-        """The marker's index; an unknown name is refused with similar ones."""
+        """The marker's index; an unknown name raises `UnknownName`, which suggests similar names."""
         try:
             return self.names.index(name)
         except ValueError:
             raise UnknownName(f"marker {name!r} not in recording{similar(str(name), self.names)}") from None
 
     def __getitem__(self, frames: slice | int) -> Markers:
-        """``markers[a:b]``: frames a to b; ``markers[i]``: the one frame."""
+        """``markers[a:b]``: frames a to b; ``markers[i]``: one frame."""
         start, stop = resolve_frames(frames, len(self))
         return replace(self, positions=self.positions[start:stop], valid=self.valid[start:stop])
 

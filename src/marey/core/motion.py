@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from marey.core.contacts import Contacts
 
-# How far |q| may be from 1. Looser than rounding, tighter than anything that would bend a bone visibly.
+# Tolerance of |q| = 1: looser than rounding errors, tighter than any visible error.
 UNIT_TOLERANCE = 1e-6
-# A time this near to a frame's, in frames, is the frame's.
+# Times within this many frames of a frame are taken as that frame.
 _ON_FRAME = 1e-9
 _TIMES = "times in seconds"
 
@@ -43,13 +43,13 @@ class Motion:
     Parameters
     ----------
     skeleton : the joints.
-    root_positions : (F, 3) metres, joint 0 in the world.
+    root_positions : (F, 3) meters, joint 0 in the world.
     rotations : (F, J, 4) local unit quaternions, wxyz, child in parent.
     fps : frames per second.
     name : of the clip.
-    contacts, labels : annotations, of the same length.
-    bone_offsets : (F, J, 3) metres where bones change over time, else None. Joint 0's are not used.
-    source : the file it came from, and what was done since.
+    contacts, labels : annotations of the same frames.
+    bone_offsets : (F, J, 3) meters where bones change over time, else None. Joint 0's are not used.
+    source : the file it came from, and the edits since then.
     """
 
     skeleton: Skeleton
@@ -118,7 +118,7 @@ class Motion:
         return (len(self) - 1) / self.fps
 
     def __getitem__(self, frames: slice | int) -> Motion:
-        """``motion[a:b]``: frames a to b with their contacts and labels; ``motion[i]``: the one frame."""
+        """``motion[a:b]``: frames a to b with their contacts and labels; ``motion[i]``: one frame."""
         start, stop = resolve_frames(frames, len(self))
         return replace(
             self,
@@ -139,14 +139,14 @@ class Motion:
 
     @property
     def travel(self) -> Floats:
-        """(F, 3) metres, where the figure is: the world path of role hips, whichever joint carries it."""
+        """(F, 3) meters, where the character is: the world path of the joint with role hips."""
         hips = self.skeleton.roles["hips"]
         return joint_path(self.skeleton, self.root_positions, self.rotations, hips, self.bone_offsets)
 
     def at(self, seconds: ArrayLike) -> Motion:
-        """The pose at one time or several, between frames by slerp and linear positions (Kovar 1.1.1).
+        """The pose at one or more times. Between frames, rotations use slerp and positions are linear (Kovar 1.1.1).
 
-        Returns a Motion with one frame for each time given, without contacts and labels.
+        Returns a Motion with one frame per time, without contacts and labels.
         """
         times = freeze_array(np.atleast_1d(convert_array(seconds, _TIMES)), _TIMES, (None,))
         slack = 1e-9 * max(1.0, self.duration)
@@ -157,7 +157,7 @@ class Motion:
                 f"times must lie within 0 to {self.duration:g} s, got {times.min():g} to {times.max():g} s"
             )
         frame = np.clip(times * self.fps, 0.0, len(self) - 1)
-        # i / fps * fps may miss i by rounding; a frame's own time gives just that frame.
+        # Rounding may make i / fps * fps differ from i; the time of a frame must return exactly that frame.
         frame = np.where(np.abs(frame - np.rint(frame)) < _ON_FRAME, np.rint(frame), frame)
         before = frame.astype(np.int64)
         after = np.minimum(before + 1, len(self) - 1)
@@ -179,7 +179,7 @@ class Motion:
         )
 
     def moved(self, transform: ArrayLike) -> Motion:
-        """The motion carried across the floor by `transform` = rigid2d (theta, x, z)."""
+        """The motion moved across the floor by `transform` = rigid2d (theta, x, z)."""
         rigid = freeze_array(transform, "transform", (3,))
         rotations = self.rotations.copy()
         rotations[:, 0] = quat.mul(rigid2d.to_quat(rigid), rotations[:, 0])

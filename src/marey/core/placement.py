@@ -1,4 +1,4 @@
-"""Where a figure is and which way it faces, and moving it about."""
+"""Where a character stands, which way it faces, and functions that move it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ACROSS = (("left_upper_leg", "right_upper_leg"), ("left_upper_arm", "right_uppe
 
 
 def find_left_axis(skeleton: Skeleton, positions: Floats) -> Floats:
-    """(..., 3) unit, level: the figure's left, from positions (..., J, 3); +X where it cannot be seen.
+    """(..., 3) unit, horizontal: the body's left, from positions (..., J, 3); +X if undefined.
 
-    It is the mean of hips and shoulders, which swing against each other in every step.
+    It averages hips and shoulders, because these rotate against each other in every step.
     """
     roles = skeleton.roles
     pairs = [pair for pair in _ACROSS if pair[0] in roles and pair[1] in roles] or _ACROSS[:1]
@@ -31,7 +31,7 @@ def find_left_axis(skeleton: Skeleton, positions: Floats) -> Floats:
 
 
 def _unit(across: Floats) -> Floats:
-    """The level part made unit; zero where there is none."""
+    """The normalized horizontal part; zero if there is none."""
     level = across * np.array([1.0, 0.0, 1.0])
     size = np.linalg.norm(level, axis=-1, keepdims=True)
     return np.where(size > 1e-9, level / np.maximum(size, 1e-9), 0.0)
@@ -44,10 +44,10 @@ def find_facing(skeleton: Skeleton, positions: Floats) -> Floats:
 
 
 def bake_hips_into_root(motion: Motion, skeleton: Skeleton | None = None) -> Motion:
-    """The same figure, carried by joint 0: where the hips travel by moving offsets, these become joint 0's travel.
+    """Move joint 0 instead of the hips: travel that is stored as moving hip offsets becomes travel of joint 0.
 
-    `skeleton` stands in for the motion's own, which it has to fit: files whose hips travel may give another offset to
-    the hips of every clip.
+    `skeleton` replaces the motion's own skeleton and must have the same joints: files whose hips travel may have a
+    different hip offset in every clip.
     """
     given = motion.skeleton
     body = given if skeleton is None else skeleton
@@ -68,12 +68,12 @@ def bake_hips_into_root(motion: Motion, skeleton: Skeleton | None = None) -> Mot
 
 
 def set_travel(motion: Motion, travel: Floats) -> Motion:
-    """The motion with its hips on another path, (F, 3) metres, whatever carries them; still frames stay bit for bit."""
+    """The motion with its hips on another path, (F, 3) meters. Frames that do not move stay bit-identical."""
     return replace(motion, root_positions=set_readonly(motion.root_positions + (travel - motion.travel)))
 
 
 def move_frames(motion: Motion, transforms: Floats) -> Motion:
-    """Each frame carried across the floor by its own transform, (F, 3) rigid2d."""
+    """Move each frame across the floor by its own transform, (F, 3) rigid2d."""
     rotations = motion.rotations.copy()
     rotations[:, 0] = quat.mul(rigid2d.to_quat(transforms), rotations[:, 0])
     return replace(
@@ -84,20 +84,20 @@ def move_frames(motion: Motion, transforms: Floats) -> Motion:
 
 
 def find_placement(skeleton: Skeleton, world: World, frame: int) -> Floats:
-    """(3,) rigid2d of a frame: where the hips are and which way the figure faces."""
+    """(3,) rigid2d of a frame: the position of the hips and the facing direction."""
     left = find_left_axis(skeleton, world.positions[frame])
     x, _, z = world.positions[frame, skeleton.roles["hips"]]
     return np.array([np.arctan2(-left[2], left[0]), x, z])
 
 
 def check_same_skeleton(first: Skeleton, second: Skeleton, where: str) -> None:
-    """Refuse two skeletons that are not the same figure."""
+    """Raise InvalidValue unless both skeletons have the same joints and bones."""
     if not first.fits(second):
         raise InvalidValue(
             f"{where} needs motions of one skeleton, got {len(first)} and {len(second)} joints or other names; "
             "retarget one of them first"
         )
-    # What lies above the hips only says where they start.
+    # Joints above the hips only determine where the hips start.
     below = np.ones(len(first), dtype=bool)
     below[list(first.chain(first.roles.get("hips", 0)))] = False
     apart = float(np.abs(first.offsets - second.offsets)[below].max(initial=0.0))
@@ -108,14 +108,14 @@ def check_same_skeleton(first: Skeleton, second: Skeleton, where: str) -> None:
 
 
 def to_rotvec_rate(rotvec: Floats, rate: Floats) -> Floats:
-    """How fast a rotation vector (..., 3) changes when the frame that it turns has angular velocity `rate`.
+    """The time derivative of a rotation vector (..., 3) whose frame has angular velocity `rate`.
 
-    `rate` is in the turned frame's own axes. It is the inverse of the right Jacobian of the exponential map.
+    `rate` is in the rotated frame's own axes. Applies the inverse of the right Jacobian of the exponential map.
     """
     angle = np.linalg.norm(rotvec, axis=-1, keepdims=True)
     half = 0.5 * angle
     small = angle < 1e-4
     safe = np.where(small, 1.0, angle)
-    share = np.where(small, 1.0 / 12.0, (1.0 - half / np.tan(np.where(small, 1.0, half))) / safe**2)
+    factor = np.where(small, 1.0 / 12.0, (1.0 - half / np.tan(np.where(small, 1.0, half))) / safe**2)
     once = np.cross(rotvec, rate)
-    return np.asarray(rate + 0.5 * once + share * np.cross(rotvec, once))
+    return np.asarray(rate + 0.5 * once + factor * np.cross(rotvec, once))

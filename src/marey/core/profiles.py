@@ -1,4 +1,4 @@
-"""What joint names say: profiles of well-known rigs, and the words that other rigs use.
+"""What joint names mean: profiles of well-known rigs, and the words that other rigs use.
 
 This is the only place in the library that knows bone names. Names are read as tokens, so that case,
 separators, namespaces and a prefix that all joints share (``mixamorig:``, ``Character1_``, ``Bip01``) do not
@@ -18,7 +18,7 @@ SIDES = ("left", "right")
 
 
 class Profile(NamedTuple):
-    """The joint names of one rig: role -> normalised name, and further names that tell it from its likes."""
+    """The joint names of one rig: role -> normalized name, and more names that distinguish it from similar rigs."""
 
     name: str
     roles: dict[str, str]
@@ -26,7 +26,7 @@ class Profile(NamedTuple):
 
 
 def _profile(name: str, sides: str, trunk: str, arm: str, leg: str, marks: str = "") -> Profile:
-    """One line of the table; ``*`` is the side as this rig spells it, ``-`` a joint that it lacks."""
+    """One row of the table; ``*`` is the side as this rig writes it, ``-`` a missing joint."""
     roles = dict(zip(("hips", "neck", "head"), trunk.split(), strict=True))
     limbs = dict(zip(("shoulder", "upper_arm", "forearm", "hand"), arm.split(), strict=True))
     limbs.update(zip(("upper_leg", "lower_leg", "foot", "ball"), leg.split(), strict=True))
@@ -40,7 +40,7 @@ _HIK_ARM, _HIK_LEG = "*shoulder *arm *forearm *hand", "*upleg *leg *foot *toebas
 _JOINT_ARM, _JOINT_LEG = "*collar *shoulder *elbow *wrist", "*hip *knee *ankle *foot"
 _BONE_ARM, _BONE_LEG = "*shoulder *upperarm *lowerarm *hand", "*upperleg *lowerleg *foot *toes"
 
-# Where two profiles match equally well the earlier one names the result, so the general one comes first.
+# If two profiles match equally well, the earlier one is used, so the general one comes first.
 # fmt: off
 PROFILES: tuple[Profile, ...] = (
     _profile("HumanIK", _LONG, _PLAIN, _HIK_ARM, _HIK_LEG, "reference leftuplegroll leftarmroll spine3"),
@@ -74,8 +74,8 @@ PROFILES: tuple[Profile, ...] = (
 )
 # fmt: on
 
-# What a word says a joint is. "hip", "leg", "shoulder", "arm", "foot" and "hand" mean different joints in
-# different rigs; `roles_by_words` settles them by what else the same side has.
+# The body part that a word means. "hip", "leg", "shoulder", "arm", "foot" and "hand" mean different joints in
+# different rigs; `roles_by_words` resolves them by the other joints of the same side.
 _WORDS: dict[str, str] = {
     word: part
     for part, words in {
@@ -99,7 +99,7 @@ _WORDS: dict[str, str] = {
     }.items()
     for word in words.split()
 }
-# Parts whose joints are worth offering when a role was not found.
+# Parts whose joints are suggested when a role was not found.
 _NEAR_ROLE: dict[str, tuple[str, ...]] = {
     "hips": ("hips", "hip"),
     "neck": ("neck",),
@@ -119,7 +119,7 @@ _SIDE_WORDS = {"left": 1, "l": 1, "lft": 1, "right": -1, "r": -1, "rgt": -1}
 _NOISE = {"joint", "jnt", "jt", "bone", "bn", "bind", "bnd", "def", "skin", "sk", "skel", "bend"}
 _ENDS = {"end", "nub", "site", "tip", "effector", "eff"}
 # fmt: off
-# Joints that hang on a limb without being part of it.
+# Joints attached to a limb without being part of it.
 _EXTRAS = {
     "twist", "roll", "ik", "fk", "pole", "target", "ctrl", "control", "helper", "aim", "tweak", "mch", "org",
     "driver", "socket", "attach", "prop", "weapon", "gun", "sword", "heel", "hair", "skirt", "cape", "tail",
@@ -137,13 +137,13 @@ _SHARED_PREFIX = 0.6  # part of the joints that must start alike for the start t
 
 
 class NameParts(NamedTuple):
-    """What the J names of a skeleton say.
+    """What the J names of a skeleton mean.
 
     Attributes
     ----------
-    keys : normalised names: lower case, no namespace, no shared prefix, no separators.
-    prefix : the shared prefix that was removed, normalised.
-    sides : +1 left, -1 right, 0 where the name does not say.
+    keys : normalized names: lower case, no namespace, no shared prefix, no separators.
+    prefix : the shared prefix that was removed, normalized.
+    sides : +1 left, -1 right, 0 unknown.
     parts : the body part (a value of the word table), or None.
     ends : whether the name is that of an end site.
     ranks : 0 for a middle finger, 1 index, 2 no finger named, then ring, little, thumb; 9 for props and
@@ -177,7 +177,7 @@ def _tokens(name: str) -> list[str]:
     bare = re.split(r"[:|]", name)[-1]
     tokens = [token.lower() for token in _TOKEN.findall(bare)]
     # VRoid rigs mix body joints (J_Bip_L_Hand) with hair and cloth (J_Sec_...), Rigify its deform joints
-    # (DEF-hand.L) with controls: there the prefix tells the body, and no prefix is shared by all.
+    # (DEF-hand.L) with controls: there the prefix marks the body, and not all joints share a prefix.
     for known in (["j", "bip", "c"], ["j", "bip"], ["def"]):
         if tokens[: len(known)] == known and len(tokens) > len(known):
             return tokens[len(known) :]
@@ -185,7 +185,7 @@ def _tokens(name: str) -> list[str]:
 
 
 def _strip_shared(tokens: list[list[str]]) -> str:
-    """Remove, in place, leading tokens that most joints share; returns what was removed."""
+    """Remove, in place, leading tokens that most joints share; returns the removed tokens."""
     removed = ""
     while True:
         first = Counter(words[0] for words in tokens if len(words) > 1)
@@ -239,7 +239,7 @@ def _split_side(token: str) -> tuple[int, str]:
 
 
 def roles_by_words(read: NameParts) -> dict[str, int]:
-    """Roles that the words in the names tell by themselves; the hierarchy is not looked at."""
+    """Roles that follow from the words in the names alone, ignoring the hierarchy."""
     by_part: dict[tuple[int, str], list[int]] = {}
     for joint, (side, part) in enumerate(zip(read.sides, read.parts, strict=True)):
         if part is not None:
@@ -262,7 +262,7 @@ def _first(limb: dict[str, list[int]], part: str) -> int | None:
 
 
 def _only(limb: dict[str, list[int]], part: str) -> int | None:
-    """The joint, unless several are called so: numbered series (leg_1, leg_2) tell nothing apart."""
+    """The joint, unless several have this name: numbered series (leg_1, leg_2) are ambiguous."""
     return limb[part][0] if len(limb.get(part, ())) == 1 else None
 
 
@@ -274,7 +274,7 @@ def _arm_by_words(limb: dict[str, list[int]]) -> dict[str, int | None]:
     collar, shoulder = _first(limb, "collar"), _first(limb, "shoulder")
     upper, arm, forearm = _first(limb, "upperarm"), _only(limb, "arm"), _first(limb, "forearm")
     if upper is None and arm is None and "arm" not in limb:
-        # Named by joints, not bones: the shoulder is where the upper arm turns.
+        # Named by joints, not bones: the shoulder is the joint of the upper arm.
         upper, shoulder = shoulder, None
     elif upper is None:
         upper = arm
@@ -310,7 +310,7 @@ def _leg_by_words(limb: dict[str, list[int]]) -> dict[str, int | None]:
 
 
 def joints_like(read: NameParts, role: str) -> list[int]:
-    """Joints whose names are near a role, those of its own side only."""
+    """Joints of the role's own side whose names are similar to it."""
     side = next((sign for word, sign in (("left_", 1), ("right_", -1)) if role.startswith(word)), 0)
     near = _NEAR_ROLE.get(role.removeprefix("left_").removeprefix("right_"), ())
     return [

@@ -1,4 +1,4 @@
-"""What builders and players rely on, whatever stands behind it."""
+"""Interfaces that builders and players use."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from marey.core.motion import Motion
 
 @runtime_checkable
 class Clips(Protocol):
-    """A set of motions that a builder can work through, in memory or on disk."""
+    """A set of motions for a builder, in memory or on disk."""
 
     @property
     def names(self) -> Sequence[str]:
-        """One name for each clip."""
+        """One name per clip."""
         ...
 
     def motion(self, i: int) -> Motion:
-        """The i-th clip, loaded now if it was not before."""
+        """The i-th clip, loaded on first use."""
         ...
 
     def content_key(self, i: int) -> str:
-        """A text that changes whenever the i-th clip's content does; caches go by it."""
+        """A cache key that changes with the content of the i-th clip."""
         ...
 
 
 @runtime_checkable
 class Cache(Protocol):
-    """Where a builder keeps what it has computed, by what went into it."""
+    """Stores a builder's results by their inputs."""
 
     def key(self, *parts: Any) -> str:
-        """A text that is the same for the same parts: arrays, numbers, texts, and lists of these."""
+        """A key for these parts: arrays, numbers, strings, and lists of these. Equal parts have equal keys."""
         ...
 
     def map(
@@ -42,21 +42,21 @@ class Cache(Protocol):
         *,
         run: Callable[..., Any] = map,
     ) -> Iterator[Any]:
-        """``map(function, items)``, without calling it for items whose results are kept under their keys."""
+        """``map(function, items)``, without calling it for items whose results are stored under their keys."""
         ...
 
 
 @runtime_checkable
 class Stream(Protocol):
-    """Motion made while it plays: takes requests, yields frames at a fixed rate."""
+    """Motion generated during playback: takes requests, returns frames at a fixed rate."""
 
     @property
     def fps(self) -> float:
-        """Frames per second that `frame` is meant to be called."""
+        """Frames per second: how often to call `frame`."""
         ...
 
     def request(self, **wish: Any) -> None:
-        """Say what the character should do from now on."""
+        """Set what the character should do from now on."""
         ...
 
     def frame(self) -> Motion:

@@ -1,4 +1,4 @@
-"""What each joint of a human skeleton is: its hips, its left hand, its right toe tip."""
+"""The roles of the joints in a human skeleton: hips, left hand, right toe tip."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ ROLE_NAMES: tuple[str, ...] = (
     *(f"{side}_{part}" for side in SIDES for part in _ARM + _LEG),
 )
 
-# Each chain lists roles that hang from one another, in this order.
+# Each chain lists roles from ancestor to descendant.
 _CHAINS: tuple[tuple[str, ...], ...] = (
     ("neck", "head"),
     *(tuple(f"{side}_{part}" for part in _ARM) for side in SIDES),
     *(("hips", *(f"{side}_{part}" for part in _LEG)) for side in SIDES),
 )
-# What a figure has to have before structure need not be asked.
+# If these roles are known, the structure is not analyzed.
 _CORE = tuple(f"{side}_{part}" for side in SIDES for part in (*_ARM[1:4], *_LEG[:3])) + ("head",)
-# What a profile has to find to be believed.
+# Roles that a profile must find to be accepted.
 _PROFILE_CORE = ("hips", *(f"{side}_{part}" for side in SIDES for part in (*_ARM[1:3], *_LEG[:2])))
 
 
@@ -44,8 +44,8 @@ _PROFILE_CORE = ("hips", *(f"{side}_{part}" for side in SIDES for part in (*_ARM
 class Roles(Mapping[str, int]):
     """A mapping from role to joint index, with the roles that were found.
 
-    ``roles["left_hand"]`` is a joint index; a role that was not found is a `JointNotFound` that says how to
-    map it. ``"left_hand" in roles`` and ``roles.get("left_hand")`` ask without raising.
+    ``roles["left_hand"]`` is a joint index; a role that was not found raises `JointNotFound`, which
+    explains how to map it. ``"left_hand" in roles`` and ``roles.get("left_hand")`` do not raise.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Roles(Mapping[str, int]):
         try:
             return self.joints[role]
         except KeyError:
-            raise JointNotFound(_why_missing(role, self.names)) from None
+            raise JointNotFound(_explain_missing(role, self.names)) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.joints)
@@ -90,7 +90,7 @@ class Roles(Mapping[str, int]):
         return role in self.joints
 
     def get(self, role: str, default: Any = None) -> Any:
-        """The joint's index, or `default` where the role was not found."""
+        """The joint's index, or `default` if the role was not found."""
         return self.joints.get(role, default)
 
     @property
@@ -99,7 +99,7 @@ class Roles(Mapping[str, int]):
         return tuple(role for role in ROLE_NAMES if role not in self.joints)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Read-only mappings cannot be copied or sent to another process; their content can.
+        # Read-only mappings cannot be copied or pickled; their content can.
         return Roles, (dict(self.joints), self.spine, self.how, self.names)
 
 
@@ -110,23 +110,23 @@ def find_roles(
     role_map: Mapping[str, str] | None = None,
     positions: ArrayLike | None = None,
 ) -> Roles:
-    """Find what each joint of a human skeleton is.
+    """Find the role of each joint of a human skeleton.
 
-    The best-fitting name profile is asked first, then words in the names, then the shape of the figure.
-    Nothing found contradicts the hierarchy: a hand always hangs from its forearm. A skeleton that is not
-    human gives few roles or none.
+    Uses the best-fitting name profile first, then words in the names, then the shape of the body. Results never
+    contradict the hierarchy: a hand is always below its forearm. A skeleton that is not human has few roles or
+    none.
 
     Parameters
     ----------
     names : J joint names.
     parents : (J,) parent indices, parents before children, -1 for joint 0.
-    offsets : (J, 3) metres, from each joint's parent to it in the rest pose, with identity rotations.
+    offsets : (J, 3) meters, from each joint's parent to it in the rest pose, with identity rotations.
     role_map : role to joint name; overrides what is found.
-    positions : (J, 3) metres, where the joints are in a typical posed frame. Some files have a rest pose that
-        is no pose, with all bones along one axis; then this tells the shape.
+    positions : (J, 3) meters, where the joints are in a typical posed frame. In some files all
+        bones of the rest pose lie along one axis; then these positions show the shape.
     """
     names = tuple(names)
-    tree, mapped = _checked(names, parents, offsets, role_map, positions)
+    tree, mapped = _check_tree(names, parents, offsets, role_map, positions)
     read = read_names(names)
     found, how = _gather(tree, read)
     found = {role: joint for role, joint in found.items() if joint not in mapped.values()} | mapped
@@ -141,7 +141,7 @@ def find_roles(
     return Roles(found, spine, how or "nothing found", names)
 
 
-def _checked(
+def _check_tree(
     names: tuple[str, ...],
     parents: ArrayLike,
     offsets: ArrayLike,
@@ -166,14 +166,14 @@ def _checked(
         _check_role(role)
         if name not in names:
             raise JointNotFound(
-                f"the role map gives {role!r} as {name!r}, which is no joint here{similar(str(name), names)}"
+                f"the role map gives {role!r} as {name!r}, which is not a joint{similar(str(name), names)}"
             )
         mapped[role] = names.index(name)
     return JointTree(tree_of.tolist(), points), mapped
 
 
 def _points(values: ArrayLike, what: str, n: int) -> NDArray[np.float64]:
-    """(n, 3), scaled to 1 at the most: only shape matters here, and sums and squares of any unit stay finite."""
+    """(n, 3), scaled to a maximum of 1: only the shape matters, and sums and squares stay finite in any unit."""
     points = np.array(values, dtype=np.float64)
     if points.shape != (n, 3) or not bool(np.isfinite(points).all()):
         raise InvalidValue(f"{what} must be finite and of shape ({n}, 3), got shape {points.shape}")
@@ -189,7 +189,7 @@ def _check_role(role: str) -> None:
         )
 
 
-def _why_missing(role: str, names: tuple[str, ...]) -> str:
+def _explain_missing(role: str, names: tuple[str, ...]) -> str:
     _check_role(role)
     like = [names[joint] for joint in joints_like(read_names(names), role)][:3]
     near = f"; similar: {', '.join(map(repr, like))}" if like else similar(role.replace("_", ""), names)
@@ -209,12 +209,12 @@ def _gather(tree: JointTree, read: NameParts) -> tuple[dict[str, int], str]:
     how = [] if profile is None else [f"profile {profile.name}"]
     if _is_complete(found):
         return found, how[0]
-    if _add(tree, found, _sound(tree, roles_by_words(read))):
+    if _add(tree, found, _keep_consistent(tree, roles_by_words(read))):
         how.append("names")
     if not _is_complete(found):
-        from marey.core.structure import find_figure  # seldom needed, and not free to import
+        from marey.core.structure import find_body_parts  # rarely needed and slow to import
 
-        if _add(tree, found, find_figure(tree, read.sides, read.ends)):
+        if _add(tree, found, find_body_parts(tree, read.sides, read.ends)):
             how.append("structure")
     return found, " and ".join(how)
 
@@ -224,7 +224,7 @@ def _is_complete(found: dict[str, int]) -> bool:
 
 
 def _best_profile(tree: JointTree, read: NameParts) -> tuple[Profile | None, dict[str, int]]:
-    """The profile that names most joints, of those that agree with the hierarchy."""
+    """The profile that names the most joints, among those that agree with the hierarchy."""
     index: dict[str, int] = {}
     for joint, key in enumerate(read.keys):
         index.setdefault(key, joint)
@@ -235,13 +235,13 @@ def _best_profile(tree: JointTree, read: NameParts) -> tuple[Profile | None, dic
             score = len(found) + sum(mark in index or mark == read.prefix for mark in profile.marks)
             known.append((score, profile, found))
     for _, profile, found in sorted(known, key=lambda entry: -entry[0]):
-        if len(_sound(tree, found)) == len(found):
+        if len(_keep_consistent(tree, found)) == len(found):
             return profile, found
     return None, {}
 
 
-def _sound(tree: JointTree, named: dict[str, int]) -> dict[str, int]:
-    """Of roles that names tell, those on limbs where none contradicts the hierarchy: elsewhere any may be wrong."""
+def _keep_consistent(tree: JointTree, named: dict[str, int]) -> dict[str, int]:
+    """Keep the roles of limbs on which no role contradicts the hierarchy; on other limbs any role may be wrong."""
     agreed: dict[str, int] = {}
     _add(tree, agreed, named)
     refused = named.keys() - agreed.keys() - {"hips"}
@@ -250,16 +250,16 @@ def _sound(tree: JointTree, named: dict[str, int]) -> dict[str, int]:
 
 
 def _add(tree: JointTree, found: dict[str, int], more: dict[str, int]) -> bool:
-    """Take over, in place, those roles of `more` that are new and agree with the others; whether any did."""
+    """Add, in place, roles of `more` that are new and agree with the others. Returns whether any was added."""
     before = len(found)
-    for role in (*ROLE_NAMES[1:], "hips"):  # legs tell more surely than the name of hips what carries them
+    for role in (*ROLE_NAMES[1:], "hips"):  # legs are better evidence for the hips than a joint's name
         if role in more and role not in found and _agrees(tree, found, role, more[role]):
             found[role] = more[role]
     return len(found) > before
 
 
 def _agrees(tree: JointTree, found: dict[str, int], role: str, joint: int) -> bool:
-    """Whether a joint hangs from, and carries, the joints that its role says, and is on no other limb."""
+    """Whether a joint's ancestors and descendants fit its role, and it is on no other limb."""
     for other, its_joint in found.items():
         chain = next((chain for chain in _CHAINS if role in chain and other in chain), None)
         if chain is None:
@@ -282,7 +282,7 @@ def _on_limb(role: str) -> bool:
 
 
 def _set_hips(tree: JointTree, found: dict[str, int], mapped: dict[str, int]) -> None:
-    """Set, in place, the hips to where legs and spine part; a joint called so may carry the legs alone."""
+    """Set the hips, in place, to the joint where legs and spine branch; a joint named hips may have only the legs."""
     legs = [found[role] for role in ("left_upper_leg", "right_upper_leg") if role in found]
     above = _above_spine(tree, found)
     if "hips" in mapped or len(legs) < 2 or above is None:
@@ -291,7 +291,7 @@ def _set_hips(tree: JointTree, found: dict[str, int], mapped: dict[str, int]) ->
     if "hips" not in found:
         found["hips"] = find_hips(tree, legs, above)
     elif tree.is_below(fork, found["hips"]):
-        # Some rigs hang the thighs from what they call the spine; turning that would turn the legs.
+        # In some rigs the thighs are children of a joint named spine; rotating it would rotate the legs.
         found["hips"] = fork
 
 

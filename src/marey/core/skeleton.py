@@ -1,4 +1,4 @@
-"""The skeleton: named joints, who hangs from whom, and by what offset."""
+"""The skeleton: named joints, their parents and their offsets."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Skeleton:
     ----------
     names : J different, non-empty names.
     parents : (J,) index of each joint's parent, always smaller than the joint's own; -1 for joint 0 alone.
-    offsets : (J, 3) metres, a joint's origin in its parent's frame. In the rest pose no joint is turned.
-    role_map : role to joint name, where it overrides what `roles` would find.
+    offsets : (J, 3) meters, a joint's origin in its parent's frame. In the rest pose all rotations are the identity.
+    role_map : role to joint name; overrides the automatic `roles`.
 
     End Sites are joints too: leaves without rotation, named ``<Parent>End``.
     """
@@ -66,7 +66,7 @@ class Skeleton:
 
     @property
     def roles(self) -> Roles:
-        """What each joint is, found once by name, then by structure; see `Roles`."""
+        """The role of each joint, found once by name, then by structure; see `Roles`."""
         if self._roles is None:
             found = find_roles(self.names, self.parents, self.offsets, role_map=self.role_map or None)
             object.__setattr__(self, "_roles", found)
@@ -74,11 +74,11 @@ class Skeleton:
         return self._roles
 
     def with_roles(self, role_map: Mapping[str, str]) -> Skeleton:
-        """The same skeleton with some roles given by hand: ``{"left_hand": "Hand_L"}``."""
+        """The same skeleton with some roles assigned by hand: ``{"left_hand": "Hand_L"}``."""
         return replace(self, role_map={**self.role_map, **role_map})
 
     def index(self, name: str) -> int:
-        """The joint's index; an unknown name is a `JointNotFound` that offers similar ones."""
+        """The joint's index; an unknown name raises `JointNotFound`, which suggests similar names."""
         try:
             return self.names.index(name)
         except ValueError:
@@ -86,7 +86,7 @@ class Skeleton:
 
     @property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """For each joint its children, in order."""
+        """The children of each joint, in order."""
         lists: list[list[int]] = [[] for _ in self.names]
         for j, parent in enumerate(self.parents[1:].tolist(), start=1):
             lists[parent].append(j)
@@ -94,7 +94,7 @@ class Skeleton:
 
     @property
     def is_end_site(self) -> Bools:
-        """(J,) True for joints named ``<Parent>End`` (or ``<Parent>End2``, ...) that carry only such."""
+        """(J,) True for joints named ``<Parent>End`` (or ``<Parent>End2``, ...), if all their children are too."""
         flags = np.ones(len(self), dtype=bool)
         for j in range(len(self) - 1, 0, -1):
             flags[j] &= is_end_name(self.names[j], self.names[self.parents[j]])
@@ -104,7 +104,7 @@ class Skeleton:
 
     @property
     def rest_positions(self) -> Floats:
-        """(J, 3) metres, the rest pose with joint 0 at the origin."""
+        """(J, 3) meters, the rest pose with joint 0 at the origin."""
         positions = self.offsets.copy()
         positions[0] = 0.0
         for j, parent in enumerate(self.parents[1:].tolist(), start=1):
@@ -113,7 +113,7 @@ class Skeleton:
 
     @property
     def bone_lengths(self) -> Floats:
-        """(J,) metres from each joint to its parent; 0 for the root."""
+        """(J,) meters from each joint to its parent; 0 for the root."""
         lengths: Floats = np.linalg.norm(self.offsets, axis=1)
         lengths[0] = 0.0
         return set_readonly(lengths)
@@ -128,12 +128,12 @@ class Skeleton:
         return tuple(reversed(path))
 
     def fits(self, other: Skeleton) -> bool:
-        """Same names in the same tree; offsets may differ."""
+        """Whether names and parents are the same; offsets may differ."""
         return self.names == other.names and bool(np.array_equal(self.parents, other.parents))
 
 
 def end_name(parent: str, taken: Iterable[str]) -> str:
-    """A free name for an End Site under `parent`: ``ToeEnd``, or ``ToeEnd2`` where that is taken."""
+    """An unused name for an End Site under `parent`: ``ToeEnd``, or ``ToeEnd2`` if that is taken."""
     used = set(taken)
     name, n = f"{parent}End", 2
     while name in used:
@@ -142,7 +142,7 @@ def end_name(parent: str, taken: Iterable[str]) -> str:
 
 
 def is_end_name(name: str, parent: str) -> bool:
-    """Whether `name` is what `end_name` gives under `parent`."""
+    """Whether `name` has the form that `end_name` gives under `parent`."""
     return name.startswith(parent) and _END.fullmatch(name[len(parent) :]) is not None
 
 

@@ -1,4 +1,4 @@
-"""Where a motion came from: what a faithful save needs, how the file was read, and what was done since."""
+"""Where a motion came from: data for an exact save, how the file was read, and the edits since then."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _UPS = ("x", "y", "z", "-x", "-y", "-z")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """What a file said beyond the motion itself.
+    """What a file contained besides the motion itself.
 
     Parameters
     ----------
-    path : the file as it was named; "" for motion that never was in a file.
+    path : the path that was loaded; "" for motion that did not come from a file.
     format : "bvh", "amc", "glb", "npz"; "" as above.
-    unit : metres per unit of the file.
+    unit : meters per unit of the file.
     up : the file's upward axis: "x", "y", "z", or with a minus sign.
-    frame_time_text : the frame time as the file spells it, to be written back the same.
-    file_names : (J,) the names that the file gives its joints, where they differ from the skeleton's; else (). In a
-        BVH file an End Site is called "End Site", with any name that stands behind it.
+    frame_time_text : the frame time as text, so that a save writes the same text.
+    file_names : (J,) the file's joint names if they differ from the skeleton's; else (). In a
+        BVH file an End Site is called "End Site", followed by its name if it has one.
     file_offsets : (J, 3) the OFFSETs as the file has them. Position channels replace them, so the skeleton's
         own may differ; a save writes these again.
     channels : for each joint its BVH channels in order, e.g. ``("Zrotation", "Yrotation", "Xrotation")``.
-    channel_values : (F, C) the numbers of the file's rows. A joint that was not changed is written with them
-        again, so that angles keep the branch that the file had.
-    floor : metres, the height of the floor where somebody has found or set it.
-    evidence : one sentence for each thing that was recognised rather than read: unit, axes, rate.
-    provenance : one JSON-like record for each step that made the motion, oldest first.
+    channel_values : (F, C) the numbers in the file's rows. A save writes them again for unchanged joints, so
+        that angles keep the file's branch.
+    floor : meters, the height of the floor if it was found or set.
+    evidence : one sentence for each property that was inferred, not read: unit, axes, rate.
+    provenance : one JSON-like record for each processing step, oldest first.
     """
 
     path: str = ""
@@ -52,7 +52,7 @@ class Source:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.unit) and self.unit > 0):
-            raise InvalidValue(f"a file's unit must be a positive number of metres, got {self.unit}")
+            raise InvalidValue(f"a file's unit must be a positive number of meters, got {self.unit}")
         if self.up not in _UPS:
             raise InvalidValue(f"a file's upward axis must be one of {', '.join(_UPS)}, got {self.up!r}")
         if self.floor is not None and not np.isfinite(self.floor):

@@ -1,7 +1,7 @@
-"""Finding the parts of a human figure from the joint tree and where its joints are; names play no part.
+"""Find the parts of a human body from the joint tree and joint positions, without names.
 
-Two pairs of mirrored limbs are sought, each with two main bones in human proportion: legs, and further from
-the root arms, with a head beyond them. Nothing here depends on the figure's size, place or orientation.
+Looks for two pairs of mirrored limbs, each with two main bones of human proportions: legs and, farther from the
+root, arms, with a head beyond them. Nothing here depends on the body's size, position or orientation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from marey.core.joint_tree import JointTree, find_hips
 
-__all__ = ["find_figure"]
+__all__ = ["find_body_parts"]
 
 Floats = NDArray[np.float64]
 
@@ -68,29 +68,29 @@ class _Limbs:
 
 
 @dataclass(frozen=True, slots=True)
-class _Figure:
+class _Body:
     legs: _Limbs
     arms: _Limbs
     neck: int | None
     head: int
 
 
-def find_figure(tree: JointTree, sides: Sequence[int], ends: Sequence[bool]) -> dict[str, int]:
-    """Roles of the limbs, neck and head of a human figure; empty where there is none.
+def find_body_parts(tree: JointTree, sides: Sequence[int], ends: Sequence[bool]) -> dict[str, int]:
+    """Roles of the limbs, neck and head of a human body; empty if there is none.
 
     Parameters
     ----------
-    sides : J hints, +1 left, -1 right, 0 unknown, such as names give. Without them the feet decide: they
-        point forward from the shins. Where neither tells, limbs are left out: either side would be a guess.
+    sides : J hints, +1 left, -1 right, 0 unknown, for example from names. Without hints the feet decide: they
+        point forward from the shins. If neither helps, limbs are left out, because a side would be a guess.
     ends : J flags of joints known to be end sites.
     """
-    figure = _best_figure(tree, ends)
-    if figure is None:
+    body = _find_best_body(tree, ends)
+    if body is None:
         return {}
-    legs, arms = figure.legs, figure.arms
-    roles = {"hips": find_hips(tree, (legs.a[0], legs.b[0]), arms.node), "head": figure.head}
-    if figure.neck is not None:
-        roles["neck"] = figure.neck
+    legs, arms = body.legs, body.arms
+    roles = {"hips": find_hips(tree, (legs.a[0], legs.b[0]), arms.node), "head": body.head}
+    if body.neck is not None:
+        roles["neck"] = body.neck
     leg_side, arm_side = _find_sides(tree, legs, arms, sides)
     if leg_side:
         for side, joints in zip(("left", "right"), (legs.a, legs.b)[::leg_side], strict=True):
@@ -110,11 +110,11 @@ def find_figure(tree: JointTree, sides: Sequence[int], ends: Sequence[bool]) -> 
 # Which branches are limbs ---------------------------------------------------------------------------------
 
 
-def _best_figure(tree: JointTree, ends: Sequence[bool]) -> _Figure | None:
+def _find_best_body(tree: JointTree, ends: Sequence[bool]) -> _Body | None:
     branches = _mirrored_branches(tree)
     legs = [fit for node, twin in branches if (fit := _fit_limbs(tree, node, twin, _LEG)) is not None]
     arms = [fit for node, twin in branches if (fit := _fit_limbs(tree, node, twin, _ARM)) is not None]
-    best: _Figure | None = None
+    best: _Body | None = None
     least = math.inf
     for leg in legs:
         for arm in arms:
@@ -124,7 +124,7 @@ def _best_figure(tree: JointTree, ends: Sequence[bool]) -> _Figure | None:
             if cost < least and _can_join(tree, leg, arm):
                 head = _find_head(tree, leg, arm, ends)
                 if head is not None:
-                    best, least = _Figure(leg, arm, *head), cost
+                    best, least = _Body(leg, arm, *head), cost
     return None if best is None or _walks_on_four(tree, best) else best
 
 
@@ -256,9 +256,9 @@ def _can_join(tree: JointTree, legs: _Limbs, arms: _Limbs) -> bool:
     return not any(tree.is_below(arms.node, joint) for joint in (legs.a[0], legs.b[0]))
 
 
-def _walks_on_four(tree: JointTree, figure: _Figure) -> bool:
+def _walks_on_four(tree: JointTree, body: _Body) -> bool:
     """Whether the front limbs are about as long as the hind ones, and these do not prolong the trunk."""
-    legs, arms = figure.legs, figure.arms
+    legs, arms = body.legs, body.arms
     trunk = tree.points[arms.node] - tree.points[legs.node]
     down = tree.points[list(legs.joints(2))].mean(axis=0) - tree.points[legs.node]
     return arms.size > 0.75 * legs.size and _sign(trunk, down, 0.35) >= 0
@@ -328,10 +328,10 @@ def _across(tree: JointTree, limbs: _Limbs) -> Floats:
 
 
 def _left_axis(tree: JointTree, legs: _Limbs) -> Floats:
-    """(3,) axis to the figure's left, zero where the feet do not tell.
+    """(3,) axis to the body's left, zero where the feet do not tell.
 
     The ankle is a hinge, so that shin and foot span the plane in which a leg walks, in every pose: shin
-    (upwards) x foot is the left of a leg, and turned-out feet cancel in the sum of both.
+    (upward) x foot is the left of a leg, and turned-out feet cancel in the sum of both.
     """
     axis: Floats = np.zeros(3)
     for knee, ankle in zip(legs.joints(1), legs.joints(2), strict=True):

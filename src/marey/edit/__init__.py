@@ -1,7 +1,7 @@
-"""Edits of single motions: rate, side, length, timing, path, posture and body.
+"""Edits of a single motion: frame rate, mirroring, length, timing, path, posture and skeleton.
 
-Every function takes a motion and gives a new one; contacts and labels come along, and the last step of
-``source.provenance`` says what was done.
+Every function takes a motion and returns a new one. Contacts and labels are carried over, and the last step of
+``source.provenance`` records the edit.
 """
 
 from marey.edit.connect import connect

@@ -1,4 +1,4 @@
-"""Putting hands and feet where an edit wants them."""
+"""Limb IK for edits: move hands and feet to targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from marey.maths import ease, ease_in, quat
 
 HANDS = ("left_hand", "right_hand")
 FEET = ("left_foot", "right_foot")
-# Metres by which a target is missed when it is out of reach; and the knee angle from which softened limbs are damped.
+# A target missed by more than this (meters) is out of reach; softened limbs are damped from this knee angle on.
 _MISSED = 1e-6
 _DAMPED_FROM = np.deg2rad(150.0)
 _ABOVE = {"hand": ("upper_arm", "forearm"), "foot": ("upper_leg", "lower_leg")}
@@ -33,7 +33,7 @@ class Limb(NamedTuple):
     role: str
 
 
-def limb_of(skeleton: Skeleton, role: str) -> Limb:
+def find_limb(skeleton: Skeleton, role: str) -> Limb:
     """The limb that ends in ``left_hand``, ``right_hand``, ``left_foot`` or ``right_foot``."""
     side, part = role.split("_")
     hip, knee = (skeleton.roles[f"{side}_{name}"] for name in _ABOVE[part])
@@ -47,7 +47,7 @@ def limb_of(skeleton: Skeleton, role: str) -> Limb:
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """A motion's arrays while an edit works on them; `finished` makes a motion of them again."""
+    """A motion's arrays while an edit works on them; `apply_to` returns a motion with them."""
 
     skeleton: Skeleton
     root: Floats
@@ -60,7 +60,7 @@ class Draft:
         bones = None if motion.bone_offsets is None else motion.bone_offsets.copy()
         return cls(motion.skeleton, motion.root_positions.copy(), motion.rotations.copy(), bones)
 
-    def finished(self, motion: Motion) -> Motion:
+    def apply_to(self, motion: Motion) -> Motion:
         """`motion` with the arrays of the draft."""
         return replace(
             motion,
@@ -88,30 +88,30 @@ class Draft:
         soften: float = 0.0,
         exact: Ints | None = None,
     ) -> Floats:
-        """Put the limb's end at `targets` (n, 3) on `frames` (n,), in place; the metres that were missed, (n,).
+        """Move the limb's end to `targets` (n, 3) on `frames` (n,), in place; return the distances missed (n,), meters.
 
         Parameters
         ----------
         orientations : (n, 4) of the end in the world; None keeps its local rotation.
-        hinge : (3,) of the knee, as `hinge_of` gives it.
-        certainty : (n,) from 0 to 1. A knee that bends backwards in the source is bent forwards to meet a target; where
-            this is below 1, as much is taken back, so that an edit which begins there does not begin with a jump.
+        hinge : (3,) of the knee, from `find_limb_hinge`.
+        certainty : (n,) from 0 to 1. A knee that bends backward in the source is bent forward to meet a target. Where
+            this is below 1, that change is partly undone, so that the edit does not begin with a jump.
         max_stretch : as in `solve_limb`.
-        soften : frames. A limb that runs out of reach would snap straight; so many frames around, its knee is damped
+        soften : frames. A limb that runs out of reach would snap straight; within this many frames its knee is damped
             (Kovar 3.14) and stops short of the target instead.
-        exact : frames at which a target within reach is met all the same.
+        exact : frames at which a target within reach is still met exactly.
         """
         if not len(frames):
             return np.zeros(0)
-        solved = self._solved(limb, frames, targets, orientations, hinge, max_stretch)
+        solved = self._solve(limb, frames, targets, orientations, hinge, max_stretch)
         turns, scale = list(solved[:3]), solved[3]
         if soften > 0.0 and solved[4].max() > _MISSED:
-            share = _softness(solved[4] > _MISSED, frames, soften, exact)
-            damped = self._solved(limb, frames, targets, orientations, hinge, max_stretch, _DAMPED_FROM)
+            share = _compute_softness(solved[4] > _MISSED, frames, soften, exact)
+            damped = self._solve(limb, frames, targets, orientations, hinge, max_stretch, _DAMPED_FROM)
             turns = [quat.slerp(a, b, share) for a, b in zip(turns, damped[:3], strict=True)]
             scale = scale + share * (damped[3] - scale)
         if certainty is not None and (certainty < 1.0).any():
-            same = self._solved(limb, frames, None, orientations, hinge, 0.0)
+            same = self._solve(limb, frames, None, orientations, hinge, 0.0)
             joints = (limb.hip, limb.knee, limb.ankle)
             back = [quat.inv_mul(q, self.rotations[frames, j]) for q, j in zip(same[:3], joints, strict=True)]
             turns = [quat.mul(q, quat.power(b, 1.0 - certainty)) for q, b in zip(turns, back, strict=True)]
@@ -122,7 +122,7 @@ class Draft:
             self._stretch(limb, frames, scale)
         return np.asarray(np.linalg.norm(self.world(frames).positions[:, limb.ankle] - targets, axis=1))
 
-    def _solved(
+    def _solve(
         self,
         limb: Limb,
         frames: Ints,
@@ -141,7 +141,7 @@ class Draft:
             orientations = None if orientations is None else turned[:, ankle]
         parents = self.skeleton.parents
         over_hip = turned[:, parents[hip]] if hip else np.broadcast_to(quat.identity(), (len(frames), 4))
-        # Rigs may have twist joints between; they go along as part of the knee's and the ankle's rotation.
+        # Rigs may have twist joints in between; they count as part of the knee's and the ankle's rotation.
         to_knee = quat.inv_mul(turned[:, hip], turned[:, parents[knee]])
         to_ankle = quat.inv_mul(turned[:, knee], turned[:, parents[ankle]])
         pose = solve_limb(
@@ -174,7 +174,7 @@ class Draft:
             self.offsets[frames, joint] *= scale[:, None]
 
 
-def _softness(missed: Bools, frames: Ints, width: float, exact: Ints | None) -> Floats:
+def _compute_softness(missed: Bools, frames: Ints, width: float, exact: Ints | None) -> Floats:
     """(n,) from 1 where a target is out of reach, or nearly so in time, to 0 `width` frames further off."""
     out = frames[missed]
     after = np.clip(np.searchsorted(out, frames), 0, len(out) - 1)
@@ -186,13 +186,14 @@ def _softness(missed: Bools, frames: Ints, width: float, exact: Ints | None) -> 
     return np.asarray(share)
 
 
-def hinge_of(motion: Motion, world: World, limb: Limb) -> Floats:
-    """(3,) the limb's hinge in the hip's frame, from the motion; of a limb that never bends, from how people bend."""
+def find_limb_hinge(motion: Motion, world: World, limb: Limb) -> Floats:
+    """(3,) the limb's hinge axis in the hip's frame, from the motion, or the anatomical axis if the limb never
+    bends."""
     at, turned = world.positions, world.rotations
     upper = quat.inv_rotate(turned[:, limb.hip], at[:, limb.knee] - at[:, limb.hip])
     lower = quat.inv_rotate(turned[:, limb.knee], at[:, limb.ankle] - at[:, limb.knee])
     bend = quat.inv_mul(turned[:, limb.hip], turned[:, limb.knee])
-    # Knees fold backwards and elbows forwards.
+    # Knees fold backward and elbows forward.
     left = find_left_axis(motion.skeleton, at[:1])[0]
     forwards = np.array([-left[2], 0.0, left[0]]) * (-1.0 if limb.role.endswith("foot") else 1.0)
     up = at[0, limb.hip] - at[0, limb.knee]
@@ -203,8 +204,8 @@ def hinge_of(motion: Motion, world: World, limb: Limb) -> Floats:
     return find_hinge(upper.mean(axis=0), lower.mean(axis=0), bend, fallback=fallback)
 
 
-def foot_plants(motion: Motion, side: str) -> Bools | None:
-    """(F,) whether any point of a foot touches the floor; None where the motion says nothing about it."""
+def find_foot_plants(motion: Motion, side: str) -> Bools | None:
+    """(F,) whether any point of a foot touches the floor; None if the motion has no contacts."""
     contacts = motion.contacts
     foot = motion.skeleton.roles.get(f"{side}_foot")
     if contacts is None or foot is None:

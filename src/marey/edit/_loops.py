@@ -1,4 +1,4 @@
-"""Where a motion comes back to itself, and how well it does."""
+"""Find the best loop in a motion."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from marey.maths import rigid2d
 # Seconds of travel that count as much as being elsewhere: poses alike in place but not in velocity are not alike.
 _RATE = 0.1
 # Frames at most that are all compared with one another; of longer motions every n-th, and then all near the best.
-_MOST_FRAMES = 1500
+_MAX_FRAMES = 1500
 # Of loops that close within this factor of the best, or to this share of how far they go, the shortest is taken: one
 # stride rather than two.
 _NEARLY, _WELL = 1.5, 0.07
 
 
 def find_loop(motion: Motion, first: int | None, end: int | None, least: float) -> tuple[int, int]:
-    """Frames `first` and `end`, at least `least` seconds apart, at which the figure is and moves most alike.
+    """Find frames `first` and `end`, at least `least` seconds apart, with the most similar poses and velocities.
 
-    What counts is how far apart the two poses are, against how far the motion goes away from the pose in between: in
-    somebody who stands every frame is like every other, and that is no loop worth having. Frames that are given stay.
+    The score is the distance between the two poses relative to how far the motion departs from them in between: while
+    someone stands still all frames are alike, which is not a useful loop. Given frames are kept.
     """
     n = len(motion)
     apart = max(4, round(least * motion.fps))
@@ -33,31 +33,31 @@ def find_loop(motion: Motion, first: int | None, end: int | None, least: float) 
     if n <= apart or not len(begins) or ends[-1] - begins[0] < apart:
         room = (n - 1 if end is None else end) - (0 if first is None else first)
         raise InvalidValue(
-            f"a loop of at least {least:g} s is looked for, but there are only {max(room, 0) / motion.fps:.2f} s for "
-            "it; take a longer stretch, or say both where it begins and where it ends"
+            f"a loop needs at least {least:g} s, but there are only {max(room, 0) / motion.fps:.2f} s for "
+            "it; use a longer range, or give both start and stop"
         )
-    poses = _poses(motion)
-    step = -(-n // _MOST_FRAMES)
-    i, j = _best(poses, begins[::step], ends[::-1][::step][::-1], apart)
+    poses = _sample_poses(motion)
+    step = -(-n // _MAX_FRAMES)
+    i, j = _find_best(poses, begins[::step], ends[::-1][::step][::-1], apart)
     if step > 1:
         near = np.arange(-step, step + 1)
-        i, j = _best(poses, np.intersect1d(begins, i + near), np.intersect1d(ends, j + near), apart)
+        i, j = _find_best(poses, np.intersect1d(begins, i + near), np.intersect1d(ends, j + near), apart)
     return i, j
 
 
-def body_joints(skeleton: Skeleton) -> list[int]:
-    """All joints but those above the hips, which are no part of the figure."""
+def list_body_joints(skeleton: Skeleton) -> list[int]:
+    """All joints except those above the hips, which are not part of the body."""
     above = set(skeleton.chain(skeleton.roles["hips"])[:-1])
     return [joint for joint in range(len(skeleton)) if joint not in above]
 
 
-def _poses(motion: Motion) -> Floats:
-    """(F, D) metres: joints against the hips' place on the floor and the figure's heading, and how fast they move."""
+def _sample_poses(motion: Motion) -> Floats:
+    """(F, D) meters: joints against the hips' place on the floor and the figure's heading, and how fast they move."""
     world = motion.world()
     skeleton = motion.skeleton
     hips = world.positions[:, skeleton.roles["hips"]]
     frames = np.stack([find_facing(skeleton, world.positions), hips[:, 0], hips[:, 2]], axis=-1)
-    body = body_joints(skeleton)
+    body = list_body_joints(skeleton)
     local = rigid2d.apply(rigid2d.invert(frames)[:, None], world.positions[:, body])
     rates = np.gradient(world.positions[:, body], axis=0) * motion.fps
     rates = rigid2d.apply_vector(rigid2d.invert(frames)[:, None], rates)
@@ -65,7 +65,7 @@ def _poses(motion: Motion) -> Floats:
     return np.asarray(both.reshape(len(motion), -1))
 
 
-def _best(poses: Floats, begins: Ints, ends: Ints, apart: int) -> tuple[int, int]:
+def _find_best(poses: Floats, begins: Ints, ends: Ints, apart: int) -> tuple[int, int]:
     """The first and the last frame of the best loop among some."""
     frames = np.union1d(begins, ends)
     rows, columns = poses[begins], poses[frames]

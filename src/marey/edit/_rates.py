@@ -13,12 +13,12 @@ from marey.maths import quat
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pose:
+class RatedPose:
     """One pose and how fast it changes.
 
-    root, root_rate : (3,) metres and m/s, of the hips: they are what travels, whichever joint carries them.
+    root, root_rate : (3,) meters and m/s, of the hips: they are what travels, whichever joint carries them.
     rotations, turn_rate : (J, 4), and (J, 3) rad/s in each joint's own axes.
-    offsets, offset_rate : (J, 3) metres and m/s.
+    offsets, offset_rate : (J, 3) meters and m/s.
     """
 
     root: Floats
@@ -28,9 +28,9 @@ class Pose:
     offsets: Floats
     offset_rate: Floats
 
-    def ahead(self, seconds: float) -> Pose:
+    def ahead(self, seconds: float) -> RatedPose:
         """The pose that these rates lead to."""
-        return Pose(
+        return RatedPose(
             self.root + seconds * self.root_rate,
             self.root_rate,
             quat.mul(self.rotations, quat.exp(seconds * self.turn_rate)),
@@ -39,19 +39,19 @@ class Pose:
             self.offset_rate,
         )
 
-    def at_rates_of(self, other: Pose) -> Pose:
+    def at_rates_of(self, other: RatedPose) -> RatedPose:
         """The pose with another's rates."""
         return replace(self, root_rate=other.root_rate, turn_rate=other.turn_rate, offset_rate=other.offset_rate)
 
 
-def pose_at(motion: Motion, frame: int, before: int, after: int) -> Pose:
+def pose_at(motion: Motion, frame: int, before: int, after: int) -> RatedPose:
     """The pose at `frame`, with rates from frame `before` to frame `after` (equal frames: at rest)."""
-    offsets = _offsets_of(motion)
+    offsets = _get_offsets(motion)
     seconds = (after - before) / motion.fps
     per_second = 0.0 if after == before else 1.0 / seconds
     travel = motion.travel
     turn = quat.log(quat.inv_mul(motion.rotations[before], motion.rotations[after]))
-    return Pose(
+    return RatedPose(
         travel[frame],
         (travel[after] - travel[before]) * per_second,
         motion.rotations[frame],
@@ -61,14 +61,14 @@ def pose_at(motion: Motion, frame: int, before: int, after: int) -> Pose:
     )
 
 
-def _offsets_of(motion: Motion) -> Floats:
+def _get_offsets(motion: Motion) -> Floats:
     if motion.bone_offsets is not None:
         return motion.bone_offsets
     return np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Offset:
+class PoseOffset:
     """What leads from one pose to another, and from its rates to the other's.
 
     root (3,), turns (J, 3) rotation vectors in the joints' own axes, offsets (J, 3); and their rates.
@@ -82,11 +82,11 @@ class Offset:
     offsets_rate: Floats
 
 
-def offset_between(start: Pose, end: Pose) -> Offset:
+def offset_between(start: RatedPose, end: RatedPose) -> PoseOffset:
     """The offset that, added to `start`, gives `end` with its rates."""
     turns = quat.log(quat.inv_mul(start.rotations, end.rotations))
     carried = quat.inv_rotate(quat.exp(turns), start.turn_rate)
-    return Offset(
+    return PoseOffset(
         end.root - start.root,
         end.root_rate - start.root_rate,
         turns,
@@ -96,7 +96,7 @@ def offset_between(start: Pose, end: Pose) -> Offset:
     )
 
 
-def added(motion: Motion, frames: slice, root: Floats, turns: Floats, offsets: Floats) -> Motion:
+def add_offsets(motion: Motion, frames: slice, root: Floats, turns: Floats, offsets: Floats) -> Motion:
     """The motion with offsets added on some frames: (n, 3) to the hips' path, (n, J, 3) and (n, J, 3)."""
     travel, rotations = motion.travel.copy(), motion.rotations.copy()
     travel[frames] += root

@@ -13,8 +13,8 @@ _LEVEL = 1e-200
 def monotone_slopes(x: Floats, y: Floats) -> Floats:
     """(N, ...) slopes at the keys x (N,), increasing, of values y (N, ...), so that no cubic overshoots a key.
 
-    The weighted harmonic mean of the neighbouring chords where they agree in sign, else 0 (Fritsch and Butland); the
-    chord itself at the ends. Equal neighbours are joined by a level piece.
+    The weighted harmonic mean of the neighboring chords where they agree in sign, else 0 (Fritsch and Butland); the
+    chord itself at the ends. Equal neighbors are joined by a level piece.
     """
     width = np.diff(x).reshape(-1, *[1] * (y.ndim - 1))
     chord = np.diff(y, axis=0) / width

@@ -1,4 +1,4 @@
-"""Two clips, one after the other, and made-up frames between them."""
+"""Connect two clips with interpolated frames."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from marey.core.arrays import Floats, check_number, set_readonly
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton, find_placement, set_travel
-from marey.edit._rates import Offset, Pose, offset_between, pose_at
+from marey.edit._rates import PoseOffset, RatedPose, offset_between, pose_at
 from marey.edit._splines import fading_slope
-from marey.edit.replant import bridged, replanted_around, set_contacts
+from marey.edit.replant import bridge_contacts, replant_around, set_contacts
 from marey.errors import InvalidValue
 from marey.maths import ease_in, quat, rigid2d
 
@@ -24,23 +24,25 @@ _FADE = 0.3
 def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = True, replant: bool = True) -> Motion:
     """`first`, then `gap` seconds of interpolation, then `second`.
 
-    The root's path between is a Hermite curve that meets the velocities of both sides. Joints go from pose to pose
-    along one rotation, eased, and take up and give back the angular velocities at both ends.
+    The root's path in the gap is a Hermite curve that matches the velocities on both sides. Each joint follows a single
+    eased rotation from pose to pose and matches the angular velocities at both ends.
 
     Parameters
     ----------
-    gap : seconds from the last frame of the first to the first frame of the second, rounded to whole frames, of which
-        at least one step is left.
-    align : carry the second across the floor, so that it faces the way the first was going to and starts where the
-        velocities of both lead to. False leaves it where it is.
-    replant : plant the feet again that stand before the gap, after it, or on both sides at nearly one place and so
-        through it. What is further off stays as it is. False leaves the feet where interpolation puts them.
+    gap : seconds from the last frame of the first to the first frame of the second, rounded to whole frames, at least
+        one.
+    align : move the second clip on the floor so that it faces the way the first was heading and starts where the
+        velocities of both lead. False leaves it where it is.
+    replant : clean up feet that are planted before the gap, after it, or through it (planted on both sides at nearly
+        the same place). Frames further away do not change. False leaves the feet where interpolation puts them.
 
-    Both need one skeleton and one rate. Contacts and labels are those of both; a point that does not stand through the
-    gap touches nothing in it.
+    Both clips need the same skeleton and rate. The result has the contacts and labels of both; a point that is not
+    planted through the gap has no contact in it.
     """
     if abs(first.fps - second.fps) > 1e-6 * first.fps:
-        raise InvalidValue(f"connect needs one rate, got {first.fps:g} and {second.fps:g} Hz; resample one first")
+        raise InvalidValue(
+            f"connect needs clips of the same rate, got {first.fps:g} and {second.fps:g} Hz; resample one first"
+        )
     check_same_skeleton(first.skeleton, second.skeleton, "connect")
     steps = max(1, round(check_number(gap, "gap in seconds") * first.fps))
     one, two = (set_contacts(first), set_contacts(second)) if replant else (first, second)
@@ -48,25 +50,27 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
     seconds = steps / one.fps
     rigid = rigid2d.identity()
     if align:
-        rigid = _alignment(one, two, seconds)
+        rigid = _find_alignment(one, two, seconds)
         two = two.moved(rigid)
-    start = _last(one)
-    end = _first(two)
-    between = _filled(start, end, offset_between(_resting(start), end), np.arange(1, steps) / one.fps, seconds)
+    start = _pose_at_end(one)
+    end = _pose_at_start(two)
+    between = _fill_gap(start, end, offset_between(_without_rates(start), end), np.arange(1, steps) / one.fps, seconds)
     stretched = one.bone_offsets is not None or two.bone_offsets is not None
     n_first, n_second = len(one), len(two)
     made = replace(
         one,
         root_positions=set_readonly(np.concatenate([one.root_positions, between[0], two.root_positions])),
         rotations=set_readonly(quat.unroll(np.concatenate([one.rotations, between[1], two.rotations]))),
-        bone_offsets=set_readonly(np.concatenate([_bones(one), between[2], _bones(two)])) if stretched else None,
+        bone_offsets=set_readonly(np.concatenate([_get_offsets(one), between[2], _get_offsets(two)]))
+        if stretched
+        else None,
         contacts=join_contacts([(one.contacts, n_first), (None, steps - 1), (two.contacts, n_second)]),
         labels=Labels((*one.labels, *shift_labels(two.labels, n_first + steps - 1))),
     )
     made = set_travel(made, np.concatenate([one.travel, between[0], two.travel]))
     done = False
     if replant:
-        made, done = replanted_around(bridged(made, n_first, n_first + steps - 1), n_first, n_first + steps - 1)
+        made, done = replant_around(bridge_contacts(made, n_first, n_first + steps - 1), n_first, n_first + steps - 1)
     return add_provenance(
         made,
         "connect",
@@ -80,16 +84,16 @@ def connect(first: Motion, second: Motion, *, gap: float = 0.5, align: bool = Tr
     )
 
 
-def _last(motion: Motion) -> Pose:
+def _pose_at_end(motion: Motion) -> RatedPose:
     n = len(motion)
     return pose_at(motion, n - 1, max(n - 2, 0), n - 1)
 
 
-def _first(motion: Motion) -> Pose:
+def _pose_at_start(motion: Motion) -> RatedPose:
     return pose_at(motion, 0, 0, min(1, len(motion) - 1))
 
 
-def _resting(pose: Pose) -> Pose:
+def _without_rates(pose: RatedPose) -> RatedPose:
     """The pose at rest: the interpolation starts from it and adds the velocity by itself."""
     return replace(
         pose,
@@ -99,17 +103,17 @@ def _resting(pose: Pose) -> Pose:
     )
 
 
-def _alignment(one: Motion, two: Motion, seconds: float) -> Floats:
+def _find_alignment(one: Motion, two: Motion, seconds: float) -> Floats:
     """The transform of the second that puts its first frame where the first clip is going."""
     here = find_placement(one.skeleton, one.world(), len(one) - 1)
     there = find_placement(two.skeleton, two[:1].world(), 0)
     turn = rigid2d.between(np.array([there[0], 0.0, 0.0]), np.array([here[0], 0.0, 0.0]))
-    speeds = np.stack([_floor_speed(one, -1), rigid2d.apply_vector(turn, _floor_speed(two, 0))])
+    speeds = np.stack([_measure_floor_speed(one, -1), rigid2d.apply_vector(turn, _measure_floor_speed(two, 0))])
     goal = np.array([here[0], *(here[1:] + seconds * speeds.mean(axis=0))])
     return rigid2d.between(there, goal)
 
 
-def _floor_speed(motion: Motion, end: int) -> Floats:
+def _measure_floor_speed(motion: Motion, end: int) -> Floats:
     """(2,) m/s of the hips in x, z over a tenth of a second at one end."""
     n = min(len(motion) - 1, max(1, round(0.1 * motion.fps)))
     if n < 1:
@@ -118,7 +122,9 @@ def _floor_speed(motion: Motion, end: int) -> Floats:
     return np.asarray((path[-1] - path[0]) * motion.fps / n)
 
 
-def _filled(start: Pose, end: Pose, way: Offset, t: Floats, seconds: float) -> tuple[Floats, Floats, Floats]:
+def _fill_gap(
+    start: RatedPose, end: RatedPose, way: PoseOffset, t: Floats, seconds: float
+) -> tuple[Floats, Floats, Floats]:
     """Places of the hips, rotations and bone offsets at times t (n,) between two poses."""
     u = t / seconds
     fade = min(seconds, _FADE)
@@ -144,7 +150,7 @@ def _filled(start: Pose, end: Pose, way: Offset, t: Floats, seconds: float) -> t
     return root, quat.mul(start.rotations, quat.exp(turns)), offsets
 
 
-def _bones(motion: Motion) -> Floats:
+def _get_offsets(motion: Motion) -> Floats:
     if motion.bone_offsets is not None:
         return motion.bone_offsets
     return np.broadcast_to(motion.skeleton.offsets, (len(motion), len(motion.skeleton), 3))

@@ -1,4 +1,4 @@
-"""A stretch of a motion."""
+"""Crop a motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A loop made of a stretch of motion, its seam spread over the whole cycle."""
+"""Make a loop from a range of frames, with the seam's error spread over the whole cycle."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from marey.core.contacts import Contacts
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, find_placement
-from marey.edit._loops import body_joints, find_loop
-from marey.edit._rates import Offset, added, offset_between, pose_at
+from marey.edit._loops import find_loop, list_body_joints
+from marey.edit._rates import PoseOffset, add_offsets, offset_between, pose_at
 from marey.edit._splines import fading_slope
 from marey.edit.replant import replant_feet, set_contacts
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 
-# What the velocities differ by is taken up and given back over this long at both ends, in seconds.
+# The velocity difference is blended in over this long at both ends, in seconds.
 _FADE = 0.15
-_FEWEST = 4
-# Seconds that a loop lasts at least where it is looked for.
+_MIN_FRAMES = 4
+# Minimum duration of a loop that is searched for, in seconds.
 _SHORTEST = 0.4
-# Seconds of the loop before and after itself that cleanup sees, so that it makes of every cycle the same.
+# Seconds before and after the loop that cleanup sees, so that it treats every cycle alike.
 _AROUND = 2.0
 
 
@@ -37,22 +37,22 @@ def cycle(
     repeats: int = 1,
     replant: bool = True,
 ) -> Motion:
-    """Frames `start` to `stop` as a loop: the frame after the last is the first, carried on by the cycle's travel.
+    """Make frames `start` to `stop` a loop: the frame after the last is the first, moved by the cycle's travel.
 
-    Frame `stop` is compared with frame `start`, as both faces of the seam. Half of what they differ by is added at one
-    end and half taken away at the other, along a straight line between, so that no part of the cycle changes much; the
-    same is done with the velocities near the ends. Where the figure goes and turns in a cycle, it goes on going and
-    turning, unless a foot stands all through it; heights are closed. Feet are then planted again, also over the seam.
+    Frames `start` and `stop` are the two sides of the seam. Half of their difference is added at one end and half is
+    subtracted at the other, linearly in between, so that no part of the cycle changes much. Velocities near the ends
+    are matched the same way. Travel and turning of the cycle continue from round to round, unless a foot is planted
+    throughout; heights are closed. Feet are then planted again, also across the seam.
 
     Parameters
     ----------
-    start, stop : frames. Either or both may be left out: they are then found such that the figure is and moves most
-        alike, at least 0.4 s apart. Frame `stop` has to exist.
-    repeats : how many cycles to write out, each where the one before leads to.
+    start, stop : frames. If one or both are left out, the frames with the most similar poses and velocities are found,
+        at least 0.4 s apart. Frame `stop` must exist.
+    repeats : number of cycles in the result, each continuing the one before.
     replant : False leaves the feet where closing the loop puts them.
 
     Provenance notes the travel of a cycle as rigid2d (theta, x, z), and of the seam, for the joint where it is largest:
-    ``position``, how far the step over it is from the mean of both steps beside it, in metres; ``velocity``, how far
+    ``position``, how far the step over it is from the mean of both steps beside it, in meters; ``velocity``, how far
     these two differ, in m/s; both for the frames as they were, ``position_before`` and ``velocity_before``; and for the
     steps inside the loop, 95th percentile, ``usual_position`` and ``usual_velocity``.
     """
@@ -60,45 +60,45 @@ def cycle(
     n_cycles = check_index(repeats, "repeats")
     if n_cycles < 1:
         raise InvalidValue(f"a loop has at least 1 cycle, got {n_cycles}")
-    first, end = _ends(motion, start, stop)
+    first, end = _find_ends(motion, start, stop)
     source = set_contacts(motion) if replant else motion
     given = bake_hips_into_root(source)
     world = given[first : end + 1].world()
     travel = rigid2d.between(find_placement(given.skeleton, world, 0), find_placement(given.skeleton, world, -1))
     if source.contacts is not None and source.contacts.mask[first : end + 1].all(axis=0).any():
-        travel = rigid2d.identity()  # on a foot that stands all the time nobody gets away
-    # The opening pose, carried to where the cycle ends, is what the closing pose ought to be.
+        travel = rigid2d.identity()  # a foot planted throughout means no net travel
+    # The closing pose should equal the opening pose, moved to where the cycle ends.
     opening = given.moved(travel)
     seam = offset_between(
         pose_at(given, end, end - 1, min(end + 1, last)), pose_at(opening, first, max(first - 1, 0), first + 1)
     )
-    closed = added(given[first:end], slice(0, end - first), *_spread(seam, end - first, given.fps, travel))
+    closed = add_offsets(given[first:end], slice(0, end - first), *_spread_seam(seam, end - first, given.fps, travel))
     done = False
     if replant:
-        closed, done = _planted(closed, travel)
-    made = _chained(closed, _carries(travel, range(n_cycles)))
-    cut = _residue(given[first:end], travel)
-    residue = {"position_before": cut["position"], "velocity_before": cut["velocity"], **_residue(closed, travel)}
+        closed, done = _plant_feet(closed, travel)
+    made = _chain_cycles(closed, _list_transforms(travel, range(n_cycles)))
+    cut = _measure_seam(given[first:end], travel)
+    residue = {"position_before": cut["position"], "velocity_before": cut["velocity"], **_measure_seam(closed, travel)}
     return add_provenance(
         made, "cycle", start=first, stop=end, repeats=n_cycles, travel=travel.tolist(), replanted=done, seam=residue
     )
 
 
-def _ends(motion: Motion, start: int | None, stop: int | None) -> tuple[int, int]:
-    """Both faces of the seam, as given or found."""
+def _find_ends(motion: Motion, start: int | None, stop: int | None) -> tuple[int, int]:
+    """Return the two frames of the seam, given or found."""
     last = len(motion) - 1
     if stop is not None and check_index(stop, "stop") > last:
-        raise InvalidValue(f"frame stop is the other face of the seam and must exist: at most {last}, got {stop}")
+        raise InvalidValue(f"frame stop closes the loop and must exist: expected at most {last}, got {stop}")
     if start is not None and stop is not None:
-        return check_frames(motion, start, stop, least=_FEWEST)
+        return check_frames(motion, start, stop, least=_MIN_FRAMES)
     for name, frame in (("start", start), ("stop", stop)):
         if frame is not None and not 0 <= check_index(frame, name) <= last:
             raise InvalidValue(f"{name} must be a frame from 0 to {last}, got {frame}")
     return find_loop(motion, start, stop, _SHORTEST)
 
 
-def _carries(travel: Floats, cycles: Sequence[int]) -> list[Floats]:
-    """What carries the loop to each of some cycles; 0 is where it is."""
+def _list_transforms(travel: Floats, cycles: Sequence[int]) -> list[Floats]:
+    """List the transforms that move the loop to the given cycles; cycle 0 stays in place."""
     out = []
     for k in cycles:
         step, carry = travel if k >= 0 else rigid2d.invert(travel), rigid2d.identity()
@@ -108,8 +108,8 @@ def _carries(travel: Floats, cycles: Sequence[int]) -> list[Floats]:
     return out
 
 
-def _chained(closed: Motion, carries: Sequence[Floats]) -> Motion:
-    """The loop once for each transform, one after the other."""
+def _chain_cycles(closed: Motion, carries: Sequence[Floats]) -> Motion:
+    """Concatenate one copy of the loop for each transform."""
     copies = [closed.moved(carry) for carry in carries]
     n, times = len(closed), len(copies)
     return replace(
@@ -119,25 +119,29 @@ def _chained(closed: Motion, carries: Sequence[Floats]) -> Motion:
         bone_offsets=None
         if closed.bone_offsets is None
         else set_readonly(np.concatenate([closed.bone_offsets] * times)),
-        contacts=_repeated(closed.contacts, n, times),
+        contacts=_repeat_contacts(closed.contacts, n, times),
         labels=Labels(tuple(x for k in range(times) for x in shift_labels(closed.labels, k * n))),
     )
 
 
-def _planted(closed: Motion, travel: Floats) -> tuple[Motion, bool]:
-    """The loop with its feet planted as in the middle of many cycles, and whether there was anything to plant."""
+def _plant_feet(closed: Motion, travel: Floats) -> tuple[Motion, bool]:
+    """Plant the feet as in the middle of many cycles; also return whether there was anything to plant."""
     n = len(closed)
     beside = int(np.ceil(_AROUND * closed.fps / n))
-    made, done = replant_feet(_chained(closed, _carries(travel, range(-beside, beside + 1))))
+    made, done = replant_feet(_chain_cycles(closed, _list_transforms(travel, range(-beside, beside + 1))))
     if not done:
         return closed, False
     own = made[beside * n : (beside + 1) * n]
     return replace(own, contacts=closed.contacts, labels=closed.labels), True
 
 
-def _residue(closed: Motion, travel: Floats) -> dict[str, float]:
-    """How far the step over the seam is from those beside it, in metres and m/s, and what is usual in the loop."""
-    positions = _chained(closed, _carries(travel, range(3))).world().positions[:, body_joints(closed.skeleton)]
+def _measure_seam(closed: Motion, travel: Floats) -> dict[str, float]:
+    """How far the step over the seam is from those beside it, in meters and m/s, and what is usual in the loop."""
+    positions = (
+        _chain_cycles(closed, _list_transforms(travel, range(3)))
+        .world()
+        .positions[:, list_body_joints(closed.skeleton)]
+    )
     steps = np.diff(positions, axis=0)
     # Row k is about the step from frame k + 1 to frame k + 2.
     bent = np.linalg.norm(steps[1:-1] - 0.5 * (steps[:-2] + steps[2:]), axis=-1).max(axis=-1)
@@ -150,7 +154,7 @@ def _residue(closed: Motion, travel: Floats) -> dict[str, float]:
     return out
 
 
-def _spread(seam: Offset, n: int, fps: float, travel: Floats) -> tuple[Floats, Floats, Floats]:
+def _spread_seam(seam: PoseOffset, n: int, fps: float, travel: Floats) -> tuple[Floats, Floats, Floats]:
     """Root, turns and offsets to add on the n frames of the cycle."""
     t = np.arange(n) / fps
     seconds = n / fps
@@ -171,5 +175,5 @@ def _spread(seam: Offset, n: int, fps: float, travel: Floats) -> tuple[Floats, F
     return root, turns, line(seam.offsets, seam.offsets, seam.offsets_rate, seam.offsets_rate)
 
 
-def _repeated(contacts: Contacts | None, n_frames: int, times: int) -> Contacts | None:
+def _repeat_contacts(contacts: Contacts | None, n_frames: int, times: int) -> Contacts | None:
     return join_contacts([(contacts, n_frames)] * times)

@@ -1,4 +1,4 @@
-"""Clips that are to be compared with one another: of one figure, at one rate."""
+"""Prepare clips for comparison: one skeleton, one rate."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from marey.errors import InvalidValue
 
 
 def gather_clips(given: Sequence[Motion], fps: float | None, what: str) -> tuple[Motion, ...]:
-    """The clips at one rate, the lowest of their own by default, carried by joint 0, with contacts and different names.
+    """Bring clips to one rate (the lowest of theirs by default), with travel on joint 0, contacts and unique names.
 
-    what : what they are gathered for, such as "a graph".
+    what : the purpose, for messages, such as "a graph".
     """
     if not given:
         raise InvalidValue(f"{what} needs at least one clip, got none")
@@ -27,7 +27,7 @@ def gather_clips(given: Sequence[Motion], fps: float | None, what: str) -> tuple
     out: list[Motion] = []
     seen: dict[str, int] = {}
     for motion in given:
-        # Contacts are found at the clip's own rate, where there is more to see.
+        # Detect contacts at the clip's own, higher rate.
         at_rate = set_contacts(motion)
         at_rate = at_rate if motion.fps == rate else resample(at_rate, rate)
         number = seen[motion.name] = seen.get(motion.name, 0) + 1

@@ -1,4 +1,4 @@
-"""Left for right: the motion as a mirror shows it."""
+"""Mirror a motion: exchange left and right."""
 
 from __future__ import annotations
 
@@ -26,38 +26,41 @@ _ALIKE = 0.866
 def mirror(motion: Motion) -> Motion:
     """The motion reflected in the plane x = 0, with left and right joints exchanged.
 
-    Joints are paired by role, others by name and place in the tree; what has no partner stays on its own. Contacts and
-    labels change sides with the body: ``left_heel`` becomes ``right_heel``, ``turn-left`` ``turn-right``. A mirror of
-    a mirror is the original.
+    Joints are paired by role, the rest by name and position in the hierarchy. Joints without a partner are reflected on
+    their own. Contacts and
+    labels change sides with the body: ``left_heel`` becomes ``right_heel``, ``turn-left`` ``turn-right``. Mirroring
+    twice restores the original.
 
     Where the rest pose is symmetric, left and right joints have mirrored axes and local rotations are reflected as
     they are. Where it is not, as in rigs whose bones all lie along one axis, the axes of left and right may differ by
-    quarter turns; `axis_changes` says how these are told from bones and poses.
+    quarter turns; `find_axis_changes` finds these from bones and poses.
     """
     skeleton = motion.skeleton
-    partner = partners(skeleton)
+    partner = find_partners(skeleton)
     if not (partner != np.arange(len(partner))).any():
         raise JointNotFound(
-            f"no joint of {motion.name!r} has a partner on the other side; name some with --roles or "
+            f"no joint of {motion.name!r} has a partner on the other side; assign roles with --roles or "
             'skeleton.with_roles(...), as {"left_hand": "JointName", "right_hand": "JointName"}'
         )
-    fix = axis_changes(motion, partner)  # joint p's new world rotation is the reflection of its partner's, times fix[p]
+    fix = find_axis_changes(
+        motion, partner
+    )  # joint p's new world rotation is the reflection of its partner's, times fix[p]
     above = fix[skeleton.parents]
     above[0] = quat.identity()
-    rotations = _rotations(motion, partner, fix, above)
+    rotations = _mirror_rotations(motion, partner, fix, above)
     contacts = motion.contacts
     made = replace(
         motion,
         root_positions=set_readonly(motion.root_positions * _MIRROR),
         rotations=set_readonly(rotations),
-        bone_offsets=_offsets(motion, partner, above),
-        contacts=None if contacts is None else _contacts(contacts, partner, fix),
+        bone_offsets=_mirror_offsets(motion, partner, above),
+        contacts=None if contacts is None else _mirror_contacts(contacts, partner, fix),
         labels=Labels(tuple(Label(swap_sides(label.name), label.start, label.stop) for label in motion.labels)),
     )
     return add_provenance(made, "mirror")
 
 
-def _rotations(motion: Motion, partner: Ints, fix: Floats, above: Floats) -> Floats:
+def _mirror_rotations(motion: Motion, partner: Ints, fix: Floats, above: Floats) -> Floats:
     """(F, J, 4) the mirrored local rotations."""
     parents = motion.skeleton.parents
     if np.array_equal(partner[parents[1:]], parents[partner[1:]]):
@@ -70,7 +73,7 @@ def _rotations(motion: Motion, partner: Ints, fix: Floats, above: Floats) -> Flo
     return quat.unroll(local)
 
 
-def partners(skeleton: Skeleton) -> Ints:
+def find_partners(skeleton: Skeleton) -> Ints:
     """(J,) for each joint the one on the other side; its own index where there is none."""
     roles, n = skeleton.roles, len(skeleton)
     partner = np.full(n, -1)
@@ -78,7 +81,7 @@ def partners(skeleton: Skeleton) -> Ints:
         other = swap_sides(role)
         if other != role and other in roles:
             partner[joint] = roles[other]
-    # Upwards: what carries a left limb only is the partner of what carries the right one only.
+    # Upward: what carries a left limb only is the partner of what carries the right one only.
     parents = skeleton.parents
     for joint in range(n - 1, 0, -1):
         other = partner[joint]
@@ -90,7 +93,7 @@ def partners(skeleton: Skeleton) -> Ints:
             and b >= 0
             and partner[a] < 0
             and partner[b] < 0
-            and not _above(parents, a, b)
+            and not _is_above(parents, a, b)
         ):
             partner[a], partner[b] = b, a
     _pair_others(skeleton, partner)
@@ -99,7 +102,7 @@ def partners(skeleton: Skeleton) -> Ints:
     return set_readonly(partner)
 
 
-def _above(parents: Ints, a: int, b: int) -> bool:
+def _is_above(parents: Ints, a: int, b: int) -> bool:
     """Whether one of two joints hangs from the other."""
     for low, high in ((a, b), (b, a)):
         joint = low
@@ -111,7 +114,7 @@ def _above(parents: Ints, a: int, b: int) -> bool:
 
 
 def _pair_others(skeleton: Skeleton, partner: Ints) -> None:
-    """Pair, in place, what roles do not tell: fingers, twist joints, end sites, by name, else by order."""
+    """Pair joints without roles in place: fingers, twist joints and end sites, by name or else by order."""
     children, names = skeleton.children, skeleton.names
     for joint in range(len(skeleton)):
         other = joint if partner[joint] < 0 else int(partner[joint])
@@ -121,20 +124,20 @@ def _pair_others(skeleton: Skeleton, partner: Ints) -> None:
         theirs = [c for c in children[other] if partner[c] < 0]
         if other == joint:  # of one parent in the middle: only names tell which children face each other
             for c in mine:
-                d = next((d for d in mine if d > c and _names_face(names[c], names[d])), None)
+                d = next((d for d in mine if d > c and _is_mirrored_name(names[c], names[d])), None)
                 if d is not None and partner[c] < 0:
                     partner[c], partner[d] = d, c
             continue
         for c in mine:
-            found = next((d for d in theirs if _names_face(names[c], names[d])), None)
+            found = next((d for d in theirs if _is_mirrored_name(names[c], names[d])), None)
             if found is None and len(mine) == len(theirs):
                 found = theirs[mine.index(c)]
             if found is not None and partner[found] < 0:
                 partner[c], partner[found] = found, c
 
 
-def _names_face(one: str, other: str) -> bool:
-    """Whether two names differ in their side alone: LeftThumb and RightThumb, hand.L and hand.R."""
+def _is_mirrored_name(one: str, other: str) -> bool:
+    """Whether two names differ only in their side: LeftThumb and RightThumb, hand.L and hand.R."""
     a, b = one.lower(), other.lower()
     if a != b and (a.replace("left", "right") == b or b.replace("left", "right") == a):
         return True
@@ -142,7 +145,7 @@ def _names_face(one: str, other: str) -> bool:
     return len(a) == len(b) and apart == [{"l", "r"}]
 
 
-def axis_changes(motion: Motion, partner: Ints) -> Floats:
+def find_axis_changes(motion: Motion, partner: Ints) -> Floats:
     """(J, 4) the turn from each joint's axes to the reflected axes of its partner; none where the rest is symmetric.
 
     Elsewhere it is the quarter turn that takes a joint's bones to the reflected bones of its partner. Where bones leave
@@ -157,7 +160,7 @@ def axis_changes(motion: Motion, partner: Ints) -> Floats:
     mean = quat.average(motion.rotations, axis=0)
     hips = skeleton.roles["hips"]
     above_hips = set(skeleton.chain(hips)[:-1])
-    quarters = _quarter_turns()
+    quarters = _list_quarter_turns()
     for joint in range(n):
         other = int(partner[joint])
         if joint in above_hips or other < joint:
@@ -165,17 +168,17 @@ def axis_changes(motion: Motion, partner: Ints) -> Floats:
         # In the middle one axis is reflected: to reflect x and then axis k is a half turn about the third.
         choices = quarters if other != joint else np.eye(4)[[0, 3, 2]]
         if joint == hips:
-            score = _across(motion, hips)
+            score = _measure_across(motion, hips)
         else:
             above = fix[skeleton.parents[other]]
             score = np.abs(quat.mul(quat.inv_mul(above, mean[joint] * _MIRROR_TURN), choices) @ mean[other])
-        fix[other] = choices[int(np.argmax(score - _misfit(skeleton, partner, joint, choices)))]
+        fix[other] = choices[int(np.argmax(score - _measure_misfit(skeleton, partner, joint, choices)))]
         if other != joint:
             fix[joint] = quat.inv(fix[other]) * _MIRROR_TURN
     return fix
 
 
-def _across(motion: Motion, joint: int) -> Floats:
+def _measure_across(motion: Motion, joint: int) -> Floats:
     """(3,) how far each of a joint's axes lies across the body."""
     world = motion.world()
     axes = quat.to_matrix(world.rotations[:, joint])
@@ -183,7 +186,7 @@ def _across(motion: Motion, joint: int) -> Floats:
     return np.asarray(np.abs(np.einsum("fk,fkc->fc", left, axes)).mean(axis=0))
 
 
-def _misfit(skeleton: Skeleton, partner: Ints, joint: int, choices: Floats) -> Floats:
+def _measure_misfit(skeleton: Skeleton, partner: Ints, joint: int, choices: Floats) -> Floats:
     """(C,) how far each choice leaves the partner's bones from this joint's reflected ones: 20 for one turned round."""
     total = np.zeros(len(choices))
     for child in skeleton.children[joint]:
@@ -208,7 +211,7 @@ def _is_symmetric(skeleton: Skeleton, partner: Ints) -> bool:
     return True
 
 
-def _quarter_turns() -> Floats:
+def _list_quarter_turns() -> Floats:
     """(24, 4) the rotations that take coordinate axes to coordinate axes."""
     half = np.sqrt(0.5)
     quarters = [np.array([half, *row]) for row in half * np.concatenate([np.eye(3), -np.eye(3)])]
@@ -224,7 +227,7 @@ def _quarter_turns() -> Floats:
     return np.asarray(np.sign(turns) * exact[np.abs(np.abs(turns)[..., None] - exact).argmin(axis=-1)])
 
 
-def _offsets(motion: Motion, partner: Ints, above: Floats) -> Floats | None:
+def _mirror_offsets(motion: Motion, partner: Ints, above: Floats) -> Floats | None:
     """Moving offsets change sides as what they add to the rest, so that each side keeps its own bones."""
     if motion.bone_offsets is None:
         return None
@@ -236,7 +239,7 @@ def _offsets(motion: Motion, partner: Ints, above: Floats) -> Floats | None:
     return set_readonly(base + quat.inv_rotate(above, added[:, partner]))
 
 
-def _contacts(contacts: Contacts, partner: Ints, fix: Floats) -> Contacts:
+def _mirror_contacts(contacts: Contacts, partner: Ints, fix: Floats) -> Contacts:
     """Each point's flags go to the point of the other side, which is made where it is missing."""
     known = {point.name: point for point in contacts.points}
     points = []

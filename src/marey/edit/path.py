@@ -1,4 +1,4 @@
-"""The travelled path bent to another curve; posture and steps follow."""
+"""Bend a motion's path to another curve; posture and steps follow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import move_frames
-from marey.edit._limbs import FEET, Draft, foot_plants, hinge_of, limb_of
+from marey.edit._limbs import FEET, Draft, find_foot_plants, find_limb, find_limb_hinge
 from marey.edit._splines import hermite
 from marey.edit.replant import replant_feet, set_contacts
 from marey.errors import InvalidValue
@@ -20,12 +20,12 @@ from marey.maths import ease_in, filters, quat, rigid2d
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Steps along a curve, and points nearer than this to one another count as one; metres.
+# Steps along a curve, and points nearer than this to one another count as one; meters.
 _STEP, _SAME = 0.01, 0.001
-# The direction of a path is that of a chord this far to both sides, metres: about a step, so that it does not jitter.
+# The direction of a path is that of a chord this far to both sides, meters: about a step, so that it does not jitter.
 _CHORD = 0.25
-# A motion that travels less than this has no path to bend, metres.
-_LEAST = 0.1
+# A motion that travels less than this has no path to bend, meters.
+_MIN_TRAVEL = 0.1
 # Seconds in which a foot leaves the transform of one plant for that of the body, and takes up the next.
 _SWING = 0.4
 # Seconds around a foot out of reach in which a leg is damped, so that it does not snap straight.
@@ -33,7 +33,7 @@ _SOFTEN = 0.1
 
 
 def travelled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
-    """(F, 2) x and z in metres, where the hips go without their sway: smoothed by a Gaussian of `smooth` seconds."""
+    """(F, 2) x and z in meters: the path of the hips without sway, smoothed by a Gaussian of `smooth` seconds."""
     sigma = check_number(smooth, "smooth in seconds") * motion.fps
     return set_readonly(filters.gaussian(motion.travel[:, [0, 2]], sigma))
 
@@ -41,36 +41,36 @@ def travelled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
 def edit_path(
     motion: Motion, path: ArrayLike, *, stretch: bool = False, smooth: float = 0.4, replant: bool = True
 ) -> Motion:
-    """The motion along another path, from its beginning; the figure turns with the path's direction.
+    """Make the motion follow another path from its beginning; the body turns with the path's direction.
 
-    Each frame is carried from its place on the travelled path to the place as far along the new one. While a foot
-    stands, one transform holds for it, so that it does not slide; legs are solved to it, and cleanup then pins every
-    plant. On its own path a motion stays as it is.
+    Each frame is moved from its place on the traveled path to the place equally far along the new one. A planted foot
+    keeps one transform, so that it does not slide; limb IK moves the legs to it, and cleanup then fixes every plant. On
+    its own path a motion does not change.
 
     Parameters
     ----------
-    path : (N, 2) x and z in metres, N >= 2; a smooth curve goes through the points. It has to be as long as the
-        travel, unless stretched.
-    stretch : let the travel cover the whole new path; steps become longer or shorter with it.
+    path : (N, 2) x and z in meters, N >= 2; a smooth curve passes through the points. It must be at least as long as
+        the travel, unless `stretch` is set.
+    stretch : scale the travel to cover the whole new path; steps become longer or shorter.
     smooth : seconds, as in `travelled_path`.
     replant : False leaves the feet where the bent path carries them.
 
-    Contacts are found first where the motion has none.
+    Contacts are detected first if the motion has none.
     """
     given = freeze_array(path, "path", (None, 2))
     old_points = travelled_path(motion, smooth=smooth)
-    old = _curve(old_points, "the travelled path")
-    if old is None or old.length < _LEAST:
+    old = _fit_curve(old_points, "the traveled path")
+    if old is None or old.length < _MIN_TRAVEL:
         raise InvalidValue(
-            f"{motion.name!r} travels {0.0 if old is None else old.length:.3g} m, which is no path that could be bent"
+            f"{motion.name!r} travels {0.0 if old is None else old.length:.3g} m, too little to bend its path"
         )
-    new = _curve(given, "path")
+    new = _fit_curve(given, "path")
     if new is None:
-        raise InvalidValue(f"a path needs two points or more that differ, got {len(given)}")
+        raise InvalidValue(f"a path needs at least two different points, got {len(given)}")
     factor = new.length / old.length if stretch else 1.0
     if old.length * factor > new.length * (1.0 + 1e-6) + 1e-6:
         raise InvalidValue(
-            f"the motion travels {old.length:.3g} m, but the path is {new.length:.3g} m long; lengthen it or "
+            f"the motion travels {old.length:.3g} m, but the path is {new.length:.3g} m long; lengthen the path or "
             "stretch the motion"
         )
     # Frames that stand between two points of the curve pass from one to the other.
@@ -92,10 +92,10 @@ def edit_path(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Curve:
-    """A smooth curve through points, sampled every centimetre.
+    """A smooth curve through points, sampled every centimeter.
 
     knots : (N,) which of the given points it goes through.
-    along : (N,) metres from the beginning to each of them.
+    along : (N,) meters from the beginning to each of them.
     distance, points : (S,) and (S, 2) samples.
     """
 
@@ -109,7 +109,7 @@ class _Curve:
         return float(self.distance[-1])
 
     def at(self, along: Floats) -> Floats:
-        """(T, 2) the places so many metres along; beyond the ends straight on."""
+        """(T, 2) the places so many meters along; beyond the ends straight on."""
         inside = np.clip(along, 0.0, self.length)
         place = np.stack([np.interp(inside, self.distance, self.points[:, k]) for k in (0, 1)], axis=-1)
         reach = min(_CHORD, self.length)
@@ -126,13 +126,13 @@ class _Curve:
         return np.asarray(chord / max(float(np.linalg.norm(chord)), 1e-9))
 
     def frames(self, along: Floats) -> Floats:
-        """(T, 3) rigid2d: place and direction so many metres along."""
+        """(T, 3) rigid2d: place and direction so many meters along."""
         ahead = self.at(along + _CHORD) - self.at(along - _CHORD)
         place = self.at(along)
         return np.concatenate([np.arctan2(ahead[:, 0], ahead[:, 1])[:, None], place], axis=1)
 
 
-def _curve(points: Floats, what: str) -> _Curve | None:
+def _fit_curve(points: Floats, what: str) -> _Curve | None:
     """The curve through points (N, 2), or None where they are one place."""
     knots = [0]
     for k in range(1, len(points)):
@@ -143,16 +143,16 @@ def _curve(points: Floats, what: str) -> _Curve | None:
     through = points[knots]
     x = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(through, axis=0), axis=1))])
     if x[-1] > 1e6:
-        raise InvalidValue(f"{what} is {x[-1]:.3g} m long; expected metres")
+        raise InvalidValue(f"{what} is {x[-1]:.3g} m long; expected meters")
     fine = np.linspace(0.0, x[-1], max(2, int(np.ceil(x[-1] / _STEP)) + 1))
     fine = np.union1d(fine, x)
-    samples = hermite(x, through, _through_slopes(x, through), fine)
+    samples = hermite(x, through, _find_slopes(x, through), fine)
     distance = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(samples, axis=0), axis=1))])
     return _Curve(np.array(knots), distance[np.searchsorted(fine, x)], distance, samples)
 
 
-def _through_slopes(x: Floats, y: Floats) -> Floats:
-    """Slopes of the parabola through each point and its neighbours (Bessel); the chord's at the ends."""
+def _find_slopes(x: Floats, y: Floats) -> Floats:
+    """Slopes of the parabola through each point and its neighbors (Bessel); the chord's at the ends."""
     chord = np.diff(y, axis=0) / np.diff(x)[:, None]
     if len(x) == 2:
         return np.concatenate([chord, chord])
@@ -168,23 +168,23 @@ def with_held_feet(source: Motion, bent: Motion, transforms: Floats) -> Motion:
     draft = Draft.of(bent)
     frames = np.arange(len(source))
     for role in FEET:
-        planted = foot_plants(source, role.split("_")[0])
+        planted = find_foot_plants(source, role.split("_")[0])
         if planted is None or not planted.any():
             continue
-        limb = limb_of(skeleton, role)
-        places, yaws = _carried(before.positions[:, limb.ankle], transforms, planted, source.fps)
+        limb = find_limb(skeleton, role)
+        places, yaws = _carry_foot(before.positions[:, limb.ankle], transforms, planted, source.fps)
         draft.reach(
             limb,
             frames,
             places,
             quat.mul(rigid2d.to_quat(np.stack([yaws, yaws, yaws], axis=-1)), before.rotations[:, limb.ankle]),
-            hinge=hinge_of(source, before, limb),
+            hinge=find_limb_hinge(source, before, limb),
             soften=_SOFTEN * source.fps,
         )
-    return draft.finished(bent)
+    return draft.apply_to(bent)
 
 
-def _carried(path: Floats, transforms: Floats, planted: Any, fps: float) -> tuple[Floats, Floats]:
+def _carry_foot(path: Floats, transforms: Floats, planted: Any, fps: float) -> tuple[Floats, Floats]:
     """Where a foot goes, (F, 3), and its turn, (F,): by its plant's transform, and between plants by the body's."""
     places = rigid2d.apply(transforms, path)
     yaws = transforms[:, 0].copy()

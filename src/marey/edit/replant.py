@@ -1,4 +1,4 @@
-"""Planted feet after an edit that moved the whole figure."""
+"""Plant the feet again after an edit that moved the whole body."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning
 from marey.maths import ease_in, quat
 
-# A contact that an edit lifts by more than this (m), or drags faster than this (m/s), is none any more.
+# A contact that an edit lifts by more than this (m), or drags faster than this (m/s), is removed.
 _LIFT, _DRAG = 0.02, 0.1
-# A point that stands on both sides of a gap, no further apart than this, stands through it; metres.
+# A point that stands on both sides of a gap, no further apart than this, stands through it; meters.
 _ONE_PLACE = 0.06
 # Seconds beyond the plants beside a gap in which what cleanup did there fades out.
 _MARGIN = 0.5
 
 
 def set_contacts(motion: Motion) -> Motion:
-    """The motion with contacts: its own, else detected; as it is, with a warning, where none can be found."""
+    """Return the motion with its own contacts or detected ones; if none can be found, warn and return it unchanged."""
     if motion.contacts is not None:
         return motion
     from marey.clean import detect_contacts
@@ -31,12 +31,12 @@ def set_contacts(motion: Motion) -> Motion:
     try:
         return detect_contacts(motion)
     except InvalidValue as error:
-        warnings.warn(f"feet are not planted again: {error}", MareyWarning, stacklevel=3)
+        warnings.warn(f"feet were not replanted: {error}", MareyWarning, stacklevel=3)
         return motion
 
 
 def replant_feet(motion: Motion) -> tuple[Motion, bool]:
-    """The motion after cleanup of its contacts, and whether there was one to do."""
+    """Clean up the motion's contacts; also return whether there was anything to do."""
     contacts = motion.contacts
     clean = getattr(importlib.import_module("marey.clean"), "clean", None)
     if contacts is None or not contacts.mask.any() or not callable(clean):
@@ -45,7 +45,7 @@ def replant_feet(motion: Motion) -> tuple[Motion, bool]:
     return replace(planted, source=replace(motion.source, floor=planted.source.floor)), True
 
 
-def bridged(motion: Motion, start: int, stop: int) -> Motion:
+def bridge_contacts(motion: Motion, start: int, stop: int) -> Motion:
     """The motion with contacts through the gap, frames `start` to `stop`, of points that stand still over it."""
     contacts = motion.contacts
     if contacts is None or not contacts.points or not 0 < start <= stop < len(motion):
@@ -59,7 +59,7 @@ def bridged(motion: Motion, start: int, stop: int) -> Motion:
     return replace(motion, contacts=replace(contacts, mask=set_readonly(mask)))
 
 
-def replanted_around(motion: Motion, start: int, stop: int) -> tuple[Motion, bool]:
+def replant_around(motion: Motion, start: int, stop: int) -> tuple[Motion, bool]:
     """The motion after cleanup of the plants that end or begin at the gap, frames `start` to `stop`, or span it.
 
     Frames further off are left bit for bit as they are. Also whether there was anything to do.
@@ -96,12 +96,12 @@ def mix_poses(motion: Motion, part: Motion, planted: Motion, share: Floats, fram
     root, rotations = motion.root_positions.copy(), motion.rotations.copy()
     root[frames] += share[:, None] * (planted.root_positions - part.root_positions)
     turned = quat.slerp(part.rotations, planted.rotations, share[:, None])
-    # A slerp of nothing may round; where nothing is to change, nothing does.
+    # A slerp by 0 may round; leave unchanged values exactly as they are.
     rotations[frames] = np.where(share[:, None, None] > 0.0, turned, part.rotations)
     bones = motion.bone_offsets
     if planted.bone_offsets is not None:
-        bones = _bones(motion).copy()
-        bones[frames] += share[:, None, None] * (planted.bone_offsets - _bones(part))
+        bones = _get_offsets(motion).copy()
+        bones[frames] += share[:, None, None] * (planted.bone_offsets - _get_offsets(part))
     return replace(
         motion,
         root_positions=set_readonly(root),
@@ -110,8 +110,8 @@ def mix_poses(motion: Motion, part: Motion, planted: Motion, share: Floats, fram
     )
 
 
-def _bones(motion: Motion) -> Floats:
-    """(F, J, 3) metres."""
+def _get_offsets(motion: Motion) -> Floats:
+    """(F, J, 3) meters."""
     if motion.bone_offsets is not None:
         return motion.bone_offsets
     return np.broadcast_to(motion.skeleton.offsets, (len(motion), *motion.skeleton.offsets.shape))
@@ -120,8 +120,8 @@ def _bones(motion: Motion) -> Floats:
 def keep_contacts(before: Motion, after: Motion) -> Contacts | None:
     """The contacts of `before` that still hold in `after`, frame for frame.
 
-    A point that the edit has lifted, sunk or dragged along is not in contact any more; one that it has moved as a
-    whole, to plant somewhere else, still is.
+    A point that the edit lifted, lowered or dragged is no longer in contact. A contact that was moved as a whole, to
+    another place, remains.
     """
     contacts = before.contacts
     if contacts is None or not contacts.points:
@@ -132,7 +132,7 @@ def keep_contacts(before: Motion, after: Motion) -> Contacts | None:
     keep: Bools = np.abs(shift[..., 1]) <= _LIFT
     if len(shift) > 1:
         speed = np.linalg.norm(np.diff(shift, axis=0), axis=-1) * before.fps
-        # The slower of the steps to both neighbours: a plant's first and last frame have one that moves.
+        # The slower of the steps to both neighbors: a plant's first and last frame have one that moves.
         slower = np.minimum(np.concatenate([speed[:1], speed]), np.concatenate([speed, speed[-1:]]))
         keep &= slower <= _DRAG
     return replace(contacts, mask=set_readonly(contacts.mask & keep))

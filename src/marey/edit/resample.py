@@ -1,4 +1,4 @@
-"""Another frame rate: slerp and linear positions (Kovar 1.1.1), band-limited on the way down."""
+"""Change the frame rate: slerp and linear positions (Kovar 1.1.1), low-pass filtered for lower rates."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from marey.maths import quat
 
 # Zero crossings of the low-pass kernel on each side.
 _LOBES = 4
-_MOST_FRAMES = 10_000_000
+_MAX_FRAMES = 10_000_000
 
 
 def resample(motion: Motion, fps: float, *, band_limited: bool = True) -> Motion:
-    """The same motion at `fps` frames per second, from the same first moment.
+    """Resample the motion to `fps` frames per second, starting at the same time.
 
-    Between frames rotations are slerped and positions linear. On the way down, what the new rate cannot carry is first
-    filtered out (a Lanczos kernel of 4 lobes, on rotation vectors about each pose), or it would return as slow
-    wobbling. Contacts and labels keep their times, each at least one frame.
+    Between frames, rotations are slerped and positions are linear. For a lower rate, frequencies that it cannot
+    represent are filtered out first (a Lanczos kernel of 4 lobes, on rotation vectors about each pose); otherwise they
+    would alias. Contacts and labels keep their times and last at least one frame.
 
     Parameters
     ----------
     fps : the new rate, Hz.
-    band_limited : False takes the poses at the new times as they are.
+    band_limited : False samples the poses at the new times without filtering.
     """
     rate = check_fps(fps)
     step = motion.fps / rate  # old frames per new frame
-    if motion.duration * rate > _MOST_FRAMES:
+    if motion.duration * rate > _MAX_FRAMES:
         raise InvalidValue(f"{rate:g} Hz would make {motion.duration * rate:.3g} frames of {motion.name!r}")
     n_frames = int(np.floor((len(motion) - 1) / step + 1e-9)) + 1
     if rate == motion.fps:
@@ -39,7 +39,7 @@ def resample(motion: Motion, fps: float, *, band_limited: bool = True) -> Motion
     at = np.minimum(np.arange(n_frames) * step, len(motion) - 1)
     taken = motion.at(at / motion.fps)
     if band_limited and step > 1.0 and len(motion) > 2:
-        taken = _low_passed(motion, taken, at, step)
+        taken = _low_pass(motion, taken, at, step)
 
     def new_of_old(frames: Floats) -> Floats:
         return frames / step
@@ -54,7 +54,7 @@ def resample(motion: Motion, fps: float, *, band_limited: bool = True) -> Motion
     return add_provenance(made, "resample", fps=rate, from_fps=motion.fps, band_limited=bool(band_limited))
 
 
-def _low_passed(motion: Motion, taken: Motion, at: Floats, step: float) -> Motion:
+def _low_pass(motion: Motion, taken: Motion, at: Floats, step: float) -> Motion:
     """`taken`, the poses at old-frame times `at`, with each value replaced by its mean under the kernel."""
     reach = min(_LOBES * step, len(motion) - 1.0)
     nearest = np.rint(at).astype(np.int64)
@@ -69,10 +69,12 @@ def _low_passed(motion: Motion, taken: Motion, at: Floats, step: float) -> Motio
         if not weight.any():
             continue
         total += weight
-        root += weight[:, None] * _odd(motion.root_positions, index)
-        turn += weight[:, None, None] * quat.log(quat.inv_mul(taken.rotations, _odd_turns(motion.rotations, index)))
+        root += weight[:, None] * _extend_values(motion.root_positions, index)
+        turn += weight[:, None, None] * quat.log(
+            quat.inv_mul(taken.rotations, _extend_rotations(motion.rotations, index))
+        )
         if bones is not None and motion.bone_offsets is not None:
-            bones += weight[:, None, None] * _odd(motion.bone_offsets, index)
+            bones += weight[:, None, None] * _extend_values(motion.bone_offsets, index)
     return replace(
         taken,
         root_positions=set_readonly(root / total[:, None]),
@@ -81,23 +83,23 @@ def _low_passed(motion: Motion, taken: Motion, at: Floats, step: float) -> Motio
     )
 
 
-def _inside(index: Ints, n: int) -> tuple[Ints, Ints]:
+def _mirror_indices(index: Ints, n: int) -> tuple[Ints, Ints]:
     """Indices mirrored into 0 to n - 1, and the end they were mirrored at: -1 for none, else 0 or n - 1."""
     end = np.where(index < 0, 0, np.where(index >= n, n - 1, -1))
     mirrored = np.where(end < 0, index, 2 * np.maximum(end, 0) - index)
     return np.clip(mirrored, 0, n - 1), end
 
 
-def _odd(values: Floats, index: Ints) -> Floats:
+def _extend_values(values: Floats, index: Ints) -> Floats:
     """Values at `index`; beyond an end the mirrored ones turned about it, so that speed goes on and ends stay."""
-    inside, end = _inside(index, len(values))
+    inside, end = _mirror_indices(index, len(values))
     at_end = values[np.maximum(end, 0)]
     beyond = (end >= 0).reshape(-1, *[1] * (values.ndim - 1))
     return np.where(beyond, 2.0 * at_end - values[inside], values[inside])
 
 
-def _odd_turns(rotations: Floats, index: Ints) -> Floats:
-    inside, end = _inside(index, len(rotations))
+def _extend_rotations(rotations: Floats, index: Ints) -> Floats:
+    inside, end = _mirror_indices(index, len(rotations))
     out = rotations[inside].copy()
     beyond = end >= 0
     if beyond.any():

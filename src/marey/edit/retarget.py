@@ -1,4 +1,4 @@
-"""The motion of one figure on another."""
+"""Retarget a motion to another skeleton."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
-from marey.edit._limbs import HANDS, Draft, hinge_of, limb_of
+from marey.edit._limbs import HANDS, Draft, find_limb, find_limb_hinge
 from marey.edit.replant import replant_feet, set_contacts
 from marey.edit.retarget_map import RetargetMap
 from marey.errors import InvalidValue, MareyWarning, UnknownName
 from marey.maths import ease, quat
 
-# Hands are together up to this share of an arm's length from each other, and apart from twice that on.
+# Hands are together up to this fraction of an arm's length from each other, and apart from twice that on.
 _TOGETHER = 0.5
-# Metres by which a hand may miss its place before it is told.
+# Meters by which a hand may miss its target without a warning.
 _MISSED = 1e-3
 
 
@@ -37,35 +37,35 @@ def retarget(
     hands: str | None = None,
     replant: bool = True,
 ) -> Motion:
-    """The motion performed by another skeleton of the same roles.
+    """Retarget the motion to another skeleton with the same roles.
 
-    Each joint turns in the world, against a pose in which both figures stand alike, as its counterpart does; the bend
-    of a spine or neck is spread over as many joints as the target has. The path of the hips is scaled by leg length,
-    heights such that soles that stood on the floor stand on it. Feet are then planted again, unless the target has the
-    very bones of the source. Changes of bone length over time stay behind.
+    Each joint gets the same world rotation as its counterpart, relative to a reference pose in which both bodies stand
+    alike. The bend of a spine or neck is spread over all of the target's joints there. The path of the hips is scaled
+    by leg length, and heights so that soles on the floor stay on it. Feet are then planted again, unless the target has
+    the same bones as the source. Changes of bone length over time are dropped.
 
-    Some files have a rest pose that is no pose: all bones lie along one axis. For these name a frame in which the
-    figure stands upright (mid-stance of a walk will do; arms may be anywhere): ``retarget(clip, skeleton, pose=40)``.
+    In some files the rest pose is not a usable pose: all bones lie along one axis. For these, give a frame in which the
+    body stands upright (mid-stance of a walk will do; arms may be anywhere): ``retarget(clip, skeleton, pose=40)``.
     For such a target give a motion of it: ``retarget(walk, clip, target_pose=40)``.
 
     Parameters
     ----------
-    target : a skeleton, a motion of it, or a map made earlier by `RetargetMap.build` (or loaded), which then holds
-        the poses as well.
+    target : a skeleton, a motion of it, or a map from `RetargetMap.build` or `RetargetMap.load`, which includes the
+        poses.
     pose, target_pose : reference frames of `motion` and of `target`, as in `RetargetMap.build`; rest poses by default.
     hands : ``"together"``: where the source's hands are close to each other, the target's are as close, in proportion;
-        ``"targets"``: hands are where the source's are in a scene scaled like the path, as on a rail or a table. Else
-        arms just turn alike.
-    replant : False leaves the feet where the turned legs put them.
+        ``"targets"``: hands are where the source's are in a scene scaled like the path, as on a rail or a table. By
+        default arms only copy rotations.
+    replant : False leaves the feet where the rotated legs put them.
 
-    Contacts go to the points of the same name; a `MareyWarning` tells of those that have none. Hands that cannot reach
-    are told in the provenance, ``residue`` in metres.
+    Contacts go to the points of the same name; a `MareyWarning` names those without a counterpart. The distance by
+    which hands miss is recorded in the provenance as ``residue``, in meters.
     """
     if hands not in (None, "together", "targets"):
         raise UnknownName(f"hands must be 'together', 'targets' or None, got {hands!r}")
     if isinstance(target, RetargetMap):
         if pose is not None or target_pose is not None:
-            raise InvalidValue("a map holds its reference poses already; leave pose and target_pose out")
+            raise InvalidValue("a map already includes its reference poses; leave pose and target_pose out")
         known = target
         if known.source_names != motion.skeleton.names:
             raise InvalidValue(
@@ -77,13 +77,13 @@ def retarget(
     body = known.target
     same = body.fits(motion.skeleton) and bool(np.array_equal(body.offsets[1:], motion.skeleton.offsets[1:]))
     source = set_contacts(motion) if replant and not same else motion
-    made = _mapped(source, known, same)
+    made = _map_motion(source, known, same)
     residue: dict[str, float] = {}
     if hands is not None:
-        made, residue = _with_hands(source, made, known, hands)
+        made, residue = _place_hands(source, made, known, hands)
     for name, metres in residue.items():
         if metres > _MISSED:
-            warnings.warn(f"{name} cannot reach its place and misses it by {metres:.3g} m", MareyWarning, stacklevel=2)
+            warnings.warn(f"{name} cannot reach its target and misses it by {metres:.3g} m", MareyWarning, stacklevel=2)
     done = False
     if replant and not same:
         made, done = replant_feet(made)
@@ -92,26 +92,26 @@ def retarget(
     )
 
 
-def _mapped(motion: Motion, known: RetargetMap, same: bool) -> Motion:
+def _map_motion(motion: Motion, known: RetargetMap, same: bool) -> Motion:
     """Rotations, path and annotations on the target."""
     world = motion.world()
     body = known.target
-    turned = _turned(world.rotations, known)
+    turned = _map_rotations(world.rotations, known)
     root, bones = motion.root_positions, motion.bone_offsets
     if not same:
-        root, bones = _root(motion, world, known, turned), None
+        root, bones = _place_root(motion, world, known, turned), None
     return replace(
         motion,
         skeleton=body,
         root_positions=set_readonly(root) if root.flags.owndata else root,
-        rotations=set_readonly(quat.unroll(_local(body, turned))),
+        rotations=set_readonly(quat.unroll(_to_local(body, turned))),
         bone_offsets=bones,
-        contacts=motion.contacts if same else _contacts(motion, known, turned),
-        source=motion.source if same else _source(motion.source),
+        contacts=motion.contacts if same else _map_contacts(motion, known, turned),
+        source=motion.source if same else _strip_source(motion.source),
     )
 
 
-def _turned(source: Floats, known: RetargetMap) -> Floats:
+def _map_rotations(source: Floats, known: RetargetMap) -> Floats:
     """(F, T, 4) world rotations of the target from those of the source (F, S, 4)."""
     body = known.target
     against = quat.mul_inv(source, known.source_turns)
@@ -137,8 +137,8 @@ def _turned(source: Floats, known: RetargetMap) -> Floats:
     return turned
 
 
-def _floor(motion: Motion) -> float:
-    """Metres: what the motion says, else what its feet say, else 0."""
+def _find_floor(motion: Motion) -> float:
+    """Meters: what the motion says, else what its feet say, else 0."""
     if motion.source.floor is not None:
         return motion.source.floor
     from marey.clean import find_floor
@@ -149,10 +149,10 @@ def _floor(motion: Motion) -> float:
         return 0.0
 
 
-def _root(motion: Motion, world: World, known: RetargetMap, turned: Floats) -> Floats:
+def _place_root(motion: Motion, world: World, known: RetargetMap, turned: Floats) -> Floats:
     """(F, 3) joint 0 of the target, so that its hips go along the scaled path."""
     body = known.target
-    floor = _floor(motion)
+    floor = _find_floor(motion)
     hips = world.positions[:, motion.skeleton.roles["hips"]] * known.scale
     height = world.positions[:, motion.skeleton.roles["hips"], 1] - floor - known.source_stand
     hips[:, 1] = known.scale * height + known.target_stand + floor
@@ -162,12 +162,12 @@ def _root(motion: Motion, world: World, known: RetargetMap, turned: Floats) -> F
     return hips
 
 
-def _source(source: Source) -> Source:
+def _strip_source(source: Source) -> Source:
     """Where it came from, without what speaks of the source's own joints."""
     return replace(source, file_names=(), file_offsets=None, channels=None, channel_values=None)
 
 
-def _contacts(motion: Motion, known: RetargetMap, turned: Floats) -> Contacts | None:
+def _map_contacts(motion: Motion, known: RetargetMap, turned: Floats) -> Contacts | None:
     """Flags of the source on the points of the same name, or on those that correspond."""
     contacts = motion.contacts
     if contacts is None:
@@ -178,10 +178,10 @@ def _contacts(motion: Motion, known: RetargetMap, turned: Floats) -> Contacts | 
     posed = replace(
         motion,
         skeleton=body,
-        rotations=_local(body, turned),
+        rotations=_to_local(body, turned),
         bone_offsets=None,
         contacts=None,
-        source=_source(motion.source),
+        source=_strip_source(motion.source),
     )
     hands = any(role in body.roles for role in HANDS)
     points = {point.name: point for point in contact_points(body, hands=hands, standing=posed)}
@@ -205,25 +205,25 @@ def _contacts(motion: Motion, known: RetargetMap, turned: Floats) -> Contacts | 
     return Contacts(tuple(found), set_readonly(contacts.mask[:, columns]))
 
 
-def _local(body: Skeleton, turned: Floats) -> Floats:
+def _to_local(body: Skeleton, turned: Floats) -> Floats:
     local = turned.copy()
     local[:, 1:] = quat.inv_mul(turned[:, body.parents[1:]], turned[:, 1:])
     return local
 
 
-def _with_hands(source: Motion, made: Motion, known: RetargetMap, how: str) -> tuple[Motion, dict[str, float]]:
-    """Hands put where the source's are, or as near to each other; and the metres by which each misses."""
+def _place_hands(source: Motion, made: Motion, known: RetargetMap, how: str) -> tuple[Motion, dict[str, float]]:
+    """Hands put where the source's are, or as near to each other; and the meters by which each misses."""
     ours, theirs = source.world(), made.world()
     wrists = [source.skeleton.roles[role] for role in HANDS]
-    limbs = [limb_of(made.skeleton, role) for role in HANDS]
+    limbs = [find_limb(made.skeleton, role) for role in HANDS]
     now = np.stack([theirs.positions[:, limb.ankle] for limb in limbs], axis=1)
     was = ours.positions[:, wrists]
     if how == "targets":
-        floor = np.array([0.0, _floor(source), 0.0])
+        floor = np.array([0.0, _find_floor(source), 0.0])
         wanted = (was - floor) * known.scale + floor
         weight = np.ones(len(made))
     else:
-        arm = _arm_length(source.skeleton)
+        arm = _measure_arm(source.skeleton)
         apart = was[:, 1] - was[:, 0]
         weight = ease(np.linalg.norm(apart, axis=1) / (_TOGETHER * arm) - 1.0)
         middle, half = now.mean(axis=1), 0.5 * known.scale * apart
@@ -238,15 +238,15 @@ def _with_hands(source: Motion, made: Motion, known: RetargetMap, how: str) -> t
             frames,
             goals[frames, k],
             theirs.rotations[frames, limb.ankle],
-            hinge=hinge_of(made, theirs, limb),
+            hinge=find_limb_hinge(made, theirs, limb),
             certainty=weight[frames],
         )
         residue[limb.role] = float(missed.max(initial=0.0))
-    return draft.finished(made), residue
+    return draft.apply_to(made), residue
 
 
-def _arm_length(skeleton: Skeleton) -> float:
+def _measure_arm(skeleton: Skeleton) -> float:
     lengths: Any = skeleton.bone_lengths
-    limb = limb_of(skeleton, HANDS[0])
+    limb = find_limb(skeleton, HANDS[0])
     chain = skeleton.chain(limb.ankle)
     return float(sum(lengths[j] for j in chain[chain.index(limb.hip) + 1 :]))

@@ -1,4 +1,4 @@
-"""How the joints of one skeleton correspond to those of another, in a value that can be saved."""
+"""The correspondence between two skeletons' joints, which can be saved."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BONES = {
 _SIDES = ("left", "right")
 # A reference stands when legs point down and the head is above the hips, by this cosine.
 _UPRIGHT = 0.7
-# Bones shorter than this, in metres, have no direction.
+# Bones shorter than this, in meters, have no direction.
 _SHORT = 1e-4
 
 
@@ -46,7 +46,7 @@ class RetargetMap:
     source_turns : (S, 4) world rotations of the source in its reference pose, facing +Z.
     target_turns : (T, 4) world rotations of the target in the same pose.
     scale : leg length of the target over that of the source.
-    source_stand, target_stand : metres from the soles to the hips in that pose.
+    source_stand, target_stand : meters from the soles to the hips in that pose.
     """
 
     source_names: tuple[str, ...]
@@ -90,13 +90,13 @@ class RetargetMap:
         ----------
         source, target : skeletons, or motions of them.
         pose, target_pose : a frame of `source` and of `target`, which then are motions, that serves as reference: the
-            figure stands upright on flat feet, arms anywhere. The rest pose by default. Needed where the rest pose is
-            no pose, as in files whose bones all lie along one axis.
+            body stands upright on flat feet, arms anywhere. The rest pose by default. Needed if the rest pose is not
+            a usable pose, as in files whose bones all lie along one axis.
         """
         ours = _Reference(source, pose, "source")
         theirs = _Reference(target, target_pose, "target")
-        chains = _chains(ours.skeleton, theirs.skeleton)
-        turns = _aligned(ours, theirs, chains)
+        chains = _pair_chains(ours.skeleton, theirs.skeleton)
+        turns = _align_target(ours, theirs, chains)
         from marey.clean.points import leg_length
 
         posed = theirs.posed(turns)
@@ -150,7 +150,7 @@ class RetargetMap:
             raise ParseError(f'expected an object with "format": "{FORMAT}"', path=path)
         if content.get("version") != VERSION:
             raise UnknownVersion(
-                f"version {content.get('version')!r} of {FORMAT} is not known; this program reads {VERSION}", path=path
+                f"version {content.get('version')!r} of {FORMAT} is not supported; expected {VERSION}", path=path
             )
         try:
             told = content["target"]
@@ -222,15 +222,15 @@ class _Reference:
         return {p.name: (p.joint, p.offset) for p in contact_points(self.skeleton, standing=self.motion)}
 
     def stand(self, places: Floats, turns: Floats) -> float:
-        """Metres from the lowest sole up to the hips."""
+        """Meters from the lowest sole up to the hips."""
         heights = [places[j] + quat.rotate(turns[j], offset) for j, offset in self.soles().values()]
         return float(places[self.skeleton.roles["hips"]][1] - min(point[1] for point in heights))
 
 
-def _chains(source: Skeleton, target: Skeleton) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
+def _pair_chains(source: Skeleton, target: Skeleton) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
     """Hips, spine, neck and head as chains; each role of a limb by itself; other joints by name."""
     found: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((source.roles["hips"],) * 2, (target.roles["hips"],) * 2)]
-    trunks = [_trunk(source), _trunk(target)]
+    trunks = [_find_trunk(source), _find_trunk(target)]
     for part in (0, 1):
         ours, theirs = trunks[0][part], trunks[1][part]
         if len(ours) > 1 and len(theirs) > 1:
@@ -248,7 +248,7 @@ def _chains(source: Skeleton, target: Skeleton) -> tuple[tuple[tuple[int, ...], 
     return tuple(found)
 
 
-def _trunk(skeleton: Skeleton) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _find_trunk(skeleton: Skeleton) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The spine from the hips on, and what leads from its end to the head."""
     roles = skeleton.roles
     spine = (roles["hips"], *roles.spine)
@@ -259,7 +259,7 @@ def _trunk(skeleton: Skeleton) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return spine, tuple(chain[chain.index(spine[-1]) :])
 
 
-def _aligned(ours: _Reference, theirs: _Reference, chains: Any) -> Floats:
+def _align_target(ours: _Reference, theirs: _Reference, chains: Any) -> Floats:
     """(T, 4) world rotations of the target when its limbs point where the source's do in its reference pose.
 
     Trunk, shoulders and head are taken to be posed alike when both stand; bones of arms and legs are turned onto the
@@ -279,9 +279,9 @@ def _aligned(ours: _Reference, theirs: _Reference, chains: Any) -> Floats:
             continue
         if part == "foot":
             change[joint] = quat.identity()
-            directions = [_sole(ref, points, side) for ref, points in zip((ours, theirs), soles, strict=True)]
+            directions = [_find_sole(ref, points, side) for ref, points in zip((ours, theirs), soles, strict=True)]
         else:
-            directions = [_bone(ref, side, part) for ref in (ours, theirs)]
+            directions = [_find_bone(ref, side, part) for ref in (ours, theirs)]
         if directions[0] is not None and directions[1] is not None:
             change[joint] = quat.mul(
                 quat.between(quat.rotate(change[joint], directions[1]), directions[0]), change[joint]
@@ -289,7 +289,7 @@ def _aligned(ours: _Reference, theirs: _Reference, chains: Any) -> Floats:
     return set_readonly(quat.mul(change, theirs.turns))
 
 
-def _bone(ref: _Reference, side: str, part: str) -> Floats | None:
+def _find_bone(ref: _Reference, side: str, part: str) -> Floats | None:
     """(3,) from a role's joint to the next along the limb."""
     roles = ref.skeleton.roles
     end = roles.get(f"{side}_{_BONES.get(part, part)}")
@@ -299,7 +299,7 @@ def _bone(ref: _Reference, side: str, part: str) -> Floats | None:
     return bone if float(np.linalg.norm(bone)) > _SHORT else None
 
 
-def _sole(ref: _Reference, points: dict[str, tuple[int, Floats]], side: str) -> Floats | None:
+def _find_sole(ref: _Reference, points: dict[str, tuple[int, Floats]], side: str) -> Floats | None:
     """(3,) from heel to ball."""
     if f"{side}_ball" not in points or f"{side}_heel" not in points:
         return None

@@ -1,4 +1,4 @@
-"""Another timing, by keyed correspondences."""
+"""Change the timing by keys."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from marey.core.motion import Motion
 from marey.edit._splines import hermite, monotone_slopes
 from marey.errors import InvalidValue
 
-_MOST_SECONDS = 24 * 3600.0
+_MAX_SECONDS = 24 * 3600.0
 
 
 def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
-    """The motion with other timing: what happened at the first time of each key happens at the second, in seconds.
+    """Retime the motion: what happened at the first time of each key happens at the second, in seconds.
 
-    Times between keys follow a monotone cubic, so that time never stops nor runs back; before the first key and after
-    the last it runs on as it was, at speed 1. The beginning is frame 0 of the result, so a first key (0.5, 0.2) cuts
+    Times between keys follow a monotone cubic, so time never stops or runs backward. Before the first key and after the
+    last, it runs at speed 1. The beginning is frame 0 of the result, so a first key (0.5, 0.2) cuts
     nothing off: it runs 0.5 s in 0.2 s. Contacts and labels move with the time.
 
     Parameters
     ----------
-    keys : (seconds now, seconds then) at least one; both columns must increase. (0, 0) is added unless keyed.
+    keys : at least one (old seconds, new seconds); both columns must increase. (0, 0) is added unless keyed.
     """
     pairs = freeze_array(np.array(sorted(map(tuple, keys)), dtype=np.float64).reshape(-1, 2), "keys", (None, 2))
     if not len(pairs):
-        raise InvalidValue("a time warp needs at least one key (seconds now, seconds then)")
+        raise InvalidValue("a timewarp needs at least one key (old seconds, new seconds)")
     outside = pairs[(pairs[:, 0] < 0.0) | (pairs[:, 0] > motion.duration + 1e-9), 0]
     if len(outside):
         raise InvalidValue(f"keys must lie within the motion's 0 to {motion.duration:g} s, got {outside[0]:g} s")
@@ -39,7 +39,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     if (steps <= 0.0).any():
         k = int(np.argmax((steps <= 0.0).any(axis=1)))
         raise InvalidValue(
-            f"time must run forwards, but the keys go from ({pairs[k, 0]:g}, {pairs[k, 1]:g}) to "
+            f"time must run forward, but the keys go from ({pairs[k, 0]:g}, {pairs[k, 1]:g}) to "
             f"({pairs[k + 1, 0]:g}, {pairs[k + 1, 1]:g}) s; both times of a key must exceed those of the one before"
         )
     if pairs[0, 0] == 0.0 and pairs[0, 1] != 0.0:
@@ -48,7 +48,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
         rest = motion.duration - pairs[-1, 0]
         pairs = np.concatenate([pairs, pairs[-1:] + rest])
     old, new = pairs.T
-    if new[-1] > _MOST_SECONDS:
+    if new[-1] > _MAX_SECONDS:
         raise InvalidValue(f"the result would last {new[-1]:g} s")
     fps = motion.fps
     n_frames = int(np.floor(new[-1] * fps + 1e-6)) + 1
@@ -56,7 +56,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     at = np.clip(hermite(new, old, slopes, np.arange(n_frames) / fps), 0.0, motion.duration)
 
     def new_of_old(frames: Floats) -> Floats:
-        return fps * _inverted(new, old, slopes, frames / fps)
+        return fps * _invert(new, old, slopes, frames / fps)
 
     taken = motion.at(at)
     made = replace(
@@ -67,7 +67,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     return add_provenance(made, "timewarp", keys=pairs.tolist())
 
 
-def _inverted(x: Floats, y: Floats, slopes: Floats, values: Floats) -> Floats:
+def _invert(x: Floats, y: Floats, slopes: Floats, values: Floats) -> Floats:
     """Where the increasing curve takes these values, by bisection: (N,)."""
     span = float(x[-1] - x[0]) + 1.0
     low, high = np.full(len(values), x[0] - span), np.full(len(values), x[-1] + span)

@@ -1,4 +1,4 @@
-"""Keyed displacements on joints and end effectors, carried by displacement splines."""
+"""Motion warping: keyed displacements of joints and end effectors (displacement splines)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
-from marey.edit._limbs import FEET, HANDS, Draft, Limb, hinge_of, limb_of
+from marey.edit._limbs import FEET, HANDS, Draft, Limb, find_limb, find_limb_hinge
 from marey.edit._splines import hermite, monotone_slopes
 from marey.edit.replant import keep_contacts
 from marey.errors import InvalidValue, JointNotFound, MareyWarning, UnknownName, similar
@@ -24,19 +24,19 @@ from marey.maths import quat
 _EFFECTORS = ("hips", *HANDS, *FEET)
 # Seconds around a target out of reach in which a limb is damped, so that it does not snap straight.
 _SOFTEN = 0.1
-# Metres by which a target may be missed before it is told.
+# Meters by which a target may be missed without a warning.
 _MISSED = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TurnKey:
-    """At `at` seconds a joint is turned by the rotation vector `turn` (3,) radians, against what it was.
+    """Rotate a joint at `at` seconds by the rotation vector `turn` (3,) radians, relative to the original.
 
     Parameters
     ----------
     joint : a role or a joint's name.
-    axes : ``"joint"``: the joint's own axes; ``"figure"``: x to the figure's left, y up, z forwards; ``"world"``.
-    hold : seconds for which it stays so.
+    axes : ``"joint"``: the joint's own axes; ``"figure"``: x to the body's left, y up, z forward; ``"world"``.
+    hold : seconds for which the rotation is held.
     """
 
     joint: str
@@ -48,13 +48,13 @@ class TurnKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MoveKey:
-    """At `at` seconds a hand, a foot or the hips are `offset` (3,) metres from where they were, or at `target` (3,).
+    """Move a hand, a foot or the hips at `at` seconds by `offset` (3,) meters, or to `target` (3,).
 
     Parameters
     ----------
     effector : ``left_hand``, ``right_hand``, ``left_foot``, ``right_foot``: wrist and ankle; or ``hips``.
-    axes : of the offset: ``"world"``, or ``"figure"``: x to the figure's left, y up, z forwards at that moment.
-    hold : seconds for which the displacement stays so, as a foot's that is moved while it stands.
+    axes : of the offset: ``"world"``, or ``"figure"``: x to the body's left, y up, z forward at that moment.
+    hold : seconds for which the displacement is held, for example while a foot is planted.
     """
 
     effector: str
@@ -89,26 +89,26 @@ def warp(
     hold_feet: bool = True,
     max_stretch: float = 0.0,
 ) -> Motion:
-    """The motion displaced at the keys, smoothly from and back to what it was; elsewhere it is bit for bit the same.
+    """Displace the motion at the keys, with smooth transitions; elsewhere it stays exactly the same.
 
-    Each joint or end effector with keys has a displacement spline through them, which starts and ends at zero `ease`
-    seconds before its first key and after its last. It never overshoots a key. Turns are applied first, then the hips,
-    then hands and feet by limb IK, which meets their keys exactly (at the frame nearest to each) as far as they can be
-    reached.
+    Each joint or end effector with keys gets a displacement spline through them, which starts at zero `ease` seconds
+    before the first key and ends at zero `ease` seconds after the last. It never overshoots a key. Rotations are
+    applied first, then the hips, then hands and feet by limb IK, which meets their keys exactly (at the nearest frames)
+    if they are within reach.
 
     Parameters
     ----------
     keys : at least one `TurnKey` or `MoveKey`; times within the motion.
-    ease : seconds. Where the motion begins or ends sooner, it begins or ends displaced.
+    ease : seconds. If the motion begins or ends within this time, it begins or ends displaced.
     continuity : 1: cubic, velocities are continuous; 2: quintic, accelerations are.
-    orientation : of displaced hands and feet: ``"world"`` keeps them as they are turned in the world, ``"limb"``
-        against forearm and shin. World for feet and limb for hands by default; a kick wants limb.
-    hold_feet : feet stay where they are while the hips are moved or turned.
-    max_stretch : share by which limbs may be scaled to reach further; 0 keeps every bone's length.
+    orientation : of displaced hands and feet: ``"world"`` keeps their world orientation, ``"limb"`` their orientation
+        relative to forearm or shin. The default is world for feet and limb for hands; use limb for a kick.
+    hold_feet : keep the feet in place while the hips are moved or rotated.
+    max_stretch : fraction by which limbs may be scaled to reach further; 0 keeps every bone's length.
 
-    A limb whose target is out of reach comes as near as it can without snapping straight, and gives a `MareyWarning`;
-    the metres missed at its keys stand in the provenance, ``residue``. Contacts that are lifted or dragged by the warp
-    are taken away.
+    A limb whose target is out of reach comes as near as it can without snapping straight, with a `MareyWarning`; the
+    distance missed at its keys is recorded in the provenance as ``residue``, in meters. Contacts that the warp lifts or
+    drags are removed.
     """
     seconds = check_number(ease, "ease in seconds", above=True)
     if continuity not in (1, 2):
@@ -121,15 +121,17 @@ def warp(
     draft = Draft.of(motion)
     turn_curves = {}
     for joint, found in turns.items():
-        turn_curves[joint] = _turn_curve(motion, before, found, seconds, continuity)
-    _turn(draft, turn_curves)
-    residue = _move(motion, draft, before, moves, turn_curves, seconds, continuity, orientation, hold_feet, max_stretch)
-    made = draft.finished(motion)
+        turn_curves[joint] = _make_turn_curve(motion, before, found, seconds, continuity)
+    _rotate_joints(draft, turn_curves)
+    residue = _move_effectors(
+        motion, draft, before, moves, turn_curves, seconds, continuity, orientation, hold_feet, max_stretch
+    )
+    made = draft.apply_to(motion)
     made = replace(made, contacts=keep_contacts(motion, made))
     missed = {name: metres for name, metres in residue.items() if metres > _MISSED}
     for name, metres in missed.items():
         warnings.warn(
-            f"{name} cannot reach its target and misses it by {metres:.3g} m; move the hips along, or let limbs be "
+            f"{name} cannot reach its target and misses it by {metres:.3g} m; move the hips too, or allow limbs to be "
             "scaled with max_stretch= or --max-stretch",
             MareyWarning,
             stacklevel=2,
@@ -137,7 +139,7 @@ def warp(
     return add_provenance(
         made,
         "warp",
-        keys=[_told(key) for key in listed],
+        keys=[_to_record(key) for key in listed],
         ease=seconds,
         continuity=continuity,
         orientation=orientation,
@@ -150,29 +152,29 @@ def warp(
 def _sorted_keys(
     motion: Motion, keys: Sequence[TurnKey | MoveKey]
 ) -> tuple[dict[int, list[TurnKey]], dict[str, list[MoveKey]]]:
-    """Keys by joint and by effector, in order of time, and checked."""
+    """Check the keys and sort them by joint or effector, then by time."""
     if not keys:
         raise InvalidValue("a warp needs at least one key")
     turns: dict[int, list[TurnKey]] = {}
     moves: dict[str, list[MoveKey]] = {}
     for key in keys:
         if not isinstance(key, TurnKey | MoveKey):
-            raise InvalidValue(f"keys of a warp are TurnKey or MoveKey, got {key!r}")
+            raise InvalidValue(f"keys of a warp must be TurnKey or MoveKey, got {key!r}")
         end = check_number(key.at, "at in seconds") + check_number(key.hold, "hold in seconds")
         if end > motion.duration + 0.5 / motion.fps:
-            raise InvalidValue(f"a key at {end:g} s lies beyond the motion's {motion.duration:g} s")
+            raise InvalidValue(f"a key at {end:g} s is after the end of the motion at {motion.duration:g} s")
         allowed = ("joint", "figure", "world") if isinstance(key, TurnKey) else ("figure", "world")
         if key.axes not in allowed:
             raise UnknownName(f"axes of a key must be one of {', '.join(allowed)}, got {key.axes!r}")
         if isinstance(key, TurnKey):
             freeze_array(key.turn, "turn", (3,))
-            turns.setdefault(_joint(motion.skeleton, key.joint), []).append(key)
+            turns.setdefault(_find_joint(motion.skeleton, key.joint), []).append(key)
             continue
         if key.effector not in _EFFECTORS:
             near = similar(str(key.effector), _EFFECTORS)
             raise UnknownName(f"only {', '.join(_EFFECTORS)} can be moved, got {key.effector!r}{near}")
         if (key.offset is None) == (key.target is None):
-            raise InvalidValue(f"a key of {key.effector} needs an offset or a target, and one of them only")
+            raise InvalidValue(f"a key of {key.effector} needs either an offset or a target, not both")
         freeze_array(key.offset if key.target is None else key.target, "offset or target", (3,))
         moves.setdefault(key.effector, []).append(key)
     for listed in moves.values():
@@ -180,11 +182,11 @@ def _sorted_keys(
     for found in turns.values():
         found.sort(key=lambda key: key.at)
         if len({key.axes == "joint" for key in found}) > 1:
-            raise InvalidValue("keys of one joint must all be in its own axes, or none of them")
+            raise InvalidValue("keys of one joint must use the joint's own axes either all or not at all")
     return turns, moves
 
 
-def _joint(skeleton: Skeleton, name: str) -> int:
+def _find_joint(skeleton: Skeleton, name: str) -> int:
     if name in skeleton.names:
         return skeleton.index(name)
     if name in skeleton.roles:
@@ -192,7 +194,7 @@ def _joint(skeleton: Skeleton, name: str) -> int:
     raise JointNotFound(f"no joint or role {name!r}{similar(str(name), (*skeleton.names, *skeleton.roles))}")
 
 
-def _spline(
+def _make_spline(
     motion: Motion, keys: Sequence[TurnKey | MoveKey], values: list[Floats], ease: float, continuity: int
 ) -> tuple[Floats, Floats]:
     """(F, 3) through the values at the keys' frames, and (F,) 1 between the outermost keys, fading to 0."""
@@ -201,7 +203,7 @@ def _spline(
     for key, value in zip(keys, values, strict=True):
         for frame in sorted({round(key.at * motion.fps), round((key.at + key.hold) * motion.fps)}):
             if at and frame <= at[-1]:
-                raise InvalidValue(f"two keys of one joint stand at frame {frame}; keep one of them")
+                raise InvalidValue(f"two keys of one joint are at frame {frame}; keep one of them")
             at.append(float(frame))
             through.append(value)
     reach = max(1.0, ease * motion.fps)
@@ -218,29 +220,29 @@ def _spline(
     return curve, np.where(inside, hermite(x, sure, level, frames, 2), 0.0)
 
 
-def _figure_to_world(motion: Motion, world: World, at: float) -> Floats:
-    """(4,) the turn of the figure's axes at a time."""
+def _find_body_axes(motion: Motion, world: World, at: float) -> Floats:
+    """(4,) rotation of the body's axes at a time."""
     frame = min(round(at * motion.fps), len(motion) - 1)
     left = find_left_axis(motion.skeleton, world.positions[frame])
     half = 0.5 * np.arctan2(-left[2], left[0])
     return np.array([np.cos(half), 0.0, np.sin(half), 0.0])
 
 
-def _in_world(motion: Motion, world: World, key: TurnKey | MoveKey, value: Any) -> Floats:
+def _to_world(motion: Motion, world: World, key: TurnKey | MoveKey, value: Any) -> Floats:
     vector = np.asarray(value, dtype=np.float64)
     if key.axes == "figure":
-        return quat.rotate(_figure_to_world(motion, world, key.at), vector)
+        return quat.rotate(_find_body_axes(motion, world, key.at), vector)
     return vector
 
 
-def _turn_curve(motion: Motion, world: World, keys: list[TurnKey], ease: float, continuity: int) -> _Curve:
-    values = [_in_world(motion, world, key, key.turn) for key in keys]
-    curve, sure = _spline(motion, keys, values, ease, continuity)
+def _make_turn_curve(motion: Motion, world: World, keys: list[TurnKey], ease: float, continuity: int) -> _Curve:
+    values = [_to_world(motion, world, key, key.turn) for key in keys]
+    curve, sure = _make_spline(motion, keys, values, ease, continuity)
     return _Curve(curve, sure, keys[0].axes != "joint")
 
 
-def _turn(draft: Draft, curves: dict[int, _Curve]) -> None:
-    """Turn joints, in place, parents first, since a turn in the world is seen from the parent's new pose."""
+def _rotate_joints(draft: Draft, curves: dict[int, _Curve]) -> None:
+    """Rotate joints in place, parents first, because a world rotation is applied relative to the parent's new pose."""
     for joint in sorted(curves):
         curve = curves[joint]
         frames = curve.frames
@@ -254,7 +256,7 @@ def _turn(draft: Draft, curves: dict[int, _Curve]) -> None:
         draft.rotations[frames, joint] = quat.mul(local, draft.rotations[frames, joint])
 
 
-def _move(
+def _move_effectors(
     motion: Motion,
     draft: Draft,
     before: World,
@@ -266,7 +268,7 @@ def _move(
     hold_feet: bool,
     max_stretch: float,
 ) -> dict[str, float]:
-    """Move hips, feet and hands, in place; the largest distance by which each effector misses, in metres."""
+    """Move hips, feet and hands, in place; the largest distance by which each effector misses, in meters."""
     skeleton = motion.skeleton
     after_turns = draft.world()
 
@@ -278,8 +280,8 @@ def _move(
             if key.target is not None:
                 values.append(np.asarray(key.target, dtype=np.float64) - base.positions[frame, joint])
             else:
-                values.append(_in_world(motion, before, key, key.offset))
-        return _Curve(*_spline(motion, moves[role], values, ease, continuity))
+                values.append(_to_world(motion, before, key, key.offset))
+        return _Curve(*_make_spline(motion, moves[role], values, ease, continuity))
 
     pelvis = [curve for joint, curve in turned.items() if joint in skeleton.chain(skeleton.roles.get("hips", 0))]
     if "hips" in moves:
@@ -291,7 +293,7 @@ def _move(
         held = hold_feet and bool(pelvis) and role in FEET and role in skeleton.roles
         if role not in moves and not held:
             continue
-        limb = limb_of(skeleton, role)
+        limb = find_limb(skeleton, role)
         own_turns = any(joint in skeleton.chain(limb.ankle)[-3:] for joint in turned)
         base = before if held and not own_turns else draft.world()
         active = [*(pelvis if held and not own_turns else ()), *([curve_of(role, base)] if role in moves else ())]
@@ -301,14 +303,14 @@ def _move(
         shift_of = active[-1].values if role in moves else np.zeros((len(motion), 3))
         spans = [(round(key.at * motion.fps), round((key.at + key.hold) * motion.fps)) for key in moves.get(role, ())]
         keyed = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(a, b + 1) for a, b in spans)])
-        missed = _reach(motion, draft, before, limb, base, active, shift_of, keep, max_stretch, keyed)
-        # A foot that is held has to be there all the time, a moved one at its keys.
+        missed = _reach_targets(motion, draft, before, limb, base, active, shift_of, keep, max_stretch, keyed)
+        # A held foot must be in place all the time, a moved one only at its keys.
         asked = missed if held else missed[keyed[keyed < len(motion)]]
         residue[role] = float(asked.max(initial=0.0))
     return residue
 
 
-def _reach(
+def _reach_targets(
     motion: Motion,
     draft: Draft,
     before: World,
@@ -320,7 +322,7 @@ def _reach(
     max_stretch: float,
     key_frames: Ints,
 ) -> Floats:
-    """Put one limb's end at `base` + `shift` wherever a curve is active; the metres missed, (F,)."""
+    """Put one limb's end at `base` + `shift` wherever a curve is active; the meters missed, (F,)."""
     frames = np.flatnonzero(np.any([curve.values.any(axis=1) for curve in active], axis=0))
     missed = np.zeros(len(motion))
     if not len(frames):
@@ -331,7 +333,7 @@ def _reach(
         frames,
         base.positions[frames, limb.ankle] + shift[frames],
         base.rotations[frames, limb.ankle] if keep_orientation else None,
-        hinge=hinge_of(motion, before, limb),
+        hinge=find_limb_hinge(motion, before, limb),
         certainty=certainty,
         max_stretch=max_stretch,
         soften=_SOFTEN * motion.fps,
@@ -340,7 +342,7 @@ def _reach(
     return missed
 
 
-def _told(key: TurnKey | MoveKey) -> dict[str, Any]:
+def _to_record(key: TurnKey | MoveKey) -> dict[str, Any]:
     told: dict[str, Any] = {"at": float(key.at), "axes": key.axes, "hold": float(key.hold)}
     if isinstance(key, TurnKey):
         return {"joint": key.joint, "turn": np.asarray(key.turn, dtype=float).tolist(), **told}

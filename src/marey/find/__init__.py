@@ -1,4 +1,4 @@
-"""Finding motion by example: the match web of a set of clips, and searching it (Kovar 6.2)."""
+"""Find motion by example: build the match web of a set of clips and search it (Kovar 6.2)."""
 
 from marey.find.cells import Cells
 from marey.find.chains import grid_part

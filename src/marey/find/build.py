@@ -1,4 +1,4 @@
-"""From clips to a match web: tiles of the grids of all pairs, each by itself (Kovar 6.2.2)."""
+"""Build a match web from clips: the grids of all pairs, tile by tile (Kovar 6.2.2)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ from typing import Any
 import numpy as np
 
 from marey.compare import Clouds, frame_weights, point_clouds
-from marey.core.arrays import Bools, check_index, set_readonly
+from marey.core.arrays import Bools, set_readonly
 from marey.core.motion import Motion
 from marey.core.protocols import Cache, Clips
 from marey.edit.gather import gather_clips
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.find.cells import Cells
-from marey.find.coarse import Coarse
 from marey.find.match_web import MatchWeb, Progress, WebOptions
 from marey.find.region import Rules
 from marey.find.tiles import Tile, Work, assembled, tiles_of, unpacked
-
-# Frames that a coarse look may step over.
-_MOST_COARSE = 8
 
 
 def build_web(
@@ -38,7 +34,6 @@ def build_web(
     bridge: float,
     limit: float,
     level: float,
-    coarse: int | None,
     labels: str | Sequence[str] | None,
     run: Callable[..., Any],
     cache: Cache | None,
@@ -57,7 +52,6 @@ def build_web(
         float(bridge),
         float(limit),
         float(level),
-        _checked_coarse(coarse),
         None if labels is None else (labels,) if isinstance(labels, str) else tuple(labels),
     )
     work = work_of(motions, options)
@@ -75,23 +69,22 @@ def build_web(
 
 
 def work_of(motions: Sequence[Motion], options: WebOptions, clouds: Sequence[Clouds] | None = None) -> Work:
-    """What the tiles of a web with these options are computed with; `clouds` where the markers are known already."""
+    """The job that computes tiles for a web with these options; pass `clouds` if the markers are already known."""
     fps = motions[0].fps
     rules = rules_of(options, fps)
     weights = frame_weights(options.window, fps, "triangle")
     longest = max(motion.duration for motion in motions)
     if longest < max(options.chain, options.window):
         raise InvalidValue(
-            f"the longest clip lasts {longest:.2f} s, too short for anything to be found by chains of "
-            f"{options.chain:g} s and windows of {options.window:g} s; give longer clips"
+            f"the longest clip lasts {longest:.2f} s, too short for chains of {options.chain:g} s and windows of "
+            f"{options.window:g} s; use longer clips"
         )
-    coarse = Coarse.of(options.coarse, options, fps) if options.coarse > 1 else None
     seen = [web_clouds(motion, options) for motion in motions] if clouds is None else list(clouds)
-    return Work(seen, weights, rules, masks_of(motions, options.labels), coarse)
+    return Work(seen, weights, rules, masks_of(motions, options.labels))
 
 
 def rules_of(options: WebOptions, fps: float) -> Rules:
-    """The rules of a web for grids at `fps` frames a second."""
+    """The rules of a web for grids at `fps` frames per second."""
     names = ("alpha", "reach", "chain", "near", "bridge", "limit", "level")
     return Rules.of(fps, *(getattr(options, name) for name in names))
 
@@ -107,7 +100,7 @@ def web_clouds(motion: Motion, options: WebOptions) -> Clouds:
 
 
 def masks_of(motions: Sequence[Motion], labels: Sequence[str] | None) -> list[Bools | None]:
-    """For each clip (F,) the frames that have one of the labels; None for all where no label is given."""
+    """For each clip (F,) the frames that have one of the labels; None for all frames if no label is given."""
     if labels is None:
         return [None for _ in motions]
     known = sorted({name for motion in motions for name in motion.labels.names})
@@ -127,25 +120,18 @@ def masks_of(motions: Sequence[Motion], labels: Sequence[str] | None) -> list[Bo
 
 
 def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
-    """The clips at one rate, carried by joint 0, with contacts and different names."""
+    """The clips at one frame rate, with root motion on joint 0, contacts and unique names."""
     given = [clips.motion(i) for i in range(len(clips.names))] if isinstance(clips, Clips) else list(clips)
     for motion in given:
         if not isinstance(motion, Motion):
-            raise InvalidValue(f"a match web is built of motions, got {type(motion).__name__}")
+            raise InvalidValue(f"a match web is built from motions, got {type(motion).__name__}")
     return gather_clips(given, fps, "a match web")
-
-
-def _checked_coarse(coarse: int | None) -> int:
-    given = 1 if coarse is None else check_index(coarse, "coarse")
-    if not 1 <= given <= _MOST_COARSE:
-        raise InvalidValue(f"coarse= looks at every n-th frame first, n from 2 to {_MOST_COARSE}, got {given}")
-    return given
 
 
 def _pairs(
     motions: Sequence[Motion], tiles: Sequence[Tile], results: Iterable[Any], progress: Progress | None
 ) -> tuple[Cells, ...]:
-    """Each pair's cells as soon as its last tile is there."""
+    """Assemble the cells of each pair when its last tile arrives."""
     total, done = sum(tile.n_cells for tile in tiles), 0
     out: list[Cells] = []
     ours: list[Tile] = []
@@ -163,10 +149,10 @@ def _pairs(
 
 
 def _keys(cache: Cache, motions: Sequence[Motion], options: WebOptions, work: Work, tiles: Sequence[Tile]) -> list[str]:
-    """What the cells of each tile go by; the number changes with how they are found."""
+    """Cache keys of the tiles; the number is the version of the algorithm."""
     how = cache.key(
-        "web", 2, options.remove_height, work.frame_weights, options.alpha, options.reach, options.chain, options.near,
-        options.bridge, options.limit, options.level, options.coarse,
+        "web", 3, options.remove_height, work.frame_weights, options.alpha, options.reach, options.chain, options.near,
+        options.bridge, options.limit, options.level,
     )  # fmt: skip
     what = options.markers if isinstance(options.markers, str) else list(options.markers)
     clips = []

@@ -1,4 +1,4 @@
-"""Match webs in files: the clips, the options and the cells, and nothing that would have to be built again."""
+"""Match web files: clips, options and cells, complete, so that nothing has to be rebuilt."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ VERSION = 2
 _NUMBERS = ("window", "alpha", "reach", "chain", "near", "bridge", "limit", "level")
 _CELLS = ("row_counts", "run_first", "run_lengths", "run_bases", "rises")
 _OWN = (
-    "markers", "is_marker_set", "remove_height", "numbers", "coarse", "web_labels", "has_labels",
+    "markers", "is_marker_set", "remove_height", "numbers", "web_labels", "has_labels",
     *_CELLS,
 )  # fmt: skip
+# Arrays of older files that are ignored.
+_RETIRED = ("coarse",)
 
 
 def save_web(web: MatchWeb, path: str | os.PathLike[str]) -> None:
-    """Write the web to an .npz file; of a clip's own grid, the half that the other follows from."""
+    """Write the web to an .npz file; of a clip's symmetric grid with itself only one half."""
     options = web.options
     is_set = isinstance(options.markers, str)
     markers = [options.markers] if isinstance(options.markers, str) else list(options.markers)
@@ -37,7 +39,6 @@ def save_web(web: MatchWeb, path: str | os.PathLike[str]) -> None:
         "is_marker_set": np.array(is_set),
         "remove_height": np.array(options.remove_height),
         "numbers": np.array([getattr(options, name) for name in _NUMBERS]),
-        "coarse": np.array(options.coarse),
         "web_labels": archive.text_array(list(options.labels or ()), "labels"),
         "has_labels": np.array(options.labels is not None),
         **{name: np.concatenate([cells.saved[k] for cells in halves]) for k, name in enumerate(_CELLS)},
@@ -46,15 +47,15 @@ def save_web(web: MatchWeb, path: str | os.PathLike[str]) -> None:
 
 
 def load_web(path: str | os.PathLike[str]) -> MatchWeb:
-    """A web from a file that `save_web` wrote."""
+    """Load a web from a file that `save_web` wrote."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_OWN)
-    arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, clip_arrays.OPTIONAL)
+    arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, *_RETIRED))
     clips = clip_arrays.clips_from(arrays, name)
     try:
         return MatchWeb(clips, _options(arrays), _pairs(arrays, [len(clip) for clip in clips]))
     except (MareyError, ValueError, IndexError, TypeError, OverflowError) as error:
-        raise ParseError(f"the web in it does not fit together ({error})", path=name) from None
+        raise ParseError(f"the web in this file is inconsistent ({error})", path=name) from None
 
 
 def _options(arrays: dict[str, NDArray[Any]]) -> WebOptions:
@@ -64,13 +65,12 @@ def _options(arrays: dict[str, NDArray[Any]]) -> WebOptions:
         markers[0] if bool(arrays["is_marker_set"]) else tuple(markers),
         bool(arrays["remove_height"]),
         **numbers,
-        coarse=int(arrays["coarse"]),
         labels=tuple(arrays["web_labels"].tolist()) if bool(arrays["has_labels"]) else None,
     )
 
 
 def _pairs(arrays: dict[str, NDArray[Any]], lengths: list[int]) -> tuple[Cells, ...]:
-    """The cells of each pair, cut from the arrays of all."""
+    """Split the arrays into the cells of each pair."""
     counts, first, run_lengths, bases, rises = (arrays[name] for name in _CELLS)
     row = run = rise = 0
     out = []

@@ -1,4 +1,4 @@
-"""What a search found: the matches, how they hang together, and how far each is from the query (Kovar 6.2.3)."""
+"""Search results: the matches, the graph that connects them, and their distance from the query (Kovar 6.2.3)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from marey.register.dtw import TimeAlignment
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Frames `start` to `stop`, half-open, of a clip.
+    """A match: frames `start` to `stop`, half-open, of a clip.
 
-    distance : metres from the query: the sum along the shortest path of the match graph.
-    tier : 0 for the query, 1 for what is like it, 2 for what is like these, and so on.
+    distance : distance in meters from the query: the sum along the shortest path of the match graph.
+    tier : 0 for the query, 1 for matches of the query, 2 for matches of these, and so on.
     """
 
     clip: str
@@ -33,14 +33,14 @@ class Match:
 
 
 class MatchEdge:
-    """Two matches that are alike, by their place in `Found.matches`.
+    """Two similar matches, by their index in `Found.matches`.
 
     Parameters
     ----------
-    first, second : places, first < second.
-    distance : metres; the root of the mean D along their best time alignment when they were found.
-    alignment : frames of the two cut motions that belong together, from the first of both to the last of both; or a
-        function that gives them, called when they are first asked for.
+    first, second : indices, first < second.
+    distance : meters; the square root of the mean D along their best time alignment when they were found.
+    alignment : corresponding frames of the two cut motions, from the first of both to the last of both; or a function
+        that computes them on first use.
     """
 
     __slots__ = ("_alignment", "distance", "first", "second")
@@ -53,7 +53,7 @@ class MatchEdge:
 
     @property
     def alignment(self) -> TimeAlignment:
-        """Frames (N, 2) of the first and of the second cut motion that belong together, and D of each pair."""
+        """Corresponding frames (N, 2) of the first and second cut motion, and D of each pair."""
         if not isinstance(self._alignment, TimeAlignment):
             self._alignment = self._alignment()
         return self._alignment
@@ -64,17 +64,17 @@ class MatchEdge:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Found:
-    """The query and its matches, as a graph.
+    """The query and its matches, connected as a graph.
 
     Parameters
     ----------
-    matches : the query first, then by distance.
-    motions : the same, cut out of their clips.
-    edges : the match graph.
-    parents : (n,) the match before each on its shortest path to the query; -1 for the query.
-    threshold : metres, that the search was made with.
-    notes : what the user should know, such as a cap that was reached.
-    aligned : the time alignment of any two matches.
+    matches : the query first, then sorted by distance.
+    motions : the motions of the matches, cut out of their clips.
+    edges : edges of the match graph.
+    parents : (n,) the previous match on each match's shortest path to the query; -1 for the query.
+    threshold : threshold of the search in meters.
+    notes : messages for the user, such as a limit that was reached.
+    aligned : computes the time alignment of any two matches.
     """
 
     matches: tuple[Match, ...]
@@ -116,27 +116,27 @@ class Found:
 
     @property
     def query(self) -> Match:
-        """What was looked for."""
+        """The query."""
         return self.matches[0]
 
     @property
     def distances(self) -> Floats:
-        """(n,) metres from the query along the shortest paths."""
+        """(n,) distances in meters from the query along the shortest paths."""
         return set_readonly(np.array([match.distance for match in self.matches]))
 
     def without(self, *which: int) -> Found:
-        """The same without some matches, by their places; negative ones count from the end.
+        """The same result without some matches, given by index; negative indices count from the end.
 
-        Those that hung on a dropped match alone stay, joined to the match that came before it.
+        Matches that were connected only through a removed match stay, connected to the match before it.
         """
         drop = set()
         for given in which:
             k = check_index(given, "a match's place")
             if not -len(self) <= k < len(self):
-                raise InvalidValue(f"expected places of matches from 1 to {len(self) - 1}, got {k}")
+                raise InvalidValue(f"expected match indices from 1 to {len(self) - 1}, got {k}")
             drop.add(k % len(self))
         if 0 in drop:
-            raise InvalidValue("the query, at place 0, cannot be dropped; search with another query instead")
+            raise InvalidValue("the query, match 0, cannot be removed; search with another query instead")
         keep = [k for k in range(len(self)) if k not in drop]
         place = {k: at for at, k in enumerate(keep)}
         links = {(edge.first, edge.second): edge.distance for edge in self.edges}
@@ -166,7 +166,7 @@ def assembled(
     notes: Iterable[str],
     aligned: Callable[[Match, Match], TimeAlignment],
 ) -> Found:
-    """Matches put in order of their distance from the first, the query, over `links`: places and metres."""
+    """Build a result with matches sorted by distance from the first, the query, over `links` (indices: meters)."""
     distances, before = shortest_paths(len(matches), links)
     order = sorted(range(len(matches)), key=lambda k: (k != 0, distances[k], matches[k].clip, matches[k].start))
     place = {k: at for at, k in enumerate(order)}
@@ -193,9 +193,9 @@ def _later(
 
 
 def shortest_paths(n: int, links: dict[tuple[int, int], float]) -> tuple[list[float], list[int]]:
-    """Distances of n nodes from node 0 and the node before each on the way there; inf and -1 where there is none.
+    """Distances of n nodes from node 0, and the previous node on the path to each; inf and -1 if unreachable.
 
-    Of equal paths the one whose nodes were found first is taken.
+    Among equal paths, the one whose nodes were found first is used.
     """
     near: list[list[tuple[int, float]]] = [[] for _ in range(n)]
     for (a, b), distance in links.items():

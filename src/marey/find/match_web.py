@@ -1,4 +1,4 @@
-"""The match web: all that is alike in a set of clips, frame against frame, ready to be searched (Kovar 6.2.2)."""
+"""Match webs: all similar frames in a set of clips, precomputed for searches (Kovar 6.2.2)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class WebOptions:
-    """How a web was built; durations in seconds, `near` and `limit` in metres.
+    """How a web was built; durations in seconds, `near` and `limit` in meters.
 
-    markers, remove_height : what is compared; see `MatchWeb.build`.
-    window : of each comparison.
+    markers, remove_height : what to compare; see `MatchWeb.build`.
+    window : length of the comparison window.
     alpha, reach, chain, near, bridge, limit, level : the rules of `marey.find.region`.
-    coarse : 1, or every which frame was looked at first.
-    labels : the web is of frames with one of these, or of all for None.
+    labels : the web covers frames with one of these labels; None for all frames.
     """
 
     markers: str | tuple[str, ...] = "body"
@@ -46,21 +45,20 @@ class WebOptions:
     bridge: float = 2.0
     limit: float = 0.4
     level: float = 0.65
-    coarse: int = 1
     labels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MatchWeb:
-    """Clips of one skeleton and rate, and for each pair of them where they are alike. `build` makes one.
+    """Clips with one skeleton and frame rate, and the similar frames of each pair. Create one with `build`.
 
     Attributes
     ----------
-    clips : the motions, with different names.
+    clips : the motions, with unique names.
     options : how the web was built.
-    pairs : the kept cells of each pair p <= q of clips: rows are frames of p, columns of q. They are in the order
-        (0, 0), (0, 1) ... (0, n - 1), (1, 1) ...; `cells` looks one up. A clip's own grid is kept as a whole, both
-        sides of the diagonal and the diagonal itself.
+    pairs : the kept cells of each pair p <= q of clips: rows are frames of p, columns of q. The order is (0, 0), (0, 1)
+        ... (0, n - 1), (1, 1) ...; `cells` looks one up. A clip's grid with itself is kept completely: both sides of
+        the diagonal and the diagonal.
     """
 
     clips: tuple[Motion, ...]
@@ -98,12 +96,12 @@ class MatchWeb:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the clips."""
+        """Names of the clips."""
         return tuple(clip.name for clip in self.clips)
 
     @property
     def skeleton(self) -> Skeleton:
-        """The figure of all clips."""
+        """The skeleton of all clips."""
         return self.clips[0].skeleton
 
     @property
@@ -113,23 +111,23 @@ class MatchWeb:
 
     @property
     def n_cells(self) -> int:
-        """Kept cells of all pairs."""
+        """Number of kept cells of all pairs."""
         return sum(len(cells) for cells in self.pairs)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the cells as they are saved, before compression: of a clip's own grid, which is symmetric, half."""
+        """Size of the saved cells in bytes, before compression; a clip's symmetric grid with itself counts half."""
         n = len(self.clips)
         own = {self._place(p, p) for p in range(n)}
         return sum(cells.upper().nbytes if k in own else cells.nbytes for k, cells in enumerate(self.pairs))
 
     @property
     def motion_nbytes(self) -> int:
-        """Bytes of the clips: for each frame a position and a rotation for each joint, in float64."""
+        """Size of the clips in bytes: a root position and a rotation for each joint per frame, in float64."""
         return sum(len(clip) * (4 * len(clip.skeleton) + 3) * 8 for clip in self.clips)
 
     def index(self, clip: int | str) -> int:
-        """Which clip an index or a name means."""
+        """Index of a clip given by name or index."""
         names = self.names
         if isinstance(clip, str):
             if clip not in names:
@@ -144,14 +142,14 @@ class MatchWeb:
         return k % len(names)
 
     def cells(self, p: int, q: int) -> Cells:
-        """The kept cells of clips p <= q, with frames of p for rows; for q < p read (q, p) transposed."""
+        """The kept cells of clips p <= q; rows are frames of p. For q < p, use (q, p) and transpose."""
         n = len(self.clips)
         if not 0 <= p <= q < n:
             raise InvalidValue(f"expected clips p <= q below {n}, got {p} and {q}")
         return self.pairs[self._place(p, q)]
 
     def clouds(self, clip: int) -> Clouds:
-        """The markers of a clip as the web compares them; worked out when first asked for, and kept."""
+        """The markers of a clip as the web compares them; computed on first use."""
         from marey.find.build import web_clouds
 
         if clip not in self._clouds:
@@ -177,34 +175,30 @@ class MatchWeb:
         bridge: float = 2.0,
         limit: float = 0.4,
         level: float = 0.65,
-        coarse: int | None = None,
         labels: str | Sequence[str] | None = None,
         run: Callable[..., Any] = map,
         cache: Cache | None = None,
         progress: Progress | None = None,
     ) -> MatchWeb:
-        """The web of a set of clips.
+        """Build the web of a set of clips.
 
         Parameters
         ----------
-        markers : which joints are compared; see `marey.compare.point_clouds`.
-        remove_height : take each frame's mean marker height out first, so that a reach to the floor is still a reach.
-        window : seconds, the whole of it, over which two frames are compared.
-        fps : the rate to work at; the lowest of the clips' own by default.
+        markers : the joints to compare; see `marey.compare.point_clouds`.
+        remove_height : subtract each frame's mean marker height, so that reaches to different heights can match.
+        window : length in seconds of the window over which two frames are compared.
+        fps : frame rate of the web; by default the lowest rate of the clips.
         alpha, reach, chain, near, bridge, limit, level : which cells are kept; see `marey.find.region`.
-        coarse : look at every n-th frame first, and closely only where that promises something (Kovar 6.2.2). It finds
-            995 of 1,000 matches again, and has not been faster on any set tried (see `marey.find.coarse`); None looks
-            everywhere.
-        labels : one or several; the web then is of the frames that have one of them.
-        run : how to map work over tiles of the grids, such as `marey.store.processes()`; results do not depend on it.
-        cache : keeps what is found in each tile, so that a set with one more clip costs that clip's pairs alone.
-        progress : called with the share that is done, up to 1.
+        labels : one or several labels; the web then covers only frames with one of them.
+        run : a function that maps work over tiles, such as `marey.store.processes()`; it does not affect the result.
+        cache : stores the cells of each tile, so that adding a clip costs only that clip's pairs.
+        progress : called with the fraction done, up to 1.
         """
         from marey.find.build import build_web
 
         return build_web(
             clips, markers=markers, remove_height=remove_height, window=window, fps=fps, alpha=alpha, reach=reach,
-            chain=chain, near=near, bridge=bridge, limit=limit, level=level, coarse=coarse, labels=labels, run=run,
+            chain=chain, near=near, bridge=bridge, limit=limit, level=level, labels=labels, run=run,
             cache=cache, progress=progress,
         )  # fmt: skip
 
@@ -216,13 +210,13 @@ class MatchWeb:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MatchWeb:
-        """A web from a file that `save` wrote."""
+        """Load a web from a file that `save` wrote."""
         from marey.find.files import load_web
 
         return load_web(path)
 
     def info(self) -> dict[str, Any]:
-        """Figures of the web: how much there is, and its size beside that of the motion."""
+        """Statistics of the web: its contents, and its size relative to that of the motion."""
         frames = sum(len(clip) for clip in self.clips)
         grid = sum(cells.shape[0] * cells.shape[1] for cells in self.pairs)
         return {
@@ -249,7 +243,7 @@ class MatchWeb:
         most: int = 500,
         tiers: int | None = None,
     ) -> Found:
-        """All that is like frames start .. stop of a clip, and like what is like it; see `marey.find.search`."""
+        """Find everything similar to frames start .. stop of a clip, transitively; see `marey.find.search`."""
         from marey.find.search import search
 
         return search(self, clip, start, stop, threshold, overlap=overlap, labels=labels, most=most, tiers=tiers)
@@ -265,7 +259,7 @@ class MatchWeb:
         most: int = 200,
         tiers: int | None = None,
     ) -> Suggestion:
-        """A threshold for a search, to be judged and given by a person; see `marey.find.suggest`."""
+        """Suggest a threshold for a search, for the user to judge; see `marey.find.suggest`."""
         from marey.find.suggest import suggest
 
         return suggest(self, clip, start, stop, overlap=overlap, labels=labels, most=most, tiers=tiers)
@@ -281,7 +275,7 @@ class MatchWeb:
         labels: str | Sequence[str] | None = None,
         most: int = 500,
     ) -> Ints:
-        """How many matches each of several thresholds gives; see `marey.find.suggest.counts`."""
+        """Number of matches at each of several thresholds; see `marey.find.suggest.counts`."""
         from marey.find.suggest import counts
 
         return counts(self, clip, start, stop, thresholds, overlap=overlap, labels=labels, most=most)

@@ -16,7 +16,7 @@
   to a quarter of what a search of the whole valid region finds at 10 cm would be lost.
 
 Cells beyond `limit` are none of these. Each rule looks a bounded way around a cell, so a part of a grid with enough
-cells around it gives what the whole grid gives. What a search over all valid cells finds (`marey.find.reference`) is
+cells around it gives what the whole grid gives. What a search over all valid cells finds (`tests/twins/search.py`) is
 the measure of what a web finds: for random stretches, at 5 and 10 cm, at least 95 of 100.
 """
 

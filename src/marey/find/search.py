@@ -1,8 +1,8 @@
-"""Searching a match web: everything that is like a stretch of a clip, and like what is like it (Kovar 6.2.3).
+"""Search a match web: everything similar to an interval of a clip, transitively (Kovar 6.2.3).
 
-Where Kovar walks along chains and bridges, the best time alignments are found by timewarping over the web's kept cells
-with free ends: for each frame of the set the best stretch that ends there, in time linear in the cells of the query's
-rows. No grid is ever made.
+Kovar follows chains and bridges. Here the best time alignments are found by timewarping with free ends over the web's
+kept cells: for each frame of the set, the best interval that ends there, in time linear in the number of cells in the
+query's rows. No distance grid is computed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from marey.register.dtw import SLOPE_LIMIT, TimeAlignment, dtw
 if TYPE_CHECKING:
     from marey.find.match_web import MatchWeb
 
-# A shorter query has no time to be like anything in particular.
+# A shorter query is too short to be similar to anything specific.
 _LEAST_FRAMES = 4
 STRAIGHT = 1e-4
-"""m^2 that a straight step costs beside its cell when paths are compared, as much as a cell 1 cm away.
+"""Extra cost in m^2 of a straight step when paths are compared, as much as a cell 1 cm away.
 
-Where both figures stand still all paths cost next to nothing; this lets them run on at equal pace there, so that
+If both characters stand still, all paths cost almost nothing. This makes them advance at equal pace there, so that
 matches end where the query does. It never counts in a distance."""
-# From one threshold to the next where several are tried.
+# Factor from one threshold to the next when several are tried.
 _RUNG = 1.05
 _Names = str | Sequence[str]
 
@@ -53,25 +53,25 @@ def search(
     most: int = 500,
     tiers: int | None = None,
 ) -> Found:
-    """The matches of frames `start` to `stop` of a clip, of these matches, and so on until none is new.
+    """Find the matches of frames `start` to `stop` of a clip, the matches of these, and so on until none is new.
 
-    A larger threshold can find one or two fewer: of stretches that overlap in part, the one found first stays.
+    A larger threshold can find one or two fewer: of partly overlapping intervals, the first one found is kept.
 
     Parameters
     ----------
-    clip : a clip of the web by name or index, or a motion from outside, which is compared with every clip first.
-    start, stop : frames of the clip at the web's rate, half-open; of a motion from outside at its own rate, None for
-        its ends.
-    threshold : metres; the root of the mean D along the time alignment of a match with what it is like.
-    overlap : shares of the shorter's frames: two stretches that overlap by more than the first are the same match, by
-        less than the second two matches. Raise the second for several periods of a cyclic motion.
-    labels : one or several; only stretches of which at least half the frames carry one of them are matches.
-    most : matches after which the search ends, which `Found.notes` then says.
-    tiers : 1 for what is like the query itself, 2 for what is like that too; None for no end.
+    clip : a clip of the web by name or index, or another motion, which is first compared with every clip.
+    start, stop : frames of the clip at the web's frame rate, half-open; for another motion, frames at its own rate, or
+        None for its ends.
+    threshold : maximum distance of a match in meters: the square root of the mean D along its time alignment.
+    overlap : (same, new), fractions of the shorter interval: intervals that overlap by more than `same` are one match,
+        by less than `new` two matches. Raise `new` to find several periods of a cyclic motion.
+    labels : one or several labels; at least half the frames of a match must have one of them.
+    most : maximum number of matches; if it is reached, `Found.notes` says so.
+    tiers : 1 to find only matches of the query, 2 to include matches of these; None for no limit.
 
     Raises
     ------
-    NoResult : where nothing is within the threshold; the message has the distance of the nearest.
+    NoResult : if nothing is within the threshold; the message has the distance of the nearest match.
     """
     limit, shares = checked_threshold(threshold), checked_overlap(overlap)
     if check_index(most, "most") < 1 or (tiers is not None and check_index(tiers, "tiers") < 1):
@@ -84,7 +84,7 @@ def search(
 
 
 class Query:
-    """A stretch of a clip that is looked for in a web: where it is, and how to find what is like it."""
+    """An interval of a clip to find in a web, and how to find what is similar to it."""
 
     def __init__(self, web: MatchWeb, place: Place, outside: Any = None, labels: _Names | None = None) -> None:
         self.web, self.place, self.outside = web, place, outside
@@ -95,7 +95,7 @@ class Query:
 
     @classmethod
     def of(cls, web: MatchWeb, clip: int | str | Motion, start: Any, stop: Any, labels: _Names | None) -> Query:
-        """Checked."""
+        """Check the arguments of a search and make a query."""
         least = least_frames(web)
         if isinstance(clip, Motion):
             from marey.find.outside import Outside
@@ -107,7 +107,8 @@ class Query:
         return cls(web, (k, first, last), None, labels)
 
     def finder(self, limit: float) -> Find:
-        """Candidates up to `limit` metres of any stretch of the web's clips, and of the query."""
+        """A function that returns the candidates within `limit` meters of any interval of the web's clips or of the
+        query."""
 
         def find(clip: int, start: int, stop: int) -> Candidates:
             if clip == NOWHERE:
@@ -126,12 +127,12 @@ class Query:
         tiers: int | None = None,
         find: Find | None = None,
     ) -> Growth:
-        """The match graph at a threshold; with `find`, by candidates that reach at least as far."""
+        """Grow the match graph at a threshold; `find` may be given if it reaches at least as far."""
         look = self.finder(threshold) if find is None else find
         return grow(self.place, look, self.still, threshold, overlap=overlap, most=most, tiers=tiers)
 
     def nearest(self, overlap: tuple[float, float], find: Find | None = None) -> tuple[Place, float] | None:
-        """The nearest match at any distance that the web knows, and that distance."""
+        """The nearest match at any distance within the web's limit, and its distance."""
         limit = self.web.options.limit
         look = self.finder(limit) if find is None else find
         clip, start, stop = self.place
@@ -158,8 +159,8 @@ class Query:
 
 
 def ladder(first: float, last: float) -> Iterator[float]:
-    """Thresholds from `first` on, each a little larger than the one before, up to `last` metres."""
-    # What lies on the first rung is within it.
+    """Increasing thresholds from `first` to `last` meters."""
+    # Include matches exactly at the first threshold.
     rung = max(first, 1e-4) * (1.0 + 1e-9)
     while rung < last:
         yield rung
@@ -169,14 +170,14 @@ def ladder(first: float, last: float) -> Iterator[float]:
 
 
 def candidates(pairs: Any, start: int, stop: int, limit: float) -> Candidates:
-    """For every frame of every clip the best stretch that ends there, if it is within `limit` metres.
+    """For every frame of every clip, the best interval that ends there, if it is within `limit` meters.
 
     Parameters
     ----------
-    pairs : (clip, cells, whether the query's frames are rows of them) for each clip.
+    pairs : for each clip: (clip, cells, whether the query's frames are the rows).
     start, stop : the query's frames.
     """
-    # Within a rounding error of the limit, so that what lies on it stays.
+    # Allow a rounding error, so that matches exactly at the limit count.
     most = limit**2 * (1.0 + 1e-12)
     parts = []
     for clip, cells, is_row in pairs:
@@ -207,24 +208,24 @@ def best_paths(cells: Cells, query: PathQuery, out: PathEnds) -> int:
 
 
 def web_pairs(web: MatchWeb, clip: int) -> list[tuple[int, Cells, bool]]:
-    """The cells of a clip with each, in both orientations."""
+    """The cells of a clip with every clip, and whether its frames are the rows."""
     return [
         (q, web.cells(clip, q), True) if q >= clip else (q, web.cells(q, clip), False) for q in range(len(web.clips))
     ]
 
 
 def checked_threshold(threshold: Any) -> float:
-    """Metres, above 0."""
+    """Check a threshold in meters, above 0."""
     return check_number(threshold, "threshold in metres", above=True)
 
 
 def least_frames(web: MatchWeb) -> int:
-    """Frames that a query must last at the web's rate."""
+    """Minimum length of a query in frames at the web's frame rate."""
     return max(_LEAST_FRAMES, round(web.options.chain * web.fps))
 
 
 def checked_stretch(start: Any, stop: Any, n_frames: int, fps: float, name: str, least: int) -> tuple[int, int]:
-    """Frames of a query, which lie within the clip and are enough to be found again."""
+    """Check that the frames of a query are inside its clip and long enough."""
     first, last = check_index(start, "start"), check_index(stop, "stop")
     if not 0 <= first < last <= n_frames:
         raise InvalidValue(
@@ -239,7 +240,7 @@ def checked_stretch(start: Any, stop: Any, n_frames: int, fps: float, name: str,
 
 
 def labelled(web: MatchWeb, labels: _Names) -> list[Bools]:
-    """For each clip, (F,) the frames that carry one of the labels."""
+    """For each clip, (F,) the frames that have one of the labels."""
     wanted = (labels,) if isinstance(labels, str) else tuple(labels)
     known = sorted({name for clip in web.clips for name in clip.labels.names})
     for name in wanted:
@@ -247,7 +248,7 @@ def labelled(web: MatchWeb, labels: _Names) -> list[Bools]:
             told = f"there are {', '.join(map(repr, known))}" if known else "the clips have no labels"
             raise UnknownName(f"no clip of this web has the label {name!r}; {told}{similar(str(name), known)}")
     if not wanted:
-        raise InvalidValue("labels must name at least one, got none; leave them out to search everything")
+        raise InvalidValue("labels must contain at least one label, got none; omit them to search everything")
     return [np.any([clip.labels.mask(name, len(clip)) for name in wanted], axis=0) for clip in web.clips]
 
 
@@ -263,15 +264,15 @@ def _carrying(found: Candidates, allowed: Sequence[Bools]) -> Bools:
 
 
 def checked_overlap(overlap: Any) -> tuple[float, float]:
-    """The shares `same` and `new`."""
+    """Check the fractions `same` and `new`."""
     try:
         same, new = (float(share) for share in overlap)
     except (TypeError, ValueError):
-        raise InvalidValue(f"overlap must be two shares such as (0.8, 0.2), got {overlap!r}") from None
+        raise InvalidValue(f"overlap must be two fractions such as (0.8, 0.2), got {overlap!r}") from None
     if not 0.0 <= new <= same < 1.0:
         raise InvalidValue(
-            f"overlap must be two shares, 0 <= new <= same < 1: the same match from more than the first on, a new one "
-            f"up to the second; got {overlap!r}"
+            f"overlap must be two fractions (same, new) with 0 <= new <= same < 1: above the first, intervals are the "
+            f"same match, below the second, two matches; got {overlap!r}"
         )
     return same, new
 
@@ -279,10 +280,10 @@ def checked_overlap(overlap: Any) -> tuple[float, float]:
 def _notes(web: MatchWeb, graph: Growth, limit: float, most: int) -> list[str]:
     notes = []
     if graph.is_full:
-        notes.append(f"the search ended at {most} matches, there are more; lower the threshold or raise most")
+        notes.append(f"the search stopped at {most} matches, there are more; lower the threshold or raise most")
     if limit > web.options.limit:
         notes.append(
-            f"the web was built up to {web.options.limit:g} m, so that a threshold of {limit:g} m finds no more"
+            f"the web was built for distances up to {web.options.limit:g} m; a threshold of {limit:g} m finds no more"
         )
     return notes
 
@@ -293,13 +294,13 @@ def _refuse(query: Query, limit: float, overlap: tuple[float, float]) -> NoRetur
     name = query.outside.motion.name if clip == NOWHERE else query.web.names[clip]
     what = f"nothing{query.told_labels} within {limit:g} m of frames {start} to {stop} of {name!r}"
     if near is None:
-        raise NoResult(f"{what}, nor at any distance that this web was built for, {query.web.options.limit:g} m")
+        raise NoResult(f"{what}, nor within {query.web.options.limit:g} m, the limit of this web")
     (clip, start, stop), distance = near
     raise NoResult(f"{what}; the nearest is {query.web.names[clip]!r} {start} to {stop}, at {distance:.4f} m")
 
 
 def _aligner(web: MatchWeb, outside: Any) -> Callable[[Match, Match], TimeAlignment]:
-    """The time alignment of two matches: the best over the whole of their grid, from corner to corner."""
+    """A function that computes the time alignment of two matches: the best path over their grid, corner to corner."""
 
     def clouds(match: Match) -> Any:
         if outside is not None and match.tier == 0:
@@ -318,8 +319,8 @@ def _aligner(web: MatchWeb, outside: Any) -> Callable[[Match, Match], TimeAlignm
 
 
 def whole_alignment(values: Any) -> TimeAlignment:
-    """The best path from corner to corner; matches whose mean intervals differ more than the slope limit get the next
-    limit that joins them."""
+    """The best path from corner to corner. If two matches differ too much in length for the slope limit, the limit is
+    raised until a path exists."""
     limit = SLOPE_LIMIT
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Which threshold to search with: one from which on, for the longest way, nothing more is found."""
+"""Suggest a search threshold, inside the widest range over which no more matches are found."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from marey.find.match_web import MatchWeb
     from marey.find.tiers import Find
 
-# Ends of a level stretch are at least this many times apart; below, the number of matches goes on rising evenly.
+# Minimum ratio of the ends of a plateau; below it, the number of matches rises steadily.
 _LEAST_RATIO = 1.25
-# More matches, in proportion, that still leave a stretch level: where matches overlap a few come and go.
+# Relative increase of matches that still counts as a plateau; overlapping matches come and go.
 _WOBBLE = 0.05
-# How many times the distance to a figure that stands still thresholds are looked at: beyond, anything will do.
+# Search thresholds up to this multiple of the distance to standing still; beyond that anything matches.
 _FURTHER = 2.0
-# Stretches of clips whose candidates are held.
+# Number of intervals whose candidates are cached.
 _HELD = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suggestion:
-    """A threshold around which others find the same, for a person to judge.
+    """A suggested threshold, in a range of thresholds with the same matches, for the user to judge.
 
-    threshold : metres, within the level stretch.
-    n_matches : what a search with it finds, the query not counted.
-    level : metres, from which to which threshold nothing more is found, ending where standing still is as near; the
-        same twice where no stretch stands out.
-    thresholds : (n,) metres, rising, that were searched with.
-    counts : (n,) matches that each found, the query not counted.
-    still : metres between the query and a figure that stands still.
-    is_complete : False where the last threshold found as many as were looked for at most, or more.
+    threshold : suggested threshold in meters, inside the plateau.
+    n_matches : number of matches it finds, without the query.
+    level : the plateau, from and to in meters, over which no more matches are found; it ends at the distance to
+        standing still. Both are equal if there is no plateau.
+    thresholds : (n,) the thresholds tried, increasing, in meters.
+    counts : (n,) number of matches at each, without the query.
+    still : distance in meters between the query and standing still.
+    is_complete : False if the last threshold found `most` matches or more.
     """
 
     threshold: float
@@ -58,19 +58,19 @@ class Suggestion:
 
     @property
     def stands_out(self) -> bool:
-        """Whether there is a level stretch."""
+        """Whether there is a plateau."""
         return self.level[0] < self.level[1]
 
     def __str__(self) -> str:
         many = f"{self.threshold:.4f} m finds {self.n_matches} match{'' if self.n_matches == 1 else 'es'}"
         if not self.stands_out:
-            return f"{many}; no threshold stands out, as the number goes on rising"
+            return f"{many}; no threshold stands out, because the number keeps rising"
         return f"{many}, and so does nearly any threshold from {self.level[0]:.4f} to {self.level[1]:.4f} m"
 
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """Thresholds from `low` to `high` metres that all find `n` matches, and their stillness in the middle."""
+    """A plateau: thresholds from `low` to `high` meters find `n` matches; `still` is their median stillness."""
 
     low: float
     high: float
@@ -79,14 +79,14 @@ class _Level:
 
     @property
     def weight(self) -> float:
-        """How much it stands out: by its length in proportion, the more so the more matches there are."""
+        """How much it stands out: its relative length, weighted by the number of matches."""
         if self.low >= self.still or self.high < _LEAST_RATIO * self.low:
             return 0.0
         return (1.0 - self.low / self.high) * float(np.log1p(self.n))
 
     @property
     def middle(self) -> float:
-        """Metres, in proportion between its ends, or below standing still if that is nearer than its end."""
+        """Geometric mean of its ends in meters; the distance to standing still is the end if it is lower."""
         return float(np.sqrt(self.low * min(self.high, self.still)))
 
 
@@ -101,18 +101,18 @@ def suggest(
     most: int = 200,
     tiers: int | None = None,
 ) -> Suggestion:
-    """A threshold for `search`, which never takes one by itself.
+    """Suggest a threshold for `search`.
 
-    Searches are made with rising thresholds, 5 % from one to the next. Where the number of matches stays the same for
-    a while there is a gap in their distances; the longest such stretch in proportion is taken, the more so the more
-    matches it has, and the geometric mean of its ends suggested. What is as far away as a figure that stands still says
-    nothing: only stretches that begin nearer than most of their matches are to that count, and it takes an end's place
-    if it is nearer.
+    Searches are made with increasing thresholds, 5 % apart. A plateau in the number of matches is a gap in their
+    distances. The plateau that is longest in proportion, weighted by its number of matches, is chosen, and the
+    geometric mean of its ends is suggested. Matches as far away as standing still mean nothing: a plateau counts only
+    if it starts below the distance of most of its matches to standing still, and that distance replaces its upper end
+    if it is lower.
 
     Parameters
     ----------
     clip, start, stop, overlap, labels, tiers : as for `search`.
-    most : matches from which on it looks no further.
+    most : stop at this number of matches.
     """
     query = Query.of(web, clip, start, stop, labels)
     if check_index(most, "most") < 1:
@@ -123,16 +123,16 @@ def suggest(
     find = lru_cache(_HELD)(query.finder(web.options.limit))
     near, still = query.nearest(shares, find), query.still(*query.place)
     if near is None or near[1] > still:
-        rest = "there is nothing at all" if near is None else f"the nearest match is {near[1]:.4f} m away"
-        raise NoResult(f"nothing is more like this query than a figure that stands still, at {still:.4f} m; {rest}")
+        rest = "there is no match at all" if near is None else f"the nearest match is {near[1]:.4f} m away"
+        raise NoResult(f"no match is more similar to this query than standing still, at {still:.4f} m; {rest}")
     rungs, many, stillness, is_full = _climbed(query, find, near[1], shares, most, tiers)
     best = max(_levels(rungs, many, stillness, is_full), key=lambda level: level.weight)
     if best.weight > 0.0:
         threshold = best.middle
-        # Beyond standing still anything will do, even if nothing more is found.
+        # Beyond standing still anything matches, even if nothing more is found.
         ends = (best.low, min(best.high, best.still, still if still > threshold else np.inf))
     else:
-        # As much as can be had before standing still is as near.
+        # The largest threshold below the distance to standing still.
         threshold = max((t for t, s in zip(rungs, stillness, strict=True) if t < s), default=rungs[0])
         ends = (threshold, threshold)
     n_matches = query.grown(threshold, shares, most, tiers, find).n - 1
@@ -142,8 +142,7 @@ def suggest(
 def _climbed(
     query: Query, find: Find, first: float, overlap: tuple[float, float], most: int, tiers: int | None
 ) -> tuple[list[float], list[int], list[float], bool]:
-    """Thresholds, how many each finds, how far these are from standing still in the middle, and whether the last one
-    found too many."""
+    """Thresholds tried, number of matches and median stillness at each, and whether the last one found too many."""
     rungs: list[float] = []
     many: list[int] = []
     stillness: list[float] = []
@@ -158,7 +157,7 @@ def _climbed(
 
 
 def _levels(rungs: Sequence[float], many: Sequence[int], stillness: Sequence[float], is_full: bool) -> list[_Level]:
-    """Stretches of thresholds that find the same, each up to the last before one that finds more; none of too many."""
+    """The plateaus: ranges of thresholds with the same number of matches, without the last one if it is incomplete."""
     out = []
     begin = 0
     for k in range(1, len(rungs) + 1):
@@ -180,7 +179,7 @@ def counts(
     labels: str | Sequence[str] | None = None,
     most: int = 500,
 ) -> Ints:
-    """How many matches a search with each of the thresholds (n,) finds, at most `most`, the query not counted."""
+    """Number of matches at each of the thresholds (n,), at most `most`, without the query."""
     limits = convert_array(thresholds, "thresholds in metres")
     if limits.ndim != 1 or not (limits > 0.0).all():
         raise InvalidValue(f"thresholds must be a list of metres above 0, got {thresholds!r}")

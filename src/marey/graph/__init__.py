@@ -1,4 +1,4 @@
-"""Motion graphs: which clip can lead into which, and walks from one to the next (Kovar chapter 4)."""
+"""Motion graphs: clips joined by transitions, and walks through them (Kovar chapter 4)."""
 
 from marey.graph.approach import ended, led_into, led_to, reached
 from marey.graph.crowd import Crowd, crossing_paths, crowd

@@ -1,4 +1,4 @@
-"""All places where clips look alike: local minima of the grids of all pairs, block by block (Kovar 4.1.1.3)."""
+"""Find transition points: local minima of the distance grids of all pairs, block by block (Kovar 4.1.1.3)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from marey.graph.alike_kernels import CenteredClip, align_cells, center_markers
 from marey.graph.transitions import Transitions
 
 Progress = Callable[[float], None]
-# Cells of a grid: its values, and what the search for minima needs beside them.
+# Memory per grid cell: its value, and what the search for minima needs.
 _BYTES_PER_CELL = 16
-# Frames along a block's side at most: of a clip's own grid, the blocks on the diagonal are computed whole.
+# Maximum side of a block in frames; in a clip's own grid, blocks on the diagonal are computed whole.
 _LARGEST_SIDE = 1024
 
 
@@ -39,7 +39,7 @@ class Block:
 
     @property
     def n_cells(self) -> int:
-        """How many."""
+        """Number of cells."""
         return (self.rows[1] - self.rows[0]) * (self.columns[1] - self.columns[0])
 
 
@@ -54,13 +54,13 @@ def find_alike(
     cache: Cache | None = None,
     poses: Sequence[str] = (),
 ) -> Transitions:
-    """Every local minimum of D whose root is at most `limit` metres, over all pairs of clips and each with itself.
+    """Find every local minimum of D whose square root is at most `limit` meters, over all pairs of clips.
 
-    Only frames around which whole windows fit count, and on a clip's own grid only pairs that are 2 L + 1 frames apart:
-    nearer ones are alike because they are nearly the same frames. Each pair of frames is found once.
+    Only frames with complete windows count. In a clip's own grid only pairs at least 2 L + 1 frames apart count: closer
+    pairs are similar because they are nearly the same frames. Each pair of frames is found once.
 
-    With a `cache`, blocks that it has are not looked at again; `poses` are then keys of what each of the clouds shows.
-    `run` maps blocks; ``map`` is all cores of this process.
+    With a `cache`, known blocks are not searched again; `poses` are then the cache keys of the clouds. `run` maps
+    blocks; ``map`` uses all cores of this process.
     """
     check_clouds(clouds)
     weights = checked_frame_weights(frame_weights)
@@ -72,7 +72,7 @@ def find_alike(
 
 
 def check_clouds(clouds: Sequence[Clouds]) -> None:
-    """Refuse clips that cannot be compared with one another."""
+    """Raise an error if the clips cannot be compared with each other."""
     for other in clouds[1:]:
         check_pair(clouds[0], other)
 
@@ -85,7 +85,7 @@ def gathered(
     cache: Cache | None,
     keys: Sequence[str] | None,
 ) -> Transitions:
-    """What `look` finds in all blocks, in order of clips and frames."""
+    """Run `look` on all blocks and collect the results, sorted by clips and frames."""
     spread = shared(run)
     results = spread(look, blocks) if cache is None else cache.map(look, blocks, keys or (), run=spread)
     total = sum(block.n_cells for block in blocks)
@@ -102,13 +102,13 @@ def gathered(
 def block_key(
     cache: Cache, poses: Sequence[str], weights: Floats, limit: float | None, block: Block, coarse: int = 1
 ) -> str:
-    """What the minima of a block go by; the first number changes with how they are found."""
+    """Cache key of a block's minima; the first number is the version of the algorithm."""
     pair = (poses[block.a], poses[block.b], block.a == block.b)
     return cache.key("minima", 2, coarse, pair, weights, limit, block.rows, block.columns)
 
 
 def blocks_of(lengths: Sequence[int], half: int, max_memory: int) -> list[Block]:
-    """All grids in blocks of at most `max_memory` bytes, without the lower half of a clip's own grid."""
+    """Split all grids into blocks of at most `max_memory` bytes, without the lower half of a clip's own grid."""
     side = min(max(64, int(np.sqrt(max_memory / _BYTES_PER_CELL))), _LARGEST_SIDE)
     runs = [even_runs(half, n - half, side) if n > 2 * half else [] for n in lengths]
     out = []
@@ -132,7 +132,7 @@ def minima_in(clouds: Sequence[Clouds], frame_weights: Floats, limit: float | No
 
 
 def at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> Floats:
-    """(N, 6) cells (N, 2) whose windows are whole, D and transform of each, the same whatever cells are asked for."""
+    """(N, 6) cells (N, 2) with complete windows, with D and transform; independent of the other cells."""
     out = np.empty((len(cells), 6))
     if len(cells):
         half = len(frame_weights) // 2
@@ -146,7 +146,7 @@ def at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> Floats
 
 
 def center_clip(clouds: Clouds, start: int, stop: int) -> CenteredClip:
-    """Frames start .. stop as the kernels take them."""
+    """Frames start .. stop in the form that the kernels need."""
     n = stop - start
     clip = CenteredClip(np.zeros((n, 3, -(-clouds.n_markers // 8) * 8)), np.empty((n, 2)), np.empty(n))
     center_markers(clouds.points[start:stop], clouds.weights, *clip)
@@ -154,13 +154,13 @@ def center_clip(clouds: Clouds, start: int, stop: int) -> CenteredClip:
 
 
 def _as_transitions(blocks: Sequence[Block], parts: list[Floats]) -> Transitions:
-    """In order of clips and frames; `parts` is emptied on the way, as there may be much in it."""
+    """Sort by clips and frames. Empties `parts` on the way to save memory."""
     n = sum(len(part) for part in parts)
     clips, frames = np.empty((n, 2), dtype=np.int64), np.empty((n, 2), dtype=np.int64)
     distances, transforms = np.empty(n), np.empty((n, 3))
     at = 0
     parts.reverse()
-    # Blocks of the same rows follow one another, and only these have to be put in order together.
+    # Blocks with the same rows are consecutive; only these must be sorted together.
     for (a, b, _), group in groupby(blocks, key=lambda block: (block.a, block.b, block.rows)):
         found = np.concatenate([parts.pop() for _ in group])
         found = found[np.lexsort((found[:, 1], found[:, 0]))]

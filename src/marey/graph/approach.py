@@ -1,4 +1,4 @@
-"""On to a place, or into a clip at a place: a beam that steers for it and looks at every frame whether it is there."""
+"""Walks to a position, or into a clip at a position, by a beam search that tests for arrival at every frame."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ from marey.graph.routes import frames_to
 from marey.graph.walk import Walk
 from marey.maths import rigid2d
 
-# Metres of the circles on which a figure is taken to turn, with the width of the beam: what clips can do is not known
-# before it is tried. Each is tried until one ends well.
+# Assumed turning radius in meters, with the beam width. What the clips can do is not known in advance, so each is tried
+# until one ends well.
 _TRIED = ((0.8, 60), (1.5, 120), (2.5, 200), (0.4, 200), (0.8, 500))
-# Metres that a radian counts for at a place: landing may bend by 0.3 m and by half a radian.
+# Meters that a radian of heading error counts for. `landed` may correct up to 0.3 m and half a radian.
 _RADIAN = 0.6
-# Metres within which one end is as good as another, what counts as well, and what a frame and a transition count for.
+# Meters within which two ends count as equal, a good final error, and the cost of a frame and of a transition.
 _NEAR, _WELL, _PER_FRAME, _PENALTY = 0.08, 0.15, 0.001, 0.01
-# Seconds that a walk lasts at least, so that its end can be bent to land; see `marey.graph.landed`.
+# Minimum duration of a walk in seconds, so that its end can be adjusted; see `marey.graph.landed`.
 _LEAST = 2.5
-# Seconds to look ahead beyond what it would take to go there slowly, at so many metres per second.
+# Search horizon: these seconds, plus the time to go there at this slow speed in m/s.
 _MORE, _SLOW = 15.0, 0.4
-# Metres that a second counts for until a clip can be entered.
+# Cost in meters of each second until the clip can be entered.
 _WAIT = 0.7
-# Seconds that stand for never.
+# Seconds that stand for "never".
 _NEVER = 1e3
-# Seconds of a clip within which it may be entered; where nothing enters it there, twice as many, and so on.
+# A clip may be entered within its first seconds; if nothing enters it there, the limit is doubled until something does.
 _ENTERED = 3.0
-# Seconds before a clip from which ways into it are known, how many of them in all and from one node at most, and the
-# seconds before it at which such ways are steered for, so many of them.
+# Routes into a clip are enumerated up to _TAIL seconds before it: at most _MOST_TAILS in all and _OF_NODE from one
+# node. The search steers for the starts of up to _GOALS routes that take between _STEERED seconds.
 _TAIL, _MOST_TAILS, _OF_NODE = 6.0, 60_000, 24
 _STEERED, _GOALS = (1.0, 3.0), 6
-# Seconds of a clip within which one state is as good as another of like place and heading.
+# States within this many seconds of a clip are interchangeable if they have a similar position and heading.
 _ALIKE = 0.2
-# Seconds before its end from which a walk is gone on with anew, to end elsewhere.
+# Replan the last seconds of a walk, trying these durations.
 _REDONE = (1.0, 2.0, 3.5, 5.0, 7.0)
-# Metres beyond which another end is another walk.
+# An end that is further off than this, in meters, is not replanned.
 _FAR = 3.0
 _N_STARTS = 64
 _MOST_RECORDS = 2_000_000
 
 
 class _Goal(NamedTuple):
-    """What to come to, and the ways into it where it is a clip."""
+    """The goal, and the routes into it if it is a clip."""
 
     goal: ReachGoal
     tails: Tails
@@ -65,20 +65,20 @@ def led_to(
     label: str | None = None,
     avoid: ArrayLike = (),
 ) -> Walk:
-    """The walk, gone on with from the end of its last edge to the place `at`, as near as the graph allows.
+    """Extend a walk from the end of its last edge to the position `at`, as near as the graph allows.
 
-    Of the walks that end near enough the shortest is taken. Give it to `landed` to arrive exactly.
+    Among the walks that end near enough, the shortest is taken. Use `landed` to arrive exactly.
 
     Parameters
     ----------
-    at : (2,) x, z in metres.
-    heading : radians from +Z, positive to the left, that hips and shoulders face there; by default as it comes.
+    at : (2,) x, z in meters.
+    heading : direction that hips and shoulders face at the end, radians from +Z, positive to the left; by default any.
     label : keep to this label on the way.
     avoid : (M, 3) circles x, z, radius to keep out of on the way.
 
     Raises
     ------
-    NoResult : where no walk leads there.
+    NoResult : if no walk leads there.
     """
     goal = _place_goal(walk.graph, at, heading)
     return _gone_on(walk, goal, label, avoid)
@@ -94,21 +94,21 @@ def led_into(
     avoid: ArrayLike = (),
     within: float = 0.5,
 ) -> Walk:
-    """The walk, gone on with into a clip such that the clip begins at the place `at` and faces `heading` there.
+    """Extend a walk into a clip so that the clip begins at the position `at` and faces `heading` there.
 
-    It may enter the clip a few seconds after its beginning, and is then where the clip would be by that time.
+    The walk may enter the clip a few seconds after its beginning, at the place where the clip would be by then.
 
     Parameters
     ----------
-    clip : name of the clip.
-    at, heading : (2,) x, z in metres, and radians from +Z, positive to the left, of the clip's first frame.
+    clip : name of the clip to enter.
+    at, heading : (2,) x, z in meters, and radians from +Z, positive to the left, of the clip's first frame.
     label : keep to this label on the way.
     avoid : (M, 3) circles x, z, radius to keep out of on the way.
-    within : metres, how far off the clip may be where it is entered; a radian of turn counts as a metre.
+    within : largest placement error of the clip in meters; a radian of rotation counts as a meter.
 
     Raises
     ------
-    NoResult : where no walk puts it as near.
+    NoResult : if no walk places the clip that accurately.
     """
     goal = _clip_goal(walk.graph, clip, at, heading, label)
     return _gone_on(walk, goal, label, avoid, clip, within)
@@ -126,15 +126,15 @@ def reached(
     within: float = 0.5,
     rng: int | np.random.Generator = 0,
 ) -> Walk:
-    """A walk from the origin, along +Z at first, to the place `at`, or into a clip at that place.
+    """Find a walk from the origin, initially along +Z, to the position `at`, or into a clip at that position.
 
     Parameters
     ----------
-    at, heading : see `led_to`, and `led_into` where a clip is given.
-    clip : name of the clip to come into.
-    begin : name of the clip to begin in; by default any.
+    at, heading : see `led_to`, or `led_into` if a clip is given.
+    clip : name of the clip to enter.
+    begin : name of the clip to start in; by default any.
     label, avoid, within : see `led_into`.
-    rng : chooses the places in clips that are tried as beginnings.
+    rng : seed or generator that chooses the start nodes to try.
     """
     if clip is None:
         goal = _place_goal(graph, at, heading)
@@ -145,7 +145,7 @@ def reached(
         able = able & (graph.nodes[graph.edges.tails, 0] == graph.clip_index(begin))
     nodes = np.unique(graph.edges.tails[able])
     if not len(nodes):
-        raise NoResult(f"nothing of the clip {begin!r} is endless motion of {label!r}; begin with another")
+        raise NoResult(f"the clip {begin!r} has no endless motion with label {label!r}; start in another clip")
     nodes = np.sort(np.random.default_rng(rng).choice(nodes, min(_N_STARTS, len(nodes)), replace=False))
     ways = edge_paths(graph)
     turns = -ways.headings[nodes]
@@ -161,8 +161,8 @@ def reached(
 def ended(
     walk: Walk, at: ArrayLike, heading: float | None = None, *, label: str | None = None, avoid: ArrayLike = ()
 ) -> Walk:
-    """The walk with another end, if need be: its last seconds are left and gone on from anew, so that it ends near the
-    place `at` and faces `heading` there; as near as the graph allows. An end that is 3 m off or more stays as it is.
+    """Replan the last seconds of a walk, if needed, so that it ends near the position `at` and faces `heading` there,
+    as near as the graph allows. A walk that ends 3 m away or more is returned unchanged.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def ended(
 
 
 def _off(walk: Walk, at: Floats) -> float:
-    """Metres from a walk's end to a place (3,) x, z, facing, with the turn that is missing there."""
+    """Distance in meters from a walk's end to a target (3,) x, z, heading, including the heading error."""
     turn, x, z = walk.end
     missing = 0.0 if np.isnan(at[2]) else _RADIAN * abs(float(rigid2d.wrap_angle(turn - at[2])))
     return max(float(np.hypot(x - at[0], z - at[1])), missing)
@@ -195,7 +195,7 @@ def _off(walk: Walk, at: Floats) -> float:
 def _gone_on(
     walk: Walk, goal: _Goal, label: str | None, avoid: ArrayLike, clip: str | None = None, within: float = np.inf
 ) -> Walk:
-    """The walk, gone on with to the goal."""
+    """Extend a walk to the goal."""
     graph = walk.graph
     whole = graph.walk(walk.edges, walk.start)
     theta, x, z = whole.places[-1]
@@ -242,7 +242,7 @@ def _clip_goal(graph: MotionGraph, clip: str, at: ArrayLike, heading: float, lab
     until = _ENTERED * graph.fps
     while not (enters := into & (graph.nodes[edges.heads, 1] <= until)).any():
         until *= 2.0
-    # Of the seconds in which it may be entered, the middle.
+    # The middle of the frames at which the clip may be entered.
     entry = motion.travel[min(len(motion) - 1, round(0.5 * until))][[0, 2]]
     ways = edge_paths(graph)
     tails = _ways_into(graph, ways, np.flatnonzero(enters), allowed, entry)
@@ -250,7 +250,7 @@ def _clip_goal(graph: MotionGraph, clip: str, at: ArrayLike, heading: float, lab
     some = np.flatnonzero((tails.frames >= low) & (tails.frames <= high))
     if not len(some):
         some = np.arange(len(tails.frames))
-    # Where a figure is, and in which direction it goes, as it sets out on a way.
+    # Position and travel direction of the character at the start of each route.
     moves = np.stack([np.arctan2(tails.moves[some, 1], tails.moves[some, 0]), *tails.moves[some, 2:].T], axis=1)
     from_here = rigid2d.compose(wanted, rigid2d.invert(moves))
     nodes = edges.tails[tails.edges[some, 0]]
@@ -261,7 +261,7 @@ def _clip_goal(graph: MotionGraph, clip: str, at: ArrayLike, heading: float, lab
 
 
 def _ways_into(graph: MotionGraph, ways: EdgePaths, enters: Ints, allowed: Bools, entry: Floats) -> Tails:
-    """Ways that end with one of some edges."""
+    """Routes that end with one of the edges `enters`."""
     edges, n = graph.edges, len(graph.nodes)
     in_edges = np.argsort(edges.heads, kind="stable")
     first_in = np.concatenate([[0], np.cumsum(np.bincount(edges.heads, minlength=n))])
@@ -286,7 +286,7 @@ def _ways_into(graph: MotionGraph, ways: EdgePaths, enters: Ints, allowed: Bools
 
 
 def _edges_along(tails: Tails, tail: int) -> list[int]:
-    """The edges of a way into a clip."""
+    """The edges of a route into a clip."""
     out = []
     while tail >= 0:
         out.append(int(tails.edges[tail, 0]))
@@ -295,7 +295,7 @@ def _edges_along(tails: Tails, tail: int) -> list[int]:
 
 
 def _spread(places: Floats, n: int) -> Floats:
-    """At most n of places (T, 3) x, z, heading that are far from one another: each the farthest from those before."""
+    """Up to n of T positions (T, 3) x, z, heading that are far apart: each is the farthest from those before it."""
     chosen = [0]
     away = np.full(len(places), np.inf)
     while len(chosen) < min(n, len(places)):
@@ -319,7 +319,7 @@ def _searched(
     clip: str | None,
     within: float,
 ) -> tuple[int, Ints, int]:
-    """Which of the starts (S, 4), the edges from there, and how many frames they play; the best of several beams."""
+    """The chosen start among (S, 4), the edges from there, and the number of frames; the best of several beams."""
     circles = checked_circles(avoid)
     best = np.full(2, np.inf)
     kept: tuple[int, Ints, int] | None = None
@@ -355,7 +355,7 @@ def _beam(
     settings: ReachSettings,
     best: Floats,
 ) -> tuple[int, Ints, int] | None:
-    """The best walk of one beam, if it is better than `best`, which it changes."""
+    """The best walk of one beam if it is better than `best`, which is updated in place; else None."""
     edges, tails = graph.edges, goal.tails
     n_records = min(_MOST_RECORDS, settings.width * settings.max_frames + len(starts.nodes))
     trail = Trail(np.empty((n_records, 2), dtype=np.int64), np.empty(3, dtype=np.int64))
@@ -374,7 +374,7 @@ def _beam(
 
 
 def _beginnings(points: Floats, starts: Floats) -> Floats:
-    """(S, 2) where nodes at points (S, 2) of their clips are in the world."""
+    """(S, 2) world positions of nodes at points (S, 2) of their clips."""
     c, s, x, z = starts.T
     return np.stack([points[:, 0] * c + points[:, 1] * s + x, points[:, 1] * c - points[:, 0] * s + z], axis=1)
 
@@ -382,14 +382,18 @@ def _beginnings(points: Floats, starts: Floats) -> Floats:
 def _told(
     graph: MotionGraph, goal: _Goal, label: str | None, circles: Floats, clip: str | None, within: float, off: float
 ) -> str:
-    """Why nothing was found, and what may help."""
+    """Error message: why no walk was found, and how to fix it."""
     style = "" if label is None else f" in {label!r}"
-    what = "that place" if clip is None else f"the clip {clip!r} at that place"
+    what = "that position" if clip is None else f"the clip {clip!r} at that position"
     able = np.unique(graph.edges.tails[graph.allowed(label)])
     if not len(goal.goal.at) and (goal.tails.wait[able] >= _WAIT * _NEVER).all():
-        return f"there is no way{style} into the clip {clip!r}; allow other labels, or {graph.how.remedy} of the graph"
+        return f"no route{style} leads into the clip {clip!r}; allow other labels, or {graph.how.remedy} of the graph"
     if np.isfinite(off):
-        nearest = f"the nearest walk found puts it {off:.2f} m off, a radian counting as a metre, and {within:g} m are"
-        return f"no walk{style} leads into the clip {clip!r} at that place: {nearest} allowed; ask for another place"
-    round_it = " and out of the circles" if len(circles) else ""
-    return f"no walk{style} leads to {what}{round_it}; ask for another, or {graph.how.remedy} of the graph"
+        nearest = (
+            f"the best walk found places it {off:.2f} m off (a radian counts as a meter), more than the {within:g} m"
+        )
+        return (
+            f"no walk{style} leads into the clip {clip!r} at that position: {nearest} allowed; choose another position"
+        )
+    round_it = " and avoids the circles" if len(circles) else ""
+    return f"no walk{style} leads to {what}{round_it}; choose another, or {graph.how.remedy} of the graph"

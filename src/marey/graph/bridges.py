@@ -1,8 +1,8 @@
-"""Transitions that are motions of their own: made once, kept as short clips, and played by single edges.
+"""Transitions with a motion of their own, stored as short clips that single edges play.
 
-A transition of `Edges` blends two clips as it is played. One that was made in another way, over a time of its own, is
-kept as a clip beside the recorded ones, and its edge plays it: the edge leaves a recorded clip and enters another, so
-that labels and pruning see a transition like any other.
+A transition of `Edges` blends two clips while it plays. One that was made differently, with its own duration, is stored
+as a clip next to the recorded ones, and its edge plays it. The edge leaves a recorded clip and enters another, so
+labels and pruning treat it like any other transition.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from marey.graph.transitions import Transitions
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bridge:
-    """A transition of its own.
+    """A transition with its own motion.
 
     Attributes
     ----------
-    clips : which is left, and which is entered.
-    leave, enter : the first frame of one that is not played any more, and the first of the other that is.
-    motions : the two that are blended in between. The first lies in the world of the clip that is left, the second in
-        that of the clip that is entered; None stands for the entered clip itself, up to `enter`. A motion that needs
-        no blending is given in both worlds.
-    start, n_frames : of the motions, which may have more frames around these.
-    distance : metres, how unlike the frames are that it joins.
-    move : (3,) rigid2d that carries the clip that is entered onto the one that is left.
+    clips : the clip that is left and the clip that is entered.
+    leave, enter : the first frame of the one that is no longer played, and the first frame of the other that is.
+    motions : the two motions that are blended in between. The first is in the coordinates of the clip that is left, the
+        second in those of the clip that is entered; None means the entered clip itself, up to `enter`. A motion that
+        needs no blending is given in both coordinates.
+    start, n_frames : the frames of the motions to play; they may have more frames around these.
+    distance : distance in meters of the frames that it joins.
+    move : (3,) rigid2d that moves the clip that is entered onto the one that is left.
     """
 
     clips: tuple[int, int]
@@ -55,19 +55,19 @@ def with_bridges(
     how: How,
     least_seconds: float = 2.0,
 ) -> MotionGraph | None:
-    """The pruned graph of clips, transitions and bridges; None where nothing can go on for ever.
+    """Build the pruned graph of clips, transitions and bridges; None if it has no cycle.
 
     Parameters
     ----------
     plain : directed transitions of 2 half + 1 frames.
     bridges : each with `leave` + 2 half below the length of its first clip, and `enter` above 2 half.
-    how : the graph is built.
+    how : how the graph was built.
     """
     names, frame_labels = labels_of(motions)
     joins = Transitions(
         np.array([bridge.clips for bridge in bridges], dtype=np.int64).reshape(-1, 2),
         np.array([(b.leave + half, b.enter - half - 1) for b in bridges], dtype=np.int64).reshape(-1, 2),
-        # Edges come in another order; until then a bridge is known by its number below zero.
+        # Edges will be reordered; meanwhile a negative distance identifies the bridge.
         -1.0 - np.arange(len(bridges), dtype=np.float64),
         np.array([bridge.move for bridge in bridges], dtype=np.float64).reshape(-1, 3),
     )
@@ -95,24 +95,24 @@ def with_bridges(
 
 
 def played_as_they_are(graph: MotionGraph) -> Bools:
-    """(E,) edges that play the clips that they lead from and to, and no motion of their own in between."""
+    """(E,) edges that play the clips of their nodes, without a motion of their own."""
     ends = np.stack([graph.nodes[graph.edges.tails, 0], graph.nodes[graph.edges.heads, 0]], axis=1)
     return np.asarray((graph.edges.clips == ends).all(axis=1))
 
 
 def n_recorded(graph: MotionGraph) -> int:
-    """How many of the graph's clips were given to it, first in their order; the others are motions of transitions."""
+    """Number of recorded clips, which come first; the other clips are motions of transitions."""
     own = graph.edges.clips[~played_as_they_are(graph)]
     own = own[~np.isin(own, graph.nodes[:, 0])]
     return int(own.min()) if own.size else len(graph.clips)
 
 
 def plain_transitions(graph: MotionGraph) -> Transitions:
-    """The directed transitions of a graph that has no bridges."""
+    """The directed transitions of a graph without bridges."""
     edges = graph.edges
     if (graph.nodes[edges.tails] != np.stack([edges.clips[:, 0], edges.starts[:, 0]], axis=1)).any():
         raise InvalidValue(
-            "this graph has transitions that are motions of their own already; begin with one that has none"
+            "this graph already has transitions with motions of their own; start from a graph without them"
         )
     jumps = edges.blends
     return Transitions(

@@ -1,4 +1,4 @@
-"""From clips to a pruned graph (Kovar 4.1)."""
+"""Build a pruned graph from clips (Kovar 4.1)."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def build_graph(
 ) -> MotionGraph:
     """See `MotionGraph.build`."""
     if not (np.isfinite(window) and window > 0.0):
-        raise InvalidValue(f"the window of a transition is a time above 0 s, got {window!r}")
+        raise InvalidValue(f"the window of a transition must last more than 0 s, got {window!r}")
     if not (isinstance(coarse, int | np.integer) and coarse >= 1):
-        raise InvalidValue(f"coarse says that every n-th frame is looked at first: 1 or more, got {coarse!r}")
+        raise InvalidValue(f"coarse is the step of the first pass in frames: 1 or more, got {coarse!r}")
     motions = prepared(clips, fps)
     if variations:
         motions = prepared((*motions, *more_takes(motions, variations, rng)), motions[0].fps)
@@ -60,7 +60,7 @@ def build_graph(
     poses = () if cache is None else [_pose_key(cache, motion, markers) for motion in motions]
     how: dict[str, Any] = {"max_memory": max_memory, "run": run, "progress": progress, "cache": cache, "poses": poses}
     if coarse != 1:
-        # Shares are of all places, so that none can be left out; a distance tells where there is no need to look.
+        # A percentage refers to all minima, so none may be left out. A distance limits where to look.
         limit = _largest([threshold, *thresholds.values()])
         found = find_alike_coarsely(clouds, weights, limit, coarse, **how)
         try:
@@ -68,20 +68,20 @@ def build_graph(
         except NoResult:
             if limit is None:
                 raise
-            # Which threshold would do takes places beyond it to tell: below.
+            # To name a threshold that works, minima beyond the limit are needed: search again below.
     found = find_alike(clouds, weights, None, **how)
     return assembled(motions, found, half, threshold, thresholds, least_seconds)
 
 
 def _largest(given: Sequence[Threshold]) -> float | None:
-    """Metres, the largest of several thresholds; None if any is a share."""
+    """The largest threshold in meters; None if any is a percentage."""
     nothing = np.zeros(0)
     values = [metres(value, nothing) for value in given]
     return None if any(isinstance(value, str) and "%" in value for value in given) else max(values)
 
 
 def _pose_key(cache: Cache, motion: Motion, markers: str | Sequence[str]) -> str:
-    """All that decides a clip's markers. Labels and contacts do not, and neither does how the markers are rounded."""
+    """Cache key of everything that determines a clip's markers; labels and contacts do not."""
     body = motion.skeleton
     tree = (list(body.names), body.parents, body.offsets, sorted(body.role_map.items()))
     what = markers if isinstance(markers, str) else list(markers)
@@ -89,13 +89,13 @@ def _pose_key(cache: Cache, motion: Motion, markers: str | Sequence[str]) -> str
 
 
 def prepared(clips: Clips | Sequence[Motion], fps: float | None) -> tuple[Motion, ...]:
-    """The clips at one rate, carried by joint 0, with contacts and different names."""
+    """The clips at one frame rate, with root motion on joint 0, contacts and unique names."""
     given = [clips.motion(i) for i in range(len(clips.names))] if isinstance(clips, Clips) else _listed(clips)
     return gather_clips(given, fps, "a graph")
 
 
 def _listed(clips: Any) -> list[Motion]:
-    """The clips, if that is what they are."""
+    """Check that the clips are motions, and list them."""
     remedy = "open a folder with marey.MotionSet.open, read a file with marey.load"
     if isinstance(clips, str | PathLike):
         raise InvalidValue(f"a graph is built from motions, got the name {str(clips)!r}; {remedy}")
@@ -116,12 +116,12 @@ def assembled(
     thresholds: Mapping[tuple[str, str], Threshold],
     least_seconds: float,
 ) -> MotionGraph:
-    """The pruned graph of the transitions that pass the thresholds.
+    """Build the pruned graph of the transitions that pass the thresholds.
 
     Parameters
     ----------
-    found : every place where clips are alike, each once.
-    half : L of the transitions.
+    found : all local minima of the distance grids, each once.
+    half : L; transitions have 2 L + 1 frames.
     """
     names, frame_labels = labels_of(motions)
     directed = both_ways(found)
@@ -135,11 +135,13 @@ def assembled(
 
 
 def labels_of(motions: Sequence[Motion]) -> tuple[tuple[str, ...], list[Bools]]:
-    """The labels of all clips, and for each clip (F, K) which frames carry them; those without any form one."""
+    """The labels of all clips, and for each clip (F, K) which frames have them. Unlabeled frames share one label."""
     names = sorted({name for motion in motions for name in motion.labels.names})
     if UNLABELLED in names:
         clip = next(motion.name for motion in motions if UNLABELLED in motion.labels.names)
-        raise InvalidValue(f"the clip {clip!r} has the label {UNLABELLED!r}, which stands for none; rename it")
+        raise InvalidValue(
+            f"the clip {clip!r} has the label {UNLABELLED!r}, which is reserved for frames without; rename it"
+        )
     masks = [
         np.stack([motion.labels.mask(name, len(motion)) for name in names], axis=1)
         if names
@@ -161,24 +163,24 @@ def limits_of(
     threshold: Threshold,
     thresholds: Mapping[tuple[str, str], Threshold],
 ) -> Floats:
-    """(T,) metres up to which each directed transition is taken: the strictest of its pairs of labels, else overall."""
+    """(T,) threshold in meters of each directed transition: the smallest of its label pairs, else the overall one."""
     out = np.full(len(directed), np.inf)
     given = np.zeros(len(directed), dtype=bool)
     ends = [_labels_at(directed.clips[:, k], directed.frames[:, k], frame_labels) for k in (0, 1)]
     for (before, after), value in thresholds.items():
         for name in (before, after):
             if name not in names:
-                raise InvalidValue(f"thresholds name the label {name!r}, but clips have {', '.join(names)}")
+                raise InvalidValue(f"thresholds contain the label {name!r}, but the clips have {', '.join(names)}")
         here = np.asarray(ends[0][:, names.index(before)] & ends[1][:, names.index(after)])
         limit = metres(value, directed.distances[here])
-        # Frames that are the very same have distance 0, and are not to be joined either where 0 forbids it.
+        # Identical frames have distance 0; a threshold of 0 forbids these, too.
         out[here] = np.minimum(out[here], limit if limit > 0.0 else -1.0)
         given |= here
     return np.where(given, out, metres(threshold, found.distances))
 
 
 def metres(threshold: Threshold, distances: Floats) -> float:
-    """A threshold in metres, or such a share of `distances` as "10%" names."""
+    """A threshold in meters; for a percentage such as "10%", that quantile of `distances`."""
     text = threshold.strip() if isinstance(threshold, str) else None
     try:
         if text is not None and text.endswith("%"):
@@ -190,7 +192,7 @@ def metres(threshold: Threshold, distances: Floats) -> float:
     except ValueError:
         value = np.nan
     if not value >= 0.0:
-        raise InvalidValue(f"a threshold is a distance of 0 m or more, or a share such as '10%', got {threshold!r}")
+        raise InvalidValue(f"a threshold must be at least 0 m, or a percentage such as '10%', got {threshold!r}")
     return value
 
 
@@ -209,7 +211,7 @@ def _pruned(
     least_seconds: float,
     how: How,
 ) -> MotionGraph | None:
-    """The graph, or None where nothing can go on for ever."""
+    """The pruned graph, or None if it has no cycle."""
     lengths = np.array([len(motion) for motion in motions])
     nodes, edges = connect_clips(lengths, frame_labels, taken, half)
     return pruned_graph(motions, half, nodes, edges, names, least_seconds, how)
@@ -224,20 +226,20 @@ def pruned_graph(
     least_seconds: float,
     how: How,
 ) -> MotionGraph | None:
-    """The graph of nodes and edges without what leads nowhere, or None where nothing can go on for ever."""
+    """The graph of nodes and edges without dead ends, or None if it has no cycle."""
     keep, members = prune(len(nodes), edges)
     if not (keep & ~edges.blends).any():
         return None
     found = components(names, edges, members)
     told = findings(found, motions[0].fps, least_seconds, how.remedy)
     small, kept = compacted(nodes, edges.taken(keep))
-    # Membership goes with the nodes that stay.
+    # Keep the membership of the nodes that remain.
     index = index_of(small, nodes)
     return MotionGraph(motions, half, small, kept, names, members[:, index], found, told, how)
 
 
 def index_of(some: Ints, nodes: Ints) -> Ints:
-    """(M,) where each of some nodes (M, 2) is among nodes (N, 2)."""
+    """(M,) index of each of the nodes `some` (M, 2) in `nodes` (N, 2)."""
     place = {(int(c), int(f)): k for k, (c, f) in enumerate(nodes)}
     return np.array([place[int(c), int(f)] for c, f in some])
 
@@ -250,9 +252,9 @@ def _no_graph(
     frame_labels: list[Bools],
     threshold: Threshold,
 ) -> str:
-    """Why there is none, and which threshold would give one."""
+    """Error message: why there is no graph, and which threshold would give one."""
     if not len(found):
-        return "no two places in these clips are alike; give longer or more clips"
+        return "no two frames in these clips are similar; use longer or more clips"
     directed = both_ways(found)
     steps = np.unique(found.distances)
     low, high = 0, len(steps) - 1
@@ -262,9 +264,9 @@ def _no_graph(
         return _pruned(motions, taken, half, names, frame_labels, 0.0, How()) is not None
 
     if not works(float(steps[high])):
-        return "no motion in these clips leads back to itself at any threshold; give longer or more clips"
+        return "no motion in these clips returns to itself at any threshold; use longer or more clips"
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if works(float(steps[middle])) else (middle + 1, high)
     least = np.ceil(1000.0 * steps[low]) / 1000.0
-    return f"a threshold of {threshold} leaves no motion that can go on; the least that does is {least:.3f} m"
+    return f"a threshold of {threshold} leaves only dead ends; the smallest that works is {least:.3f} m"

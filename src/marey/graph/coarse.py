@@ -1,10 +1,10 @@
-"""Where clips look alike, found from coarse to fine: every n-th frame first, then closely around what is seen there.
+"""Find transition points from coarse to fine: compare every n-th frame first, then all frames around promising cells.
 
-Coarse cells are compared with every n-th frame of the window. A place is looked at closely where a coarse cell is the
-least of its row or of its column and not too far above the limit. Minima lie in valleys, often several in one, and a
-valley keeps to a row or a column for longer than a coarse step, while the coarse grid's own minima miss a good part of
-them. How far above the limit a coarse cell may be follows from the clips: between coarse frames, a frame is as unlike
-its neighbours as frames of its clip are half a coarse step apart.
+Coarse cells are compared with every n-th frame of the window. The fine grid is examined where a coarse cell is the
+smallest of its row or column and not too far above the limit. Minima lie in valleys, often several in one, and a valley
+stays in a row or column for longer than a coarse step, while the minima of the coarse grid itself miss many of them.
+How far above the limit a coarse cell may be depends on the clips: between coarse frames, a frame differs from its
+neighbors as much as frames of its clip that are half a coarse step apart.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from marey.graph.transitions import Transitions
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One clip as the search needs it.
+    """One clip in the form that the search needs.
 
-    few : its every n-th frame.
-    offset : the frame that the first of them is.
-    windows : all its frames, and the windows around them.
+    few : every n-th frame of the clip.
+    offset : index of the first of these frames.
+    windows : all frames, and the windows around them.
     """
 
     few: Clouds
@@ -63,13 +63,13 @@ def find_alike_coarsely(
     cache: Cache | None = None,
     poses: Sequence[str] = (),
 ) -> Transitions:
-    """What `find_alike` finds, or nearly all of it, in less time: only every `coarse`-th frame is compared with every
-    other, and the rest where that promises something.
+    """Find nearly all minima that `find_alike` finds, in less time: compare only every `coarse`-th frame with every
+    other, and the rest where the result is promising.
 
-    Whatever is found is a local minimum of D among all frames, with its own distance; a few minima can be missed, on
-    the clips tried fewer than 1 in 100. The gain is largest where the limit, in metres, leaves most places out, with
-    long clips, and with 3 or 4 frames of 30 to 60 Hz. Where a good part of all cells is within the limit, or without
-    one, so much has to be looked at closely that a full search is the faster.
+    Every result is a local minimum of D among all frames, with its exact distance. A few minima can be missed: on the
+    clips tried, fewer than 1 in 100. The gain is largest when the limit excludes most cells, with long clips, and with
+    a step of 3 or 4 frames at 30 to 60 Hz. If many cells are within the limit, or without a limit, the full search is
+    faster.
 
     `run`, `cache` and `poses` are as for `find_alike`.
     """
@@ -78,12 +78,12 @@ def find_alike_coarsely(
     half = len(weights) // 2
     if not 2 <= coarse <= half:
         raise InvalidValue(
-            f"a coarse search looks at every n-th frame, n from 2 to {half} for windows of {2 * half + 1} frames, "
+            f"a coarse search compares every n-th frame, n from 2 to {half} for windows of {2 * half + 1} frames, "
             f"got {coarse}"
         )
     sides = [_side(each, weights, coarse) for each in clouds]
     few_weights = weights[half % coarse :: coarse]
-    # As large as blocks of a full search: each has a coarse grid of its own, smaller by coarse^2.
+    # Blocks as large as those of a full search; the coarse grid of each is smaller by coarse^2.
     blocks = blocks_of([len(each) for each in clouds], half, max_memory)
     look = partial(
         _minima_in, clouds, sides, weights, set_readonly(few_weights / few_weights.sum()), coarse, checked_limit(limit)
@@ -101,7 +101,7 @@ def _side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
 
 
 def _windowed(centres: Floats, squares: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Of the window around each frame, where it is whole, the mean (F, 2) and the squared spread (F,) about it."""
+    """The mean (F, 2) and squared spread (F,) of the window around each frame, where the window is complete."""
     half = len(weights) // 2
     means, spreads = centres.copy(), squares.copy()
     if len(centres) > 2 * half:
@@ -115,14 +115,14 @@ def _windowed(centres: Floats, squares: Floats, weights: Floats) -> tuple[Floats
 
 
 def _slack(clouds: Clouds, frame_weights: Floats, coarse: int) -> Floats:
-    """(F,) m^2 for each frame, from D to the frames half a coarse step before and after it, whichever is less like it.
+    """(F,) slack in m^2 for each frame: the larger D to the frames half a coarse step before and after it.
 
-    Were changes independent, their squares would add up and half of D would do; they are not, the less so the larger
-    the step. Measured on walks, fights and dances, this much finds 99 % at steps of 2 to 4 frames of 30 Hz.
+    If changes were independent, their squares would add up and half of D would suffice. They are not, even less for
+    larger steps. Measured on walks, fights and dances, this slack finds 99 % at steps of 2 to 4 frames at 30 Hz.
     """
     half, step = len(frame_weights) // 2, (coarse + 1) // 2
     out = np.zeros(len(clouds))
-    # Others are no cells: only frames with whole windows are compared.
+    # Only frames with complete windows are compared.
     first = np.arange(half, len(clouds) - half - step)
     if len(first):
         values = at_cells(clouds, clouds, frame_weights, np.stack([first, first + step], axis=1))[:, 2]
@@ -162,8 +162,8 @@ def _minima_in(
 
 
 def _coarse_span(run: tuple[int, int], size: tuple[int, int], offset: int, coarse: int) -> tuple[int, int]:
-    """Coarse frames, half-open, that lie within a coarse step of a run of frames and whose windows are whole, and one
-    more to each side, as far as there is one, so that the least of a row is the least."""
+    """Half-open range of coarse frames within one coarse step of a run of frames that have complete windows, plus one
+    more on each side if there is one, so that the minimum of a row is recognized."""
     first = max(run[0] - coarse + 1, size[0]), min(run[1] + coarse - 2, size[1] - 1)
     begin, end = -((offset - first[0]) // coarse), (first[1] - offset) // coarse
     least, most = -((offset - size[0]) // coarse), (size[1] - 1 - offset) // coarse

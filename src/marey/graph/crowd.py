@@ -1,7 +1,7 @@
-"""Many figures at once from one graph, each on its own path (Kovar 4.3.3, "Crowds").
+"""Several characters from one graph, each on its own path (Kovar 4.3.3, "Crowds").
 
-They are kept apart by prioritised planning (Erdmann and Lozano-Perez 1987): one after another finds its walk, and those
-before it are in its way as they move.
+Prioritized planning (Erdmann and Lozano-Perez 1987) keeps them apart: walks are found one after another, and earlier
+characters are moving obstacles for later ones.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from marey.errors import InvalidValue, NoResult
 from marey.graph.follow import Followed, follow
 from marey.graph.motion_graph import MotionGraph
 
-# A figure that finds no walk at its distance looks with a wider beam, and at these shares of the distance, before it is
+# Fractions of the minimum distance and factors of the beam width that are tried, in this order, before a character is
 # left out.
 _NEARER = ((1.0, 1), (1.0, 4), (0.8, 4), (0.6, 8))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crowd:
-    """What `crowd` made.
+    """The result of `crowd`.
 
     Attributes
     ----------
-    found : for each path the walk along it; None for those who found no way between the others.
-    places : (T, M, 2) metres, where each figure is on each frame; NaN where it is not there.
-    nearest : metres, the smallest distance between any two at the same time; infinity for one figure.
+    found : for each path the walk along it; None if there is no way between the others.
+    places : (T, M, 2) position of each character on each frame in meters; NaN where absent.
+    nearest : smallest distance in meters between any two at the same time; infinity for one character.
     """
 
     found: tuple[Followed | None, ...]
@@ -48,16 +48,17 @@ def crowd(
     rng: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> Crowd:
-    """A walk along each path, such that nobody comes too near to another.
+    """Find a walk along each path so that the characters keep a distance from each other.
 
     Parameters
     ----------
-    paths : (N, 2) x, z in metres, each; a figure whose path ends before `seconds` leaves there.
-    seconds : how long.
-    apart : metres between the hips of any two. Who finds no way at that distance tries at four and three fifths of it.
-    width : of the beam; see `follow`.
-    rng : seed; each figure has its own, so that no two walk alike.
-    progress : told the share that is done.
+    paths : (N, 2) x, z in meters, each; a character whose path ends before `seconds` leaves there.
+    seconds : duration.
+    apart : minimum distance in meters between the hips of any two; if there is no walk, 0.8 and 0.6 times this is
+        tried.
+    width : beam width; see `follow`.
+    rng : seed; each character gets its own, so that no two walk alike.
+    progress : called with the fraction done.
     """
     if not len(paths):
         raise InvalidValue("a crowd needs at least one path, got none")
@@ -77,7 +78,7 @@ def crowd(
 
 
 def nearest_pair(places: Floats) -> float:
-    """Metres, the smallest distance between any two of (T, M, 2) at the same time."""
+    """The smallest distance in meters between any two of (T, M, 2) at the same time."""
     nearest = np.inf
     for here in places:
         there = here[np.isfinite(here).all(axis=1)]
@@ -88,12 +89,12 @@ def nearest_pair(places: Floats) -> float:
 
 
 def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) -> list[Floats]:
-    """Paths (2, 2) for n figures that stand around a circle and all want to its other side.
+    """Paths (2, 2) for n characters that stand around a circle and cross to its other side.
 
-    Their directions are spread evenly and jittered, and some start further out, so that not all meet in the middle.
+    Their directions are evenly spaced with jitter, and some start further out, so that not all meet in the middle.
     """
     if n < 1 or not (np.isfinite(radius) and radius > 0.0):
-        raise InvalidValue(f"expected at least 1 figure and a radius above 0 m, got {n} and {radius}")
+        raise InvalidValue(f"expected at least 1 character and a radius above 0 m, got {n} and {radius}")
     chance = np.random.default_rng(rng)
     angle = 2.0 * np.pi * (np.arange(n) + chance.uniform(-0.2, 0.2, n)) / n
     across = angle + np.pi + chance.uniform(-0.5, 0.5, n)
@@ -106,7 +107,7 @@ def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) ->
 def _squeezed(
     graph: MotionGraph, path: ArrayLike, seconds: float, others: Floats, apart: float, width: int, seed: int
 ) -> Followed | None:
-    """The walk at the largest distance at which one is found."""
+    """The walk at the largest distance for which there is one, or None."""
     for share, wider in _NEARER:
         try:
             return follow(

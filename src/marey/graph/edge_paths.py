@@ -1,4 +1,4 @@
-"""The way that each edge goes over the floor, laid out flat for searching (Kovar 4.3.1)."""
+"""The path of each edge over the floor, as flat arrays for searching (Kovar 4.3.1)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from marey.graph.motion_graph import MotionGraph
 from marey.maths import filters, rigid2d
 from marey.maths.ease import ease_in
 
-# Seconds. The hips sway with every step, which adds length to the way but takes nobody further; a Gaussian of this
-# width takes the sway out and leaves turns in.
+# Width in seconds of a Gaussian that removes hip sway but keeps turns. Sway adds length to the path without any
+# progress.
 _SWAY = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgePaths:
-    """Where the figure is on every frame of every edge, in the world of the edge's first clip.
+    """Position on every frame of every edge, in the coordinates of the edge's first clip.
 
     Attributes
     ----------
     first : (E + 1,) edge e has the points ``first[e]`` to ``first[e + 1]``.
-    points : (P, 2) x, z in metres, the hips without their sway.
-    steps : (P,) metres from the frame before.
-    moves : (E, 4) cos, sin, x, z: what the edge does to the world transform of what follows.
-    headings : (N,) radians, the direction of travel at each node, over half a second; where the figure stands, the
+    points : (P, 2) x, z in meters of the hips, without sway.
+    steps : (P,) distance in meters from the previous frame.
+    moves : (E, 4) cos, sin, x, z: the change of the world transform by each edge.
+    headings : (N,) direction of travel at each node in radians, over half a second; if the character stands, the
         direction in which it goes next.
     """
 
@@ -40,7 +40,7 @@ class EdgePaths:
 
 
 def travelled(graph: MotionGraph) -> list[Floats]:
-    """For each clip (F, 2), the way of the hips over the floor without their sway."""
+    """For each clip (F, 2), the path of the hips over the floor, without sway."""
     return [filters.gaussian(clip.travel[:, [0, 2]], _SWAY * graph.fps) for clip in graph.clips]
 
 
@@ -55,7 +55,7 @@ def edge_paths(graph: MotionGraph) -> EdgePaths:
     along = np.arange(first[-1]) - np.repeat(first[:-1], lengths)
     at = [np.repeat(clip_first[edges.clips[:, k]] + edges.starts[:, k], lengths) + along for k in (0, 1)]
     points = flat[at[0]]
-    # The frame before an edge's first one, or that one itself where its clip begins.
+    # The frame before an edge's first frame, or the first frame itself at the start of a clip.
     before = flat[np.maximum(at[0] - 1, np.repeat(clip_first[edges.clips[:, 0]], lengths))]
     jumps = np.repeat(edges.blends, lengths)
     share = ease_in((along[jumps] + 1.0) / (2 * graph.half_width + 2))[:, None]
@@ -69,7 +69,7 @@ def edge_paths(graph: MotionGraph) -> EdgePaths:
 
 
 def edge_poses(graph: MotionGraph) -> Floats:
-    """(P, 3) facing in radians, x and z of the hips on every frame of every edge, as `EdgePaths` lays them out."""
+    """(P, 3) facing in radians, x and z of the hips on every frame of every edge, in the order of `EdgePaths`."""
     edges, lengths = graph.edges, graph.edges.n_frames
     clips = [
         np.column_stack([find_facing(clip.skeleton, clip.world().positions), clip.travel[:, [0, 2]]])
@@ -93,14 +93,14 @@ def edge_poses(graph: MotionGraph) -> Floats:
 
 
 def stretches(graph: MotionGraph, seconds: float) -> Ints:
-    """(N,) for each node the number of the stretch of its clip, each of `seconds`, that it lies in."""
+    """(N,) index of the section, each of `seconds`, of its clip that each node is in."""
     long = max(1, round(seconds * graph.fps))
     where = np.stack([graph.nodes[:, 0], graph.nodes[:, 1] // long], axis=1)
     return np.asarray(np.unique(where, axis=0, return_inverse=True)[1]).reshape(-1)
 
 
 def edge_layout(graph: MotionGraph, ways: EdgePaths, seconds: float) -> EdgeLayout:
-    """The graph as searches take it; nodes in the same `seconds` of a clip are as good as each other."""
+    """The graph in the form that searches need; nodes in the same `seconds` of a clip are interchangeable."""
     edges = graph.edges
     return EdgeLayout(
         stretches(graph, seconds),
@@ -123,7 +123,7 @@ def _headings(graph: MotionGraph, ways: list[Floats]) -> Floats:
         frames, last = graph.nodes[here, 1], len(way) - 1
         gone = np.zeros((len(here), 2))
         stands = np.ones(len(here), dtype=bool)
-        # Wider and wider around the node until it has gone somewhere.
+        # Widen the window around the node until the character has moved.
         for wide in (reach, 4 * reach, 16 * reach, len(way)):
             gone[stands] = (way[np.minimum(frames + wide, last)] - way[np.maximum(frames - wide, 0)])[stands]
             stands &= np.hypot(*gone.T) <= 0.05

@@ -1,4 +1,4 @@
-"""What is worth knowing about a graph: how much it holds at which threshold, and how quickly it answers."""
+"""Statistics of a graph: how much it contains at which threshold, and how fast it responds."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from marey.graph.network import Edges, both_ways, connect_clips
 from marey.graph.prune import components, prune
 from marey.graph.routes import time_to
 
-# Thresholds are looked at up to so many times the graph's own, unless that takes comparing more frames than this anew.
+# Number of thresholds, the largest as a multiple of the graph's own, and the most frames to compare again for it.
 _N_LIMITS, _BEYOND, _MOST_FRAMES = 41, 2.0, 20_000
 _MAX_MEMORY = 256 * 2**20
-# Metres within which a distance that is computed again is the same.
+# Tolerance in meters for a recomputed distance.
 _SAME = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class GraphFigures:
-    """A graph in numbers.
+    """Statistics of a graph.
 
     Attributes
     ----------
-    clips : how many the graph plays.
-    seconds : how long all clips are that it was built from, together.
-    left_out : names of the clips of which it plays nothing.
-    nodes, edges, transitions : how many.
-    seconds_kept : of clips that the graph plays.
-    mean_edge : seconds.
-    mean_distance : metres, of transitions.
-    choices_per_second : places at which a clip can be left, per second of clip.
-    parts : strongly connected components, those with most clip first: the seconds of clips in each, and the labels
-        that have endless motion there.
-    to_label : for pairs of labels, seconds from the first to the second by the quickest way, mean over its nodes.
+    clips : number of clips that the graph plays.
+    seconds : total duration of the clips that it was built from.
+    left_out : names of the clips that it does not play at all.
+    nodes, edges, transitions : numbers of these.
+    seconds_kept : seconds of clips that the graph plays.
+    mean_edge : mean duration of an edge in seconds.
+    mean_distance : mean distance of the transitions in meters.
+    choices_per_second : number of frames with a transition to elsewhere, per second of clip.
+    parts : strongly connected components, largest first: the seconds of clips in each, and the labels that have their
+        component there.
+    to_label : for pairs of labels, seconds from the first to the second by the shortest route, mean over its nodes.
     """
 
     clips: int
@@ -58,7 +58,7 @@ class GraphFigures:
 
 
 def figures(graph: MotionGraph) -> GraphFigures:
-    """The figures of a graph."""
+    """Compute the statistics of a graph."""
     edges, fps = graph.edges, graph.fps
     kept = float(edges.n_frames[~edges.blends].sum()) / fps
     leaves = len(np.unique(edges.tails[edges.blends]))
@@ -69,7 +69,7 @@ def figures(graph: MotionGraph) -> GraphFigures:
             here = away[graph.members[k]]
             if before != after and here.size:
                 times[before, after] = float(here.mean())
-    # Clips that only transitions are made of have no nodes of their own.
+    # Clips that belong to transitions have no nodes.
     played = np.unique(graph.nodes[:, 0])
     own = [graph.clips[k] for k in played]
     others = np.setdiff1d(np.arange(n_recorded(graph)), played)
@@ -107,12 +107,12 @@ def _parts(graph: MotionGraph) -> tuple[tuple[float, tuple[str, ...]], ...]:
 
 
 class Connectivity(NamedTuple):
-    """What thresholds leave of a graph.
+    """What remains of a graph at each threshold.
 
-    limits : (T,) metres.
-    seconds : (T, K) of clips of each label that can be played endlessly.
-    transitions : (T,) how many are left.
-    ways : (T,) pairs of labels of which the second can be got to from the first.
+    limits : (T,) thresholds in meters.
+    seconds : (T, K) seconds of clips in each label's component.
+    transitions : (T,) number of remaining transitions.
+    ways : (T,) number of label pairs of which the second is reachable from the first.
     """
 
     limits: Floats
@@ -122,11 +122,11 @@ class Connectivity(NamedTuple):
 
 
 def connectivity(graph: MotionGraph) -> Connectivity:
-    """What thresholds leave of a graph, for a person to choose one.
+    """What remains of a graph at each of several thresholds, to help choose one.
 
-    They go up to twice the graph's own: its clips are compared anew, and each row is of a graph that would be built
-    with that threshold for all. Where that cannot be done, they go up to the graph's own and leave out of it what is
-    beyond them: in graphs of very many frames, in those by similarity, and in those compared by other markers.
+    Thresholds go up to twice the graph's own. The clips are compared again, and each row describes the graph that would
+    be built with that threshold for all labels. In graphs with very many frames, graphs by similarity and graphs with
+    other markers this is not possible; there, thresholds go up to the graph's own and remove transitions beyond them.
     """
     limits, nodes, edges = _beyond(graph) or _within(graph)
     seconds = np.zeros((len(limits), len(graph.label_names)))
@@ -142,7 +142,7 @@ def connectivity(graph: MotionGraph) -> Connectivity:
 
 
 def own_threshold(graph: MotionGraph) -> float:
-    """Metres up to which the graph joins frames; where that is not known, the largest distance of its transitions."""
+    """The graph's threshold in meters; if unknown, the largest distance of its transitions."""
     if graph.how.kind == "distance" and graph.how.threshold > 0.0:
         return graph.how.threshold
     blends = graph.edges.blends & played_as_they_are(graph)
@@ -154,8 +154,8 @@ def _within(graph: MotionGraph) -> tuple[Floats, Ints, Edges]:
 
 
 def _beyond(graph: MotionGraph) -> tuple[Floats, Ints, Edges] | None:
-    """Thresholds, and the nodes and edges of all clips with all transitions up to the largest of them; None where that
-    takes too long, or where the graph's own transitions are not among them."""
+    """Thresholds, and the nodes and edges of all clips with all transitions up to the largest; None if that takes too
+    long or if the graph's own transitions are not among them."""
     edges, half = graph.edges, graph.half_width
     plain = edges.blends & played_as_they_are(graph)
     clips = graph.clips[: n_recorded(graph)]

@@ -1,4 +1,4 @@
-"""Graphs in files: the clips, the nodes and the edges, and nothing that would have to be built again."""
+"""Graph files: clips, nodes and edges, complete, so that nothing has to be rebuilt."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def save_graph(graph: MotionGraph, path: str | os.PathLike[str]) -> None:
 
 
 def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
-    """A graph from a file that `save_graph` wrote."""
+    """Load a graph from a file that `save_graph` wrote."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_OWN, *_COMPONENTS)
     arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, clip_arrays.OPTIONAL)
@@ -67,7 +67,7 @@ def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
         _check_ranges(edges, arrays["nodes"], np.array([len(clip) for clip in clips]))
         how = How(str(arrays["built_by"]), float(arrays["threshold"]))
         if how.kind not in _KINDS:
-            raise ValueError(f"it is built by {how.kind[:20]!r}, expected {' or '.join(_KINDS)}")
+            raise ValueError(f"it was built by {how.kind[:20]!r}, expected {' or '.join(_KINDS)}")
         return MotionGraph(
             clips,
             int(arrays["half_width"]),
@@ -80,11 +80,11 @@ def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
             how,
         )
     except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(f"the graph in it does not fit together ({error})", path=name) from None
+        raise ParseError(f"the graph in this file is inconsistent ({error})", path=name) from None
 
 
 def _check_ranges(edges: Edges, nodes: np.ndarray, lengths: np.ndarray) -> None:
-    """Refuse edges that lead or play beyond what there is, before anything is indexed by them."""
+    """Raise an error for edges with invalid nodes, clips or frames, before anything uses them as indices."""
     ends = np.concatenate([edges.tails, edges.heads])
     if ends.size and not (ends.min() >= 0 and ends.max() < len(nodes)):
         raise ValueError(f"edges lead to nodes {ends.min()} to {ends.max()} of {len(nodes)}")

@@ -1,4 +1,4 @@
-"""Walks along a path: one beam over the whole of it (Kovar 4.3, searched at once rather than piece by piece)."""
+"""Walks along a path, by one beam search over the whole path (Kovar 4.3 searches piece by piece)."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from marey.maths import rigid2d
 if TYPE_CHECKING:
     from marey.core.arrays import Bools
 
-# Metres between the points of a course as it is looked up.
+# Meters between the sample points of a path.
 SPACING = 0.02
-# What a metre gone is worth, in m^2 of cost, when states at one frame are compared: without it the beam fills with
-# states that linger where it is cheap.
+# Reward in m^2 for each meter of progress when states at one frame are compared. Without it the beam fills with states
+# that linger where it is cheap.
 _REWARD = 0.2
-# Frames count as gone by at least this, in m/s, so that nobody stands on the path for ever at no cost.
+# Every frame counts as progress of at least this speed, in m/s, so that standing on the path is not free.
 _LEAST_SPEED = 0.1
-# Whoever has been within so many metres of a place for so many seconds pays for every frame more, in m^2: a turn on the
-# spot takes that long, a detour in place longer.
+# A walk that stays within _SPOT meters for more than _PATIENCE seconds pays _DAWDLING m^2 for every further frame. A
+# turn on the spot takes about that long; a detour in place takes longer.
 _SPOT = 0.25
 _PATIENCE = 0.8
 _DAWDLING = 1.0
-# m^2: blended frames are not as good as recorded ones.
+# Cost of a transition in m^2, because blended frames are not as good as recorded ones.
 _PENALTY = 0.5
-# The end of the path weighs as much as this many frames.
+# The distance at the end of the path weighs as much as this many frames.
 _END_WEIGHT = 60.0
-# Beams are searched from this width on, each twice as wide as the one before, up to the width that is asked for: all
-# that a narrower search finds is then found by a wider one, too.
+# The beam search starts with this width and doubles it up to the requested width, so a wider search finds everything
+# that a narrower one finds.
 _NARROWEST = 25
-# Without a width, the first of these at which the way is as near to the path as this, in metres, in the mean and at its
-# end.
+# Without a given width, stop at the first of these widths whose walk is this close to the path, in meters: on average
+# and at the end.
 _WIDTHS = {50: (0.05, 0.1), 100: (0.15, 0.25), 200: (np.inf, np.inf)}
-# Seconds of a clip within which one state is as good as another of like heading and length gone: a beam is not to fill
-# with walks that left a clip a frame sooner or later.
+# States within this many seconds of a clip are interchangeable if they have a similar heading and progress. This keeps
+# the beam from filling with walks that left a clip a frame sooner or later.
 _ALIKE = 0.2
 _N_STARTS = 96
 _MOST_RECORDS = 4_000_000
@@ -56,14 +56,14 @@ class Followed:
 
     Attributes
     ----------
-    walk : what was found.
+    walk : the walk.
     path : (N, 2) the path.
-    way : (F, 2) where the walk went, without the sway of the hips.
-    cost : m^2, the sum that was made small.
-    mean_distance : metres from the walk to the path, mean over frames.
-    largest_distance : metres, the largest of these.
-    mean_uncovered : metres from the path to the walk, mean along the path.
-    end_distance : metres between the ends.
+    way : (F, 2) the path that the walk took, without hip sway.
+    cost : m^2, the minimized cost.
+    mean_distance : mean distance in meters from each frame of the walk to the path.
+    largest_distance : the largest of these distances, in meters.
+    mean_uncovered : mean distance in meters from each point of the path to the walk.
+    end_distance : distance in meters between the two ends.
     """
 
     walk: Walk
@@ -90,26 +90,26 @@ def follow(
     width: int | None = None,
     rng: int | np.random.Generator = 0,
 ) -> Followed:
-    """A walk whose hips travel along `path`.
+    """Find a walk whose hips travel along `path`.
 
-    The cost of a walk is the sum over its frames of the squared distance to the path's point at the same length gone
-    (Kovar 4.15), with a little for each transition. Lengths are of the way without the sway of the hips.
+    The cost of a walk is the sum over frames of the squared distance to the path point at the same arc length (Kovar
+    4.15), plus a small cost for each transition. Arc lengths ignore hip sway.
 
     Parameters
     ----------
     path : (N, 2) x, z in metres.
-    styles : a label for the whole path, or (metres, label): up to this length along the path, this label. The last
-        label holds to the end.
-    start : a node and the rigid2d at which its clip lies in the world; by default any node, put at the path's beginning
-        so that it goes along it.
-    avoid : (M, 3) circles x, z, radius that the figure keeps out of.
-    others : (T, M, 2) where M others are on each frame, x, z in metres, NaN where they are not there.
-    apart : metres that the figure keeps away from others.
-    seconds : stop after this long, wherever along the path that is; at the path's end by default.
-    early : metres before the end of a style from which the next may begin; half of a person's height (Kovar 4.3.1).
-    width : states kept for each frame: beams of 25, 50, 100 and so on up to this are searched and the best walk of all
-        is kept, so that more is never worse. By default as wide as it takes to be near, from 50 to 200.
-    rng : chooses the nodes that are tried as starts.
+    styles : a label for the whole path, or pairs (meters, label): use this label up to this arc length. The last label
+        holds to the end.
+    start : a node and the rigid2d that places its clip in the world. By default any node, placed at the start of the
+        path and facing along it.
+    avoid : (M, 3) circles x, z, radius that the character stays out of.
+    others : (T, M, 2) positions x, z in meters of M other characters on each frame; NaN where absent.
+    apart : minimum distance in meters to the other characters.
+    seconds : stop after this time, anywhere along the path; by default the walk stops at the end of the path.
+    early : the next style may begin this many meters before the current one ends; half a person's height (Kovar 4.3.1).
+    width : beam width, in states per frame. Beams of 25, 50, 100 and so on up to this width are searched and the best
+        walk is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close.
+    rng : seed or generator that chooses the start nodes to try.
     """
     course, total = checked_path(path)
     ends, carried = _styles(graph, styles, total)
@@ -118,7 +118,7 @@ def follow(
     if moving.ndim != 3 or moving.shape[2] != 2:
         raise InvalidValue(f"others must have shape (any, any, 2), got {moving.shape}")
     if seconds is not None and not (np.isfinite(seconds) and round(seconds * graph.fps) >= 1):
-        raise InvalidValue(f"a walk lasts at least a frame, got {seconds} s")
+        raise InvalidValue(f"a walk must last at least one frame, got {seconds} s")
     last_frame = 0 if seconds is None else round(seconds * graph.fps)
     ways = edge_paths(graph)
     starts = _starts(graph, ways, course, carried, start, np.random.default_rng(rng))
@@ -145,7 +145,7 @@ def follow(
 
 
 def described(walk: Walk, path: ArrayLike, cost: float, ways: EdgePaths | None = None) -> Followed:
-    """How well a walk follows a path; `ways` saves laying out the edges again."""
+    """Measure how well a walk follows a path. Pass `ways` to avoid computing the edge paths again."""
     course, _ = checked_path(path)
     way = way_of(walk, ways)
     away, uncovered = _nearest(way, course), _nearest(course, way)
@@ -155,7 +155,7 @@ def described(walk: Walk, path: ArrayLike, cost: float, ways: EdgePaths | None =
 
 
 def way_of(walk: Walk, ways: EdgePaths | None = None) -> Floats:
-    """(F, 2) the way of a walk over the floor, without the sway of the hips."""
+    """(F, 2) the path of a walk over the floor, without hip sway."""
     ways = edge_paths(walk.graph) if ways is None else ways
     out = []
     for place, e in zip(walk.places, walk.edges, strict=False):
@@ -166,14 +166,14 @@ def way_of(walk: Walk, ways: EdgePaths | None = None) -> Floats:
 
 
 def checked_path(path: ArrayLike) -> tuple[Floats, float]:
-    """The path as points at even distances, and its length."""
+    """Validate a path. Returns its points at even spacing and its length in meters."""
     points = freeze_array(path, "a path", (None, 2))
     if len(points) < 2:
         raise InvalidValue(f"a path needs at least 2 points x, z, got {len(points)}")
     lengths = np.hypot(*np.diff(points, axis=0).T)
     if (lengths == 0.0).any():
         k = int(np.flatnonzero(lengths == 0.0)[0])
-        raise InvalidValue(f"points {k} and {k + 1} of the path are the same; leave one out")
+        raise InvalidValue(f"points {k} and {k + 1} of the path are identical; remove one")
     gone = np.concatenate([[0.0], np.cumsum(lengths)])
     total = float(gone[-1])
     at = np.minimum(np.arange(int(np.ceil(total / SPACING)) + 2) * SPACING, total)
@@ -181,15 +181,15 @@ def checked_path(path: ArrayLike) -> tuple[Floats, float]:
 
 
 def _why(course: Floats, circles: Floats, graph: MotionGraph) -> str:
-    """Why a path may not be walked, and what would help."""
+    """Why there is no walk along a path, and how to fix it, as the end of an error message."""
     for place, where in ((course[0], "begins"), (course[-1], "ends")):
         inside = np.flatnonzero(np.hypot(*(circles[:, :2] - place).T) < circles[:, 2])
         if len(inside):
             x, z, radius = circles[inside[0]]
-            return f": it {where} inside the circle at {x:g},{z:g} of radius {radius:g} m; move one of them"
+            return f": it {where} inside the circle at {x:g},{z:g} with radius {radius:g} m; move one of them"
     if len(circles):
-        return f" and keeps out of the circles; make them smaller, move them, or {graph.how.remedy} of the graph"
-    return f"; give more clips, or {graph.how.remedy} of the graph"
+        return f" and avoids the circles; make them smaller, move them, or {graph.how.remedy} of the graph"
+    return f"; add clips, or {graph.how.remedy} of the graph"
 
 
 def checked_circles(avoid: ArrayLike) -> Floats:
@@ -197,50 +197,52 @@ def checked_circles(avoid: ArrayLike) -> Floats:
     given = convert_array(avoid, "avoid")
     circles = freeze_array(given.reshape(0, 3) if given.size == 0 else given, "avoid", (None, 3))
     if (circles[:, 2] < 0.0).any():
-        raise InvalidValue(f"the radius of a circle to avoid is 0 m or more, got {circles[:, 2].min():g}")
+        raise InvalidValue(f"the radius of a circle to avoid must be at least 0 m, got {circles[:, 2].min():g}")
     return circles
 
 
 def _close(
     best: tuple[float, Walk] | None, path: ArrayLike, ways: EdgePaths, last_frame: int, mean: float, at_end: float
 ) -> bool:
-    """Whether the path is followed so closely that a wider beam is not worth its time."""
+    """Whether the walk is so close to the path that a wider beam is not worth its time."""
     if best is None:
         return False
     found = described(best[1], path, best[0], ways)
-    # Whoever is to stop at a time need not have come to the end.
+    # A time-limited walk need not reach the end of the path.
     return found.mean_distance <= mean and (found.end_distance <= at_end or last_frame > 0)
 
 
 def _styles(graph: MotionGraph, styles: Sequence[tuple[float, str]] | str | None, total: float) -> tuple[Floats, Bools]:
-    """(S,) metres at which styles end, and (E, S) which edges may be taken in each."""
+    """(S,) arc lengths in meters at which styles end, and (E, S) which edges may be used in each style."""
     edges = graph.edges
     if styles is None:
         return np.array([total]), np.ones((len(edges), 1), dtype=bool)
     listed = [(total, styles)] if isinstance(styles, str) else list(styles)
     if not listed:
-        raise InvalidValue("styles must name at least one label, got none")
+        raise InvalidValue("styles must contain at least one label, got none")
     ends = np.array([float(end) for end, _ in listed])
     ends[-1] = total
     if (np.diff(ends) <= 0.0).any() or ends[0] <= 0.0:
-        raise InvalidValue(f"styles must end further and further along a path of {total:.2f} m, got {ends.tolist()}")
+        raise InvalidValue(f"the ends of styles must increase along a path of {total:.2f} m, got {ends.tolist()}")
     columns = []
     reaches = {each.label: each.reaches for each in graph.components}
     for number, (_, label) in enumerate(listed):
         k = graph.label_index(label)
         inside = graph.members[k]
         if not inside.any():
-            raise NoResult(f"there is no endless motion of {label!r}; {graph.how.remedy}, or leave this style out")
+            raise NoResult(f"no endless motion with label {label!r}; {graph.how.remedy}, or leave out this style")
         before = listed[number - 1][1] if number else label
         if before != label and before in reaches and label not in reaches[before]:
-            raise NoResult(f"there is no way from {before!r} to {label!r}; {graph.how.remedy}, or change the styles")
-        # What has been entered in a style goes on in it.
+            raise NoResult(
+                f"no transition leads from {before!r} to {label!r}; {graph.how.remedy}, or change the styles"
+            )
+        # Once entered, a style can be continued.
         columns.append(edges.labels[:, k] & inside[edges.heads])
     return ends, np.stack(columns, axis=1)
 
 
 def _settings(fps: float, total: float) -> FollowSettings:
-    """For a path of `total` metres; the width is chosen later."""
+    """Search settings for a path of `total` meters; the width is set later."""
     return FollowSettings(
         min_step=_LEAST_SPEED / fps,
         spot=_SPOT,
@@ -262,10 +264,10 @@ def _starts(
     start: tuple[int, ArrayLike] | None,
     chance: np.random.Generator,
 ) -> Starts:
-    """States (S, 9) of c, s, x, z, arc, cost, the spot x, z and frames there, and their nodes."""
+    """Start states (S, 9): c, s, x, z, arc length, cost, x and z of the spot, frames on it; and their nodes."""
     if start is not None:
         if not (isinstance(start, tuple | list) and len(start) == 2):
-            raise InvalidValue(f"start is a node and the rigid2d (3,) of its clip in the world, got {start!r}")
+            raise InvalidValue(f"start must be a node and the rigid2d (3,) of its clip in the world, got {start!r}")
         node, place = start
         if not 0 <= node < len(graph.nodes):
             raise InvalidValue(f"start must begin with a node from 0 to {len(graph.nodes) - 1}, got {node}")
@@ -276,7 +278,7 @@ def _starts(
         )
     able = np.unique(graph.edges.tails[carried[:, 0]])
     if not len(able):
-        raise NoResult(f"no edge of the graph is in the first style; {graph.how.remedy}")
+        raise NoResult(f"no edge of the graph has the first style; {graph.how.remedy}")
     nodes = np.sort(chance.choice(able, min(_N_STARTS, len(able)), replace=False))
     ahead = course[min(len(course) - 1, round(0.5 / SPACING))] - course[0]
     theta = np.arctan2(ahead[0], ahead[1]) - ways.headings[nodes]
@@ -292,7 +294,7 @@ def _starts(
 def _searched(
     graph: MotionGraph, starts: Starts, search: FollowSearch, width: int, best: tuple[float, Walk] | None
 ) -> tuple[float, Walk] | None:
-    """The best walk that is better than `best`, or None."""
+    """The best walk if its cost is lower than that of `best`, else None."""
     edges = graph.edges
     settings = search.settings._replace(width=width)
     n_records = min(_MOST_RECORDS, width * settings.max_frames + len(starts.nodes))
@@ -316,7 +318,7 @@ def _searched(
 
 
 def _nearest(points: Floats, to: Floats) -> Floats:
-    """(N,) metres from each point to the nearest of `to`."""
+    """(N,) distance in meters from each point to the nearest point of `to`."""
     from scipy.spatial import cKDTree
 
     distances: Floats = cKDTree(to).query(points)[0]

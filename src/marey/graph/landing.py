@@ -1,8 +1,9 @@
-"""Landing on the spot: the end of a walk bent by a little, so that the figure arrives exactly where it is wanted.
+"""Exact arrival: adjust the end of a walk so that the character stops exactly at a position and heading.
 
-A graph has only so many steps, and the best walk ends near the place, not on it. The rest is made up over the last
-seconds: the way is bent by the turn that is missing, and shifted by what is then left, both eased in. While a foot
-stands, one move holds for it, and cleanup pins it. How much was bent is told, and more than a bound is refused.
+A graph has a limited set of steps, so the best walk ends near the target and not on it. The remaining error is spread
+over the last seconds: the path is bent by the missing rotation, and shifted by the remaining offset, both eased in. A
+planted foot moves by a single transform, and cleanup pins it. The size of the adjustment is reported, and an adjustment
+beyond a limit is refused.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ from marey.graph.walk import Walk
 from marey.maths import rigid2d
 from marey.maths.ease import ease_in
 
-# Seconds before the bend in which frames go over from what was given to what cleanup made of it.
+# Seconds before the adjusted part over which frames blend from the given to the cleaned motion.
 _LEAD = 0.3
-# Cleanup moves the hips by a little as well; it is asked again until they end within so many metres and radians.
+# Cleanup moves the hips a little, too. Repeat until they end within this many meters and radians.
 _NEAR, _ROUNDS = 1e-4, 6
 
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """How far a motion was bent to land.
+    """How far a motion was adjusted to arrive exactly.
 
     Attributes
     ----------
-    shift : metres between where it ended and where it was to end.
-    turn : radians between the two headings, positive to the left.
-    seconds : over which that was made up.
-    drag : metres per second, the most by which the bend speeds the figure up or slows it down.
-    swing : radians per second, the most by which it turns it.
+    shift : distance in meters between its end and the target.
+    turn : heading difference in radians, positive to the left.
+    seconds : duration of the adjusted part.
+    drag : largest change of speed by the adjustment, in meters per second.
+    swing : largest angular velocity of the adjustment, in radians per second.
     """
 
     shift: float
@@ -59,19 +60,19 @@ def landed(
     most_turn: float = 0.5,
     clean: bool = True,
 ) -> tuple[Motion, Landing]:
-    """The motion with its hips, at the last frame, exactly above the place `at`, facing exactly `heading`; and how far
-    it was bent for that.
+    """Adjust the end of a motion so that the hips of the last frame are exactly above `at`, facing exactly `heading`.
 
-    Frames before the last `seconds`, and the little that cleanup needs before them, stay bit for bit.
+    Returns the motion and a report of the adjustment. Frames before the last `seconds`, except a few that cleanup
+    needs, keep their exact values.
 
     Parameters
     ----------
     walk : a walk, which is cleaned first, or any motion.
     at : (2,) x, z in metres.
-    heading : radians from +Z, positive to the left, into which hips and shoulders face; None leaves it as it comes.
-    seconds : over which the way is bent.
-    most, most_turn : metres and radians beyond which it is refused.
-    clean : hold the feet; without it they go where the bend takes them.
+    heading : direction that hips and shoulders face, radians from +Z, positive to the left; None leaves it unchanged.
+    seconds : duration of the adjusted part.
+    most, most_turn : largest adjustment allowed, in meters and radians.
+    clean : keep planted feet in place; if False they move with the adjustment.
     """
     goal = freeze_array(at, "the place to land at", (2,))
     if heading is not None and not np.isfinite(heading):
@@ -84,7 +85,7 @@ def landed(
     if n < 2 or n + lead >= len(given) - 1:
         takes = (max(n, 2) + lead + 1) / given.fps
         raise InvalidValue(
-            f"the last {span:g} s are to be bent, which takes more than {takes:.2f} s of motion, but the walk lasts "
+            f"adjusting the last {span:g} s takes more than {takes:.2f} s of motion, but the walk lasts "
             f"{given.duration:.2f} s"
         )
     end = _end(given)
@@ -93,9 +94,9 @@ def landed(
     if shift > bounds[0] or abs(turn) > bounds[1]:
         missing, allowed = np.degrees(abs(turn)), np.degrees(bounds[1])
         raise NoResult(
-            f"the nearest walk ends {shift:.3f} m and {missing:.1f} degrees from where it is to land, beyond the "
-            f"{bounds[0]:g} m and {allowed:.1f} degrees by which it may be bent; ask for another place or seed, or "
-            "give the graph more clips"
+            f"the walk ends {shift:.3f} m and {missing:.1f} degrees from the target, more than the {bounds[0]:g} m and "
+            f"{allowed:.1f} degrees by which it may be adjusted; choose another target or seed, or add clips to the "
+            "graph"
         )
     first = len(given) - 1 - n - lead
     tail = set_contacts(given)[first:] if clean else given[first:]
@@ -114,8 +115,8 @@ def _end(motion: Motion) -> Floats:
 
 
 def _bent(tail: Motion, wanted: Floats, n: int, lead: int, clean: bool) -> tuple[Motion, Floats]:
-    """The tail with its last frame at `wanted`, and (F, 3) turn, x and z by which each of its frames was moved there
-    about itself."""
+    """The tail with its last frame at `wanted`, and (F, 3) rotation, x and z by which each frame was moved about its
+    own position."""
     share = ease_in(np.clip(np.arange(len(tail)) - lead, 0, n) / n)
     aim = wanted
     made, about = tail, np.zeros((len(tail), 3))
@@ -124,27 +125,27 @@ def _bent(tail: Motion, wanted: Floats, n: int, lead: int, clean: bool) -> tuple
         made = move_frames(tail, transforms)
         if clean:
             made, _ = replant_feet(with_held_feet(tail, made, transforms))
-            # Into the bend from the motion as it was: before it, nothing but cleanup has changed anything.
+            # Blend in from the original motion: up to here only cleanup changed anything.
             made = mix_poses(tail, tail, made, ease_in(np.arange(len(tail)) / lead), slice(0, len(tail)))
         missed = wanted - _end(made)
         missed[0] = rigid2d.wrap_angle(missed[0])
         if np.abs(missed).max() < _NEAR:
             break
         aim = aim + missed
-    # What is left is less than anyone can see; with it the end is exact.
+    # The remaining error is invisible; removing it makes the end exact.
     transforms, _ = _moves(made, wanted, share)
     return move_frames(made, transforms), about
 
 
 def _moves(tail: Motion, wanted: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """(F, 3) rigid2d that bend the way so that it ends at `wanted`, and (F, 3) the turn, and x and z, of each frame
-    against where it was."""
+    """(F, 3) rigid2d that bend the path so that it ends at `wanted`, and (F, 3) rotation, x and z of each frame
+    relative to where it was."""
     way = tail.travel[:, [0, 2]]
     end = _end(tail)
     turns = share * float(rigid2d.wrap_angle(wanted[0] - end[0]))
     about = np.stack([turns, np.zeros_like(turns), np.zeros_like(turns)], axis=1)
     steps = np.diff(way, axis=0)
-    # Each step goes where the figure is turned to by then.
+    # Each step is rotated by the rotation reached at that time.
     middle = 0.5 * (about[1:] + about[:-1])
     there = way[0] + np.concatenate([np.zeros((1, 2)), np.cumsum(rigid2d.apply_vector(middle, steps), axis=0)])
     there += share[:, None] * (wanted[1:] - there[-1])
@@ -154,10 +155,10 @@ def _moves(tail: Motion, wanted: Floats, share: Floats) -> tuple[Floats, Floats]
 
 
 def _put(motion: Motion, tail: Motion, first: int) -> Motion:
-    """The motion with its last frames, from `first` on, exchanged."""
+    """The motion with its frames from `first` on replaced by `tail`."""
     root, turns = motion.root_positions.copy(), motion.rotations.copy()
     root[first:], turns[first:] = tail.root_positions, tail.rotations
-    # Cleanup may have chosen the other of two quaternions for one rotation.
+    # Cleanup may have chosen the opposite quaternion for a rotation.
     flip = (turns[first] * turns[first - 1]).sum(axis=-1) < 0.0
     turns[first:, flip] *= -1.0
     bones = motion.bone_offsets

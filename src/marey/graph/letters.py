@@ -1,7 +1,7 @@
-"""Letters and digits in one stroke, as (x, y): lower case is 1 high, tall letters 2, and the line is at 0.
+"""Letters and digits as single strokes of points (x, y). Lowercase is 1 high, tall letters 2, the baseline is at 0.
 
-Each begins near its left and ends near its right, where the next one is to go on. Strokes that a pen would lift for are
-gone back over.
+Each starts near its left side and ends near its right side, where the next letter continues. Instead of lifting the
+pen, strokes go back over themselves.
 """
 
 LETTERS: dict[str, list[tuple[float, float]]] = {

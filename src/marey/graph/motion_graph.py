@@ -1,4 +1,4 @@
-"""The motion graph: clips, and every place where one can lead into another (Kovar chapter 4)."""
+"""Motion graphs: clips and the transitions between them (Kovar chapter 4)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class How(NamedTuple):
     """How a graph was built.
 
     kind : ``"distance"`` or ``"similarity"``.
-    threshold : metres up to which, or similarity from which, frames were joined; NaN where it is not known.
+    threshold : largest distance in meters, or smallest similarity, at which frames were joined; NaN if unknown.
     """
 
     kind: str = "distance"
@@ -45,7 +45,7 @@ class How(NamedTuple):
 
     @property
     def remedy(self) -> str:
-        """What gives the graph more ways."""
+        """How to get more transitions, as a phrase for error messages."""
         return "lower the similarity" if self.kind == "similarity" else "raise the threshold"
 
 
@@ -54,20 +54,20 @@ _UNKNOWN = How()
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MotionGraph:
-    """Clips of one skeleton and rate, and a pruned graph of what can follow what. `build` makes one.
+    """Clips with one skeleton and frame rate, and the pruned graph of their transitions. Create one with `build`.
 
     Attributes
     ----------
     clips : the motions that edges play.
     half_width : L; transitions blend 2 L + 1 frames.
-    nodes : (N, 2) clip and frame: the next frame to play.
-    edges : in order of their tails.
-    label_names : (K,) of the columns of ``edges.labels``; frames without a label count as one.
-    members : (K, N) nodes from which there is endless motion of each label.
-    components : how much of each label there is, and what it leads to.
-    findings : what a user ought to know, in sentences: labels with little motion, labels that cannot be got to.
-    how : it was built.
-    first_out : (N + 1,) the edges that leave node n are ``first_out[n]`` to ``first_out[n + 1]``, half-open.
+    nodes : (N, 2) clip index and frame index of the next frame to play.
+    edges : sorted by tail.
+    label_names : (K,) names of the columns of ``edges.labels``; unlabeled frames share one label.
+    members : (K, N) whether each node belongs to the label's component, where motion of this label never ends.
+    components : for each label, how much of it the graph keeps and which labels it can reach.
+    findings : warnings as sentences, such as labels with little motion or labels that cannot be reached.
+    how : how the graph was built.
+    first_out : (N + 1,) edges ``first_out[n]`` to ``first_out[n + 1]``, half-open, leave node n.
     """
 
     clips: tuple[Motion, ...]
@@ -106,7 +106,7 @@ class MotionGraph:
 
     @property
     def skeleton(self) -> Skeleton:
-        """The figure of all clips."""
+        """The skeleton of all clips."""
         return self.clips[0].skeleton
 
     @property
@@ -116,7 +116,7 @@ class MotionGraph:
 
     @property
     def n_transitions(self) -> int:
-        """Edges that blend one place into another."""
+        """The number of edges that blend one clip into another."""
         return int(self.edges.blends.sum())
 
     def out_edges(self, node: int) -> range:
@@ -134,7 +134,7 @@ class MotionGraph:
             ) from None
 
     def clip_index(self, name: str) -> int:
-        """Number of the clip of this name that the graph plays."""
+        """Index of the clip with this name, among the clips that the graph plays."""
         played = np.unique(self.nodes[:, 0]).tolist()
         known = [self.clips[k].name for k in played]
         if name not in known:
@@ -142,7 +142,7 @@ class MotionGraph:
         return int(played[known.index(name)])
 
     def allowed(self, label: str | None = None) -> Bools:
-        """(E,) the edges of endless motion of a label; all edges for None."""
+        """(E,) mask of the edges inside a label's component; all edges for None."""
         if label is None:
             return np.ones(len(self.edges), dtype=bool)
         k = self.label_index(label)
@@ -150,7 +150,7 @@ class MotionGraph:
         edges = self.edges
         out = np.asarray(edges.labels[:, k] & inside[edges.tails] & inside[edges.heads])
         if not out.any():
-            raise NoResult(f"there is no endless motion of {label!r}; {self.how.remedy}")
+            raise NoResult(f"no endless motion with label {label!r}; {self.how.remedy}")
         return out
 
     @classmethod
@@ -172,26 +172,26 @@ class MotionGraph:
         cache: Cache | None = None,
         progress: Progress | None = None,
     ) -> MotionGraph:
-        """Find where clips look alike, join them there, and keep what can go on for ever.
+        """Find similar frames, add transitions there, and keep the part of the graph without dead ends.
 
         Parameters
         ----------
-        clips : motions of one skeleton, or anything with names, ``motion(i)`` and a content key.
-        threshold : metres up to which frames are alike enough, or a share of all places found such as ``"10%"``.
-        thresholds : the same for pairs of labels, from the first to the second; 0 forbids the change.
-        window : seconds that a transition takes, and over which frames are compared.
-        markers : what is compared; see `marey.compare.point_clouds`.
-        fps : rate of the graph; the lowest of the clips' by default.
-        least_seconds : labels with less endless motion than this are among the findings.
-        coarse : look at every n-th frame first, then closely around what was found there; 1 looks at all.
-        variations : how many blends by chance of each action to add as further clips, where several clips are takes of
-            one; see `marey.graph.variations.more_takes`.
-        rng : of that chance.
-        max_memory : bytes that grids may take at a time.
-        run : how to map work over blocks; ``map`` does it here and now, `marey.store.processes` on all cores.
-        cache : a `marey.store.Cache`, such as a set's ``clips.cache``: pairs of clips that were compared before, in
-            whatever graph, are not compared again.
-        progress : told the share that is done, from 0 to 1.
+        clips : motions with one skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+        threshold : largest distance of a transition in meters, or a percentage of all local minima such as ``"10%"``.
+        thresholds : thresholds for pairs of labels, (from, to); 0 forbids transitions between them.
+        window : length of a transition, and of the window over which frames are compared, in seconds.
+        markers : the markers to compare; see `marey.compare.point_clouds`.
+        fps : frame rate of the graph; by default the lowest rate of the clips.
+        least_seconds : labels with less endless motion than this are reported in `findings`.
+        coarse : compare every n-th frame first, then all frames around the minima found; 1 compares all frames.
+        variations : number of random blends to add as extra clips for each action that has several takes; see
+            `marey.graph.variations.more_takes`.
+        rng : seed or generator for the variations.
+        max_memory : maximum memory for distance grids, in bytes.
+        run : a function that maps work over blocks; ``map`` uses this process, `marey.store.processes` all cores.
+        cache : a `marey.store.Cache`, such as ``clips.cache`` of a motion set. Pairs of clips that were compared
+            before, for any graph, are not compared again.
+        progress : called with the fraction done, from 0 to 1.
         """
         from marey.graph.build import build_graph
 
@@ -216,31 +216,31 @@ class MotionGraph:
     def build_by_similarity(
         cls, clips: Clips | Sequence[Motion], threshold: float = 0.7, **options: Any
     ) -> MotionGraph:
-        """A graph by likeness of poses, velocities and accelerations; see `marey.graph.build_by_similarity`."""
+        """Build a graph from similar poses, velocities and accelerations; see `marey.graph.build_by_similarity`."""
         from marey.graph.similar import build_by_similarity
 
         return build_by_similarity(clips, threshold, **options)
 
     def with_registered_transitions(self, **options: Any) -> MotionGraph:
-        """The graph with longer transitions added, in step; see `marey.graph.with_registered_transitions`."""
+        """Add longer transitions that keep both clips in step; see `marey.graph.with_registered_transitions`."""
         from marey.graph.registered import with_registered_transitions
 
         return with_registered_transitions(self, **options)
 
     def thinned(self, *, loss: float = 0.1, rng: int | np.random.Generator = 0) -> tuple[MotionGraph, Thinning]:
-        """The graph with as few transitions as it needs, and what that costs; see `marey.graph.thinned`."""
+        """Reduce the graph to the transitions it needs, and report the cost; see `marey.graph.thinned`."""
         from marey.graph.thin import thinned
 
         return thinned(self, loss=loss, rng=rng)
 
     def figures(self) -> GraphFigures:
-        """What is in the graph, in numbers; see `marey.graph.GraphFigures`."""
+        """Statistics of the graph; see `marey.graph.GraphFigures`."""
         from marey.graph.figures import figures
 
         return figures(self)
 
     def walk(self, edges: ArrayLike, start: ArrayLike = (0.0, 0.0, 0.0), n_frames: int | None = None) -> Walk:
-        """The walk along `edges`, with the first edge's clip put at `start`, a rigid2d."""
+        """The walk along `edges`; `start` is the rigid2d that places the first edge's clip."""
         from marey.graph.walk import Walk
 
         taken = freeze_array(edges, "edges", (None,), np.int64)
@@ -249,68 +249,68 @@ class MotionGraph:
         return Walk(self, taken, np.asarray(start, dtype=np.float64), whole if n_frames is None else n_frames)
 
     def random_walk(self, seconds: float, rng: int | np.random.Generator = 0, **options: Any) -> Walk:
-        """A walk of this length by chance; see `marey.graph.random_walk`."""
+        """A random walk of this length; see `marey.graph.random_walk`."""
         from marey.graph.random_walk import random_walk
 
         return random_walk(self, seconds, rng, **options)
 
     def follow(self, path: ArrayLike, **options: Any) -> Followed:
-        """A walk along a path (N, 2) of x, z in metres; see `marey.graph.follow`."""
+        """A walk along a path (N, 2) of x, z in meters; see `marey.graph.follow`."""
         from marey.graph.follow import follow
 
         return follow(self, path, **options)
 
     def reached(self, at: ArrayLike, heading: float | None = None, **options: Any) -> Walk:
-        """A walk from the origin to a place, or into a clip at a place; see `marey.graph.reached`."""
+        """A walk from the origin to a position, or into a clip at a position; see `marey.graph.reached`."""
         from marey.graph.approach import reached
 
         return reached(self, at, heading, **options)
 
     def search(self, objective: Objective | Cost, **options: Any) -> Searched:
-        """The walk of smallest cost, by branch and bound; see `marey.graph.search`."""
+        """The walk with the lowest cost, found by branch and bound; see `marey.graph.search`."""
         from marey.graph.search import search
 
         return search(self, objective, **options)
 
     def shortest_walk(self, before: int | str, after: int | str) -> Walk:
-        """The walk from one node to another, or from one clip, by its name, to another, that takes the least time."""
+        """The shortest walk, in time, between two nodes, or between two clips given by name."""
         from marey.graph.routes import quickest
 
         return quickest(self, self._nodes_of(before), self._nodes_of(after))
 
     def _nodes_of(self, which: int | str) -> Ints:
-        """A node, or all nodes of a clip."""
+        """One node by number, or all nodes of a clip by name."""
         if isinstance(which, str):
             return np.flatnonzero(self.nodes[:, 0] == self.clip_index(which))
         return np.array([which], dtype=np.int64)
 
     def crowd(self, paths: Sequence[ArrayLike], seconds: float, **options: Any) -> Crowd:
-        """Many walks, each along its own path and out of the others' way; see `marey.graph.crowd`."""
+        """Walks along several paths that avoid each other; see `marey.graph.crowd`."""
         from marey.graph.crowd import crowd
 
         return crowd(self, paths, seconds, **options)
 
     def direction_table(self, n_directions: int = 16, **options: Any) -> DirectionTable:
-        """At each node, the edge that leads best in each direction; see `marey.graph.direction_table`."""
+        """The best edge at each node for each direction; see `marey.graph.direction_table`."""
         from marey.graph.table import direction_table
 
         return direction_table(self, n_directions, **options)
 
     def stream(self, **options: Any) -> GraphStream:
-        """Endless motion that goes where it is asked to; see `marey.graph.GraphStream`."""
+        """Endless motion that can be steered while it plays; see `marey.graph.GraphStream`."""
         from marey.graph.stream import GraphStream
 
         return GraphStream(self, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the graph with its clips to an .npz file that plays without their sources."""
+        """Write the graph and its clips to an .npz file. The original motion files are not needed to play it."""
         from marey.graph.files import save_graph
 
         save_graph(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MotionGraph:
-        """A graph that `save` wrote."""
+        """Load a graph that `save` wrote."""
         from marey.graph.files import load_graph
 
         return load_graph(path)

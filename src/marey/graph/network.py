@@ -1,8 +1,8 @@
-"""Nodes and edges: what can be played after what (Kovar 4.1.2).
+"""Nodes and edges of a graph (Kovar 4.1.2).
 
-A node is the next frame to play: (clip, frame). An edge plays frames and leads to another node. A clip edge plays a
-run of frames of one clip as they are; a transition blends 2 L + 1 frames of one clip into as many of another. A
-transition about frames i and j leaves its clip at i - L and enters the other at j + L + 1.
+A node is the next frame to play: (clip, frame). An edge plays frames and leads to another node. A clip edge plays
+consecutive frames of one clip unchanged; a transition blends 2 L + 1 frames of one clip into as many of another. A
+transition between frames i and j leaves its clip at i - L and enters the other at j + L + 1.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from marey.maths import rigid2d
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges:
-    """E edges, in order of their tails.
+    """E edges, sorted by tail.
 
     Attributes
     ----------
     tails, heads : (E,) nodes that an edge leaves and enters.
-    clips : (E, 2) the clip that is played, and the clip that is blended into; the same twice in a clip edge.
-    starts : (E, 2) the first frame played in each.
-    n_frames : (E,) frames played.
-    distances : (E,) metres, how unlike the frames are that a transition joins; 0 for clip edges.
-    moves : (E, 3) rigid2d that carries the second clip onto the first; no move for clip edges. After an edge, the
-        world transform W of its first clip becomes W o move for the next.
+    clips : (E, 2) the clip that is played, and the clip that is blended into; equal for a clip edge.
+    starts : (E, 2) the first frame played in each clip.
+    n_frames : (E,) number of frames played.
+    distances : (E,) distance in meters of the frames that a transition joins; 0 for clip edges.
+    moves : (E, 3) rigid2d that moves the second clip onto the first; identity for clip edges. After an edge, the world
+        transform W of its first clip becomes W o move for the next clip.
     blends : (E,) True for transitions.
-    labels : (E, K) True where every frame of the edge carries the label.
+    labels : (E, K) True if every frame of the edge has the label.
     """
 
     tails: Ints
@@ -63,19 +63,19 @@ class Edges:
         return len(self.tails)
 
     def taken(self, which: Ints | Bools) -> Edges:
-        """The edges that `which` chooses, as indices or as a mask."""
+        """Select edges by indices or by a mask."""
         return Edges(*(getattr(self, name)[which] for name in self.__slots__))
 
 
 def connect_clips(lengths: Ints, frame_labels: list[Bools], transitions: Transitions, half: int) -> tuple[Ints, Edges]:
-    """Nodes (N, 2) of (clip, frame), and edges, from clips and directed transitions.
+    """Build nodes (N, 2) of (clip, frame) and edges from clips and directed transitions.
 
     Parameters
     ----------
-    lengths : (C,) frames of each clip.
-    frame_labels : for each clip (F, K), which labels each frame carries.
-    transitions : directed: each is taken from its first clip to its second.
-    half : L, frames to either side of a transition's middle.
+    lengths : (C,) number of frames of each clip.
+    frame_labels : for each clip (F, K), which labels each frame has.
+    transitions : directed, from the first clip to the second.
+    half : L, number of frames on either side of a transition's center.
     """
     leave = np.stack([transitions.clips[:, 0], transitions.frames[:, 0] - half], axis=1)
     enter = np.stack([transitions.clips[:, 1], transitions.frames[:, 1] + half + 1], axis=1)
@@ -102,7 +102,7 @@ def connect_clips(lengths: Ints, frame_labels: list[Bools], transitions: Transit
 
 
 def both_ways(transitions: Transitions) -> Transitions:
-    """Each transition and its reverse: whatever looks alike can be joined either way."""
+    """Each transition and its reverse: similar frames can be joined in both directions."""
     return Transitions(
         np.concatenate([transitions.clips, transitions.clips[:, ::-1]]),
         np.concatenate([transitions.frames, transitions.frames[:, ::-1]]),
@@ -112,7 +112,7 @@ def both_ways(transitions: Transitions) -> Transitions:
 
 
 def compacted(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
-    """The same graph without nodes that nothing touches, and with runs of clip edges joined where nothing branches."""
+    """The same graph without unused nodes, and with consecutive clip edges merged where nothing branches."""
     n = len(nodes)
     ins, outs = np.bincount(edges.heads, minlength=n), np.bincount(edges.tails, minlength=n)
     runs = np.flatnonzero(~edges.blends)
@@ -126,8 +126,8 @@ def compacted(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
     heads, lengths = edges.heads.copy(), edges.n_frames.copy()
     keep = np.ones(len(edges), dtype=bool)
     keep[out_of[plain]] = False
-    # Along each clip from its end, so that every run is handed on whole; in a clip that loops into itself nothing is
-    # plain, as a transition enters it.
+    # Go through each clip from its end, so that complete runs are merged. A clip that loops into itself has no plain
+    # node, as a transition enters it.
     order = np.flatnonzero(plain)[np.lexsort((-nodes[plain, 1], nodes[plain, 0]))]
     for node in order:
         before, after = into[node], out_of[node]
@@ -153,13 +153,13 @@ def compacted(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
 
 
 def _label_changes(clip: int, mask: Bools) -> Ints:
-    """(M, 2) nodes where the labels of a clip change, so that each clip edge has one set of them."""
+    """(M, 2) nodes where the labels of a clip change, so that each clip edge has one set of labels."""
     frames = np.flatnonzero((mask[1:] != mask[:-1]).any(axis=1)) + 1
     return np.stack([np.full(len(frames), clip), frames], axis=1).astype(np.int64)
 
 
 def _clip_edges(nodes: Ints, tails: Ints, frame_labels: list[Bools]) -> Edges:
-    """From each node in `tails` to the next one in its clip."""
+    """Edges from each node in `tails` to the next node of its clip."""
     n = len(tails)
     clip, start = nodes[tails].T
     labels = np.array([frame_labels[c][f] for c, f in zip(clip, start, strict=True)], dtype=bool)
@@ -177,7 +177,7 @@ def _clip_edges(nodes: Ints, tails: Ints, frame_labels: list[Bools]) -> Edges:
 
 
 def _blended_labels(transitions: Transitions, frame_labels: list[Bools], half: int) -> Bools:
-    """(T, K) labels that every blended frame carries, by its frame of one clip or of the other."""
+    """(T, K) labels that every blended frame has in at least one of the two clips."""
     n_labels = frame_labels[0].shape[1] if frame_labels else 0
     out = np.zeros((len(transitions), n_labels), dtype=bool)
     span = np.arange(-half, half + 1)

@@ -1,4 +1,4 @@
-"""What walks can be searched for (Kovar 4.2.2, 4.3.1)."""
+"""Objectives for searches (Kovar 4.2.2, 4.3.1)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from marey.graph.routes import frames_to
 from marey.graph.search import Partial
 from marey.maths import rigid2d
 
-# Metres that a second on the way to a clip counts for.
+# Cost in meters of one second on the way to a clip.
 _HURRY = 1.0
 
 
 class _Ways:
-    """The paths of a graph's edges in the world, laid out when first asked for."""
+    """The paths of a graph's edges in the world, computed on first use."""
 
     __slots__ = ("_paths", "_top")
 
@@ -32,17 +32,17 @@ class _Ways:
         self._top: float | None = None
 
     def points(self, walk: Partial, edge: int) -> tuple[Floats, Floats]:
-        """(n, 2) where the figure is on the edge's frames, and (n,) metres from the frame before."""
+        """(n, 2) positions on the edge's frames, and (n,) distance in meters from the previous frame."""
         ways = self.of(walk.graph)
         begin, stop = int(ways.first[edge]), int(ways.first[edge + 1])
         theta, x, z = walk.place.tolist()
         c, s = math.cos(theta), math.sin(theta)
-        # As `rigid2d.apply`, which takes its time to look at what it is given.
+        # Same as `rigid2d.apply` without its checks, which take longer than the work.
         turned = ways.points[begin:stop] @ np.array([[c, -s], [s, c]])
         return turned + np.array([x, z]), ways.steps[begin:stop]
 
     def fastest(self, graph: MotionGraph) -> float:
-        """Metres that the figure goes in a frame at most."""
+        """The largest step of a frame in the graph, in meters."""
         ways = self.of(graph)
         if self._top is None:
             self._top = float(max(ways.steps.max(), 1e-6))
@@ -57,12 +57,12 @@ class _Ways:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FollowPath:
-    """Go along a path: squared metres to its point at the length gone, summed over frames (Kovar 4.15).
+    """Follow a path: squared distance to the path point at the same arc length, summed over frames (Kovar 4.15).
 
     Parameters
     ----------
     path : (N, 2) x, z in metres.
-    least_step : metres that count as gone on each frame at least, so that standing still is no way to follow.
+    least_step : minimum progress in meters that each frame counts for, so that standing still does not pay.
     """
 
     path: ArrayLike
@@ -74,7 +74,7 @@ class FollowPath:
         object.__setattr__(self, "_course", checked_path(self.path))
 
     def placed(self, graph: MotionGraph, node: int) -> Floats:
-        """Where a clip lies that begins the path with this node and goes along it."""
+        """The rigid2d that places the clip so that this node starts the path and faces along it."""
         ways, (course, _) = self._ways.of(graph), self._course
         ahead = course[min(len(course) - 1, round(0.5 / SPACING))] - course[0]
         turn = float(np.arctan2(*ahead) - ways.headings[node])
@@ -82,12 +82,12 @@ class FollowPath:
         return np.array([turn, *(course[0] - here)])
 
     def begin(self, walk: Partial) -> tuple[float, float]:
-        """No length is gone, and how far it is from the path will be seen."""
+        """Arc length 0 and distance 0."""
         return 0.0, 0.0
 
     def add(self, walk: Partial, edge: int) -> tuple[float, tuple[float, float]]:
-        """The edge's cost, and the length gone after it with the metres from the path then; frames beyond the path's
-        end belong to its last point."""
+        """The edge's cost; then the arc length after it and the distance from the path there. Frames beyond the end of
+        the path are compared with its last point."""
         course, total = self._course
         points, steps = self._ways.points(walk, edge)
         gone = walk.memo[0] + np.cumsum(np.maximum(steps, self.least_step))
@@ -99,11 +99,11 @@ class FollowPath:
         return float((off * off).sum()), (float(gone[-1]), math.hypot(*off[-1].tolist()))
 
     def complete(self, walk: Partial) -> bool:
-        """Whether as much has been gone as the path is long."""
+        """Whether the walk has covered the length of the path."""
         return bool(walk.memo[0] >= self._course[1])
 
     def bound(self, walk: Partial) -> float:
-        """The figure and the point it should be at come nearer by at most twice the fastest step on each frame."""
+        """The character and its target point approach each other by at most twice the largest step per frame."""
         gone, away = walk.memo
         step = max(self._ways.fastest(walk.graph), self.least_step)
         frames = int(min(away / (2.0 * step), (self._course[1] - gone) / step))
@@ -112,7 +112,7 @@ class FollowPath:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReachPoint:
-    """Come to a point: metres still to go, summed over frames, until it is within `within` metres."""
+    """Go to a point: the remaining distance, integrated over time, until it is at most `within` meters."""
 
     point: ArrayLike
     within: float = 0.3
@@ -122,28 +122,28 @@ class ReachPoint:
         object.__setattr__(self, "point", freeze_array(self.point, "the point", (2,)))
 
     def begin(self, walk: Partial) -> float:
-        """Nobody has been there."""
+        """Not there yet: infinite distance."""
         return np.inf
 
     def add(self, walk: Partial, edge: int) -> tuple[float, float]:
-        """Metres to the point over the edge's frames, and how near its last one is."""
+        """The distance to the point, integrated over the edge's frames, and the distance at its last frame."""
         points, _ = self._ways.points(walk, edge)
         away = np.hypot(*(points - np.asarray(self.point)).T)
         return float(away.sum() / walk.graph.fps), float(away[-1])
 
     def complete(self, walk: Partial) -> bool:
-        """Whether it is there."""
+        """Whether the walk is close enough to the point."""
         return bool(walk.memo <= self.within)
 
     def bound(self, walk: Partial) -> float:
-        """What the rest costs at the fastest step of the graph, straight there."""
+        """The cost of going straight there with the largest step of the graph."""
         if not math.isfinite(walk.memo):
             return 0.0
         return _going(walk.memo, self.within, self._ways.fastest(walk.graph)) / walk.graph.fps
 
 
 class _Wanted(NamedTuple):
-    """Of a graph, a clip, where it should begin, and for each node the seconds to an edge into it."""
+    """The target clip, the point where it should begin, and the seconds from each node to an edge into it."""
 
     graph: MotionGraph
     clip: int
@@ -153,17 +153,17 @@ class _Wanted(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReachClip:
-    """Come to a clip at a place and heading: the source's example of a kick that has to hit (Kovar 4.2.2).
+    """Enter a clip at a position and heading, for example a kick that has to hit (Kovar 4.2.2).
 
-    As the source advises, all of the walk is guided and not its end alone: each frame costs the metres that are still
-    to go and a little for its time, and entering the clip costs how far off it then is, squared. Of clips that little
-    leads into, `marey.graph.led_into` knows the ways and finds one sooner.
+    As the source advises, the cost guides the whole walk and not only its end: each frame costs the remaining distance
+    and a little for its time, and entering the clip costs its squared error. For clips with few ways in,
+    `marey.graph.led_into` is faster because it knows these ways in advance.
 
     Parameters
     ----------
-    clip : name or number of the clip.
-    place : (3,) rigid2d that the clip should have in the world.
-    within : metres, how far off a walk may end; a radian of turn counts as a metre.
+    clip : name or index of the clip.
+    place : (3,) rigid2d at which the clip should lie in the world.
+    within : largest error in meters at which a walk may end; a radian of rotation counts as a meter.
     """
 
     clip: int | str
@@ -176,7 +176,7 @@ class ReachClip:
         object.__setattr__(self, "place", freeze_array(self.place, "the place", (3,)))
 
     def begin(self, walk: Partial) -> tuple[_Wanted, float, float]:
-        """Which clip it is, where it should begin, and that it is not there."""
+        """The target, and infinite distance and error."""
         graph = walk.graph
         number = graph.clip_index(self.clip) if isinstance(self.clip, str) else int(self.clip)
         if not 0 <= number < len(graph.clips):
@@ -192,7 +192,7 @@ class ReachClip:
         return goal, np.inf, np.inf
 
     def add(self, walk: Partial, edge: int) -> tuple[float, tuple[_Wanted, float, float]]:
-        """The edge's cost, and how far off the clip is if the edge leads into it."""
+        """The edge's cost, and the clip's error if the edge leads into it."""
         graph, edges = walk.graph, walk.graph.edges
         goal = walk.memo[0]
         points, _ = self._ways.points(walk, edge)
@@ -205,15 +205,15 @@ class ReachClip:
         return cost + off**2, (goal, float(away[-1]), off)
 
     def complete(self, walk: Partial) -> bool:
-        """Whether the walk is in the clip, near enough to where it should be."""
+        """Whether the walk is in the clip and the clip is close enough to its target."""
         return bool(walk.memo[2] <= self.within)
 
     def bound(self, walk: Partial) -> float:
-        """The time that it takes to an edge into the clip at least."""
+        """The cost of the shortest time to an edge into the clip."""
         return float(_HURRY * walk.memo[0].seconds[walk.node])
 
     def _off(self, here: Floats, place: Floats) -> float:
-        """How far the figure is from where it would be if the clip were at the wanted place."""
+        """The error in meters between the character and where it would be with the clip at its target."""
         local = rigid2d.apply(rigid2d.invert(place), here)
         there = rigid2d.apply(np.asarray(self.place), local)
         turn = float(rigid2d.wrap_angle(place[0] - np.asarray(self.place)[0]))
@@ -222,7 +222,7 @@ class ReachClip:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeepSpeed:
-    """Go at a speed for some seconds: squared metres per second off, summed over seconds."""
+    """Keep a speed for some seconds: squared speed error in (m/s)^2, integrated over seconds."""
 
     speed: float
     seconds: float
@@ -236,7 +236,7 @@ class KeepSpeed:
         """Nothing."""
 
     def add(self, walk: Partial, edge: int) -> tuple[float, None]:
-        """How far off the speed the edge's frames are."""
+        """The speed error over the edge's frames."""
         _, steps = self._ways.points(walk, edge)
         fps = walk.graph.fps
         return float(((steps * fps - self.speed) ** 2).sum() / fps), None
@@ -248,17 +248,17 @@ class KeepSpeed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeepStyle:
-    """Do one thing for some seconds: the seconds spent on edges without the label."""
+    """Keep a label for some seconds: the cost is the seconds spent on edges without it."""
 
     label: str
     seconds: float
 
     def begin(self, walk: Partial) -> int:
-        """Which label it is."""
+        """The index of the label."""
         return walk.graph.label_index(self.label)
 
     def add(self, walk: Partial, edge: int) -> tuple[float, int]:
-        """The edge's seconds, if it is not in style."""
+        """The edge's seconds, if it does not have the label."""
         edges = walk.graph.edges
         lost = 0.0 if edges.labels[edge, walk.memo] else float(edges.n_frames[edge]) / walk.graph.fps
         return lost, walk.memo
@@ -269,14 +269,14 @@ class KeepStyle:
 
 
 def _going(away: float, within: float, step: float) -> float:
-    """Metres still to go, summed over the frames that it takes to come within some metres at this step."""
+    """The remaining distance, summed over the frames needed to come within `within` meters at this step."""
     n = max(0, math.ceil((away - within) / step))
     return n * away - 0.5 * n * (n + 1) * step if n else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeepOut:
-    """Another objective, but never inside circles (M, 3) of x, z, radius."""
+    """Another objective, restricted to stay outside circles (M, 3) of x, z, radius."""
 
     objective: Any
     avoid: ArrayLike
@@ -290,7 +290,7 @@ class KeepOut:
         return self.objective.begin(walk)
 
     def add(self, walk: Partial, edge: int) -> tuple[float, Any]:
-        """As the objective, and infinity where the edge enters a circle."""
+        """The objective's cost, or infinity if the edge enters a circle."""
         points, _ = self._ways.points(walk, edge)
         circles = np.asarray(self.avoid)
         away = np.hypot(*(points[:, None] - circles[None, :, :2]).transpose(2, 0, 1))
@@ -304,11 +304,11 @@ class KeepOut:
         return bool(self.objective.complete(walk))
 
     def placed(self, graph: MotionGraph, node: int) -> Floats:
-        """As the objective, if it says so."""
+        """As the objective, if it has this method."""
         known = getattr(self.objective, "placed", None)
         return np.zeros(3) if known is None else np.asarray(known(graph, node))
 
     def bound(self, walk: Partial) -> float:
-        """As the objective, if it has one."""
+        """As the objective, if it has this method; else 0."""
         known = getattr(self.objective, "bound", None)
         return 0.0 if known is None else float(known(walk))

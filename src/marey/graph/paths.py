@@ -1,4 +1,4 @@
-"""Paths from files and words: points x, z in metres."""
+"""Paths from files and from words: points x, z in meters."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2}
 
 
 def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> Floats:
-    """A path (N, 2) from a file: CSV lines ``x,z`` in metres, no two the same in a row, or the first path of an SVG
+    """Read a path (N, 2) from a file: CSV lines ``x,z`` in meters without repeated points, or the first path of an SVG
     drawing.
 
     Parameters
     ----------
-    length : metres that the path is made long; drawings are in units of their own, so they need it.
+    length : scale the path to this length in meters; required for drawings, which have no unit.
     """
     name = os.fspath(path)
     text = read_bytes(path).decode("utf-8", errors="replace")
@@ -34,11 +34,11 @@ def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> F
         points = _from_csv(text, name)
     elif suffix == ".svg":
         points = _from_svg(text, name)
-        # A drawing that closes where it ends says the same point twice.
+        # A closed drawing repeats its first point.
         points = points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 0.0])]
         if length is None:
             raise InvalidValue(
-                f"{name}: a drawing has no metres; say how long its path is to be, by length= or --length METRES"
+                f"{name}: a drawing has no unit; give the length of its path in meters, by length= or --length METERS"
             )
     else:
         raise UnknownFormat(f"expected a path as .csv or .svg, got {suffix or 'no suffix'}", path=name)
@@ -48,14 +48,14 @@ def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> F
 
 
 def word_path(word: str, width: float) -> Floats:
-    """A path (N, 2) x, z that writes `word` in one line, `width` metres wide, for somebody who looks along +Z.
+    """A path (N, 2) x, z that writes `word` in one line, `width` meters wide, as seen by a viewer who looks along +Z.
 
-    It begins at the origin, is read along -X, which is to the right then, and letters stand up along +Z. They are
-    written as by hand, each in one stroke, with a straight line from the end of one to the beginning of the next.
+    It starts at the origin and runs along -X, which is to the right for that viewer; letters stand up along +Z. Each
+    letter is one stroke, joined to the next by a straight line.
     """
     unknown = sorted({letter for letter in word if letter != " " and letter not in LETTERS})
     if unknown or not word.strip():
-        raise InvalidValue(f"a word is written with the letters a to z, A to Z, digits and blanks, got {word!r}")
+        raise InvalidValue(f"a word may contain the letters a to z, A to Z, digits and spaces, got {word!r}")
     if not (np.isfinite(width) and width > 0.0):
         raise InvalidValue(f"the width of a word must be above 0 m, got {width}")
     strokes, at = [], 0.0
@@ -70,12 +70,12 @@ def word_path(word: str, width: float) -> Floats:
     points = _rounded(points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 1e-9])])
     points -= points[0]
     scale = width / float(np.ptp(points[:, 0]))
-    # Read from above, with what is written to the right along -X and upwards along +Z, as +X is at the left of +Z.
+    # Seen from above: writing runs to the right along -X and up along +Z, as +X is left of +Z.
     return np.stack([-points[:, 0], points[:, 1]], axis=1) * scale
 
 
 def _rounded(points: Floats) -> Floats:
-    """Corners cut twice (Chaikin 1974), as a hand would, and straight strokes left straight."""
+    """Round the corners by cutting them twice (Chaikin 1974); straight strokes stay straight."""
     pieces = np.maximum(np.ceil(np.hypot(*np.diff(points, axis=0).T) / 0.4).astype(int), 1)
     at = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(pieces))])
     points = np.stack([np.interp(at, np.arange(len(points)), points[:, c]) for c in (0, 1)], axis=1)
@@ -108,22 +108,24 @@ def _from_csv(text: str, path: str) -> Floats:
         if not (np.isfinite(x) and np.isfinite(z)):
             raise ParseError(f"expected finite numbers, got {stripped[:40]!r}", path=path, line=number)
         if rows and rows[-1] == (x, z):
-            raise ParseError(f"the point {x:g},{z:g} is that of the line before; leave one out", path=path, line=number)
+            raise ParseError(
+                f"the point {x:g},{z:g} repeats that of the previous line; remove one", path=path, line=number
+            )
         rows.append((x, z))
     if not rows:
-        raise ParseError("there are no points x,z in it", path=path)
+        raise ParseError("the file has no points x,z", path=path)
     return np.array(rows)
 
 
 def _from_svg(text: str, path: str) -> Floats:
-    """Points along the first drawn path; its y goes down the page, z up."""
+    """Points along the first path of a drawing; y points down the page, z up."""
     found = re.search(r"<path\b[^>]*?\sd\s*=\s*([\"'])(.*?)\1", text, re.DOTALL)
     if found is not None:
         points = np.array(list(_svg_points(found[2], path)))
     else:
         line = re.search(r"<poly(?:line|gon)\b[^>]*?\spoints\s*=\s*([\"'])(.*?)\1", text, re.DOTALL)
         if line is None:
-            raise ParseError("there is no <path> or <polyline> in it; draw one", path=path)
+            raise ParseError("the file has no <path> or <polyline>; draw one", path=path)
         numbers = [float(number) for number in _NUMBER.findall(line[2])]
         if len(numbers) % 2:
             raise ParseError(f"the polyline in it has {len(numbers)} numbers, expected pairs", path=path)
@@ -135,7 +137,7 @@ def _from_svg(text: str, path: str) -> Floats:
 
 
 def _svg_points(drawn: str, path: str) -> Iterator[tuple[float, float]]:
-    """The points of path data; curves in straight pieces."""
+    """The points of SVG path data; curves become straight pieces."""
     tokens = _COMMAND.findall(drawn)
     here, start, control = np.zeros(2), np.zeros(2), None
     command, k, begun = "", 0, False
@@ -151,14 +153,16 @@ def _svg_points(drawn: str, path: str) -> Iterator[tuple[float, float]]:
                 continue
         kind = command.upper()
         if kind not in _COUNTS:
-            raise ParseError(f"path data with {command or 'no command'!r} is not read; use lines and curves", path=path)
+            raise ParseError(
+                f"path data with {command or 'no command'!r} is not supported; use lines and curves", path=path
+            )
         values = [float(number) for mark, number in tokens[k : k + _COUNTS[kind]] if not mark]
         if len(values) != _COUNTS[kind]:
-            raise ParseError(f"path data with {command!r} lacks numbers", path=path)
+            raise ParseError(f"path data with {command!r} has too few numbers", path=path)
         k += _COUNTS[kind]
         if kind == "M":
             if begun:
-                return  # a second stroke: one path is enough
+                return  # ignore further strokes
             here = start = np.array(values) + (here if command == "m" else 0.0)
             begun, command = True, "l" if command == "m" else "L"
             yield float(here[0]), float(here[1])
@@ -173,7 +177,7 @@ def _svg_points(drawn: str, path: str) -> Iterator[tuple[float, float]]:
 def _svg_curve(
     kind: str, values: Floats, base: Floats, here: Floats, control: Floats | None
 ) -> tuple[Floats, Floats | None]:
-    """Points from `here` on, and the control point that a smooth curve would go on from."""
+    """Points from `here` on, and the control point from which a smooth curve would continue."""
     if kind in "LHV":
         x = here[0] if kind == "V" else base[0] + values[0]
         y = here[1] if kind == "H" else base[1] + values[-1]

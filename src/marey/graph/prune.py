@@ -1,4 +1,4 @@
-"""Leaving out what leads nowhere (Kovar 4.1.3)."""
+"""Remove dead ends from a graph (Kovar 4.1.3)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ UNLABELLED = "(unlabelled)"
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """What endless motion of one label there is.
+    """The endless motion of one label.
 
     Attributes
     ----------
-    label : its name.
-    n_frames : frames of clips in the largest strongly connected component of the label's edges.
-    of_frames : frames of clips that carry the label.
-    reaches : other labels that can be got to from here.
+    label : name of the label.
+    n_frames : clip frames in the largest strongly connected component of the label's edges.
+    of_frames : clip frames that have the label.
+    reaches : other labels that can be reached from here.
     """
 
     label: str
@@ -32,11 +32,11 @@ class Component:
 
 
 def prune(n_nodes: int, edges: Edges) -> tuple[Bools, Bools]:
-    """Which edges stay, (E,), and which nodes are in each label's component, (K, N).
+    """Which edges to keep, (E,), and which nodes are in each label's component, (K, N).
 
-    For each label, the subgraph of edges that carry it has a largest strongly connected component, by frames of
-    clips played in it. An edge stays if its tail and its head each lie in the component of one of its labels. The
-    edges inside components then give endless motion of one label, and those between components change the style.
+    For each label, take the largest strongly connected component, in clip frames, of the edges that have the label. An
+    edge is kept if its tail and its head are each in the component of one of its labels. Edges inside a component give
+    endless motion of one label, and edges between components change the style.
     """
     members = np.stack(
         [_largest_component(n_nodes, edges, edges.labels[:, k]) for k in range(edges.labels.shape[1])]
@@ -51,7 +51,7 @@ def _leads_on(edges: Edges, members: Bools) -> Bools:
 
 
 def components(names: tuple[str, ...], edges: Edges, members: Bools) -> tuple[Component, ...]:
-    """What pruning found, for edges before it: how much of each label stays, and which labels can be got to."""
+    """Summary of pruning, from the edges before it: how much of each label remains, and which labels it reaches."""
     reach = _reachable(members, edges.taken(_leads_on(edges, members)))
     out = []
     for k, name in enumerate(names):
@@ -63,23 +63,23 @@ def components(names: tuple[str, ...], edges: Edges, members: Bools) -> tuple[Co
 
 
 def findings(found: tuple[Component, ...], fps: float, least_seconds: float, remedy: str) -> tuple[str, ...]:
-    """The warnings of Kovar 4.1.3 as sentences: small components, and no way between two; `remedy` gives more ways."""
+    """The warnings of Kovar 4.1.3 as sentences: small components and unreachable labels; `remedy` is a fix."""
     out = []
     alive = [each for each in found if each.n_frames]
     for each in found:
         if not each.n_frames:
-            out.append(f"nothing of {each.label!r} is left: none of its frames lead back to it; {remedy}")
+            out.append(f"nothing with label {each.label!r} remains: none of its frames lead back to it; {remedy}")
         elif each.n_frames < least_seconds * fps:
             kept, had = each.n_frames / fps, each.of_frames / fps
-            out.append(f"only {kept:.1f} s of {had:.1f} s of {each.label!r} can be played endlessly")
+            out.append(f"only {kept:.1f} s of {had:.1f} s with label {each.label!r} can be played endlessly")
     for one, other in permutations(alive, 2):
         if other.label not in one.reaches:
-            out.append(f"there is no way from {one.label!r} to {other.label!r}; {remedy}")
+            out.append(f"no route leads from {one.label!r} to {other.label!r}; {remedy}")
     return tuple(out)
 
 
 def _largest_component(n_nodes: int, edges: Edges, carried: Bools) -> Bools:
-    """(N,) nodes of the strongly connected component that plays most frames of clips; none where nothing goes on."""
+    """(N,) nodes of the strongly connected component with the most clip frames; none if there is no cycle."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -95,7 +95,7 @@ def _largest_component(n_nodes: int, edges: Edges, carried: Bools) -> Bools:
 
 
 def _reachable(members: Bools, kept: Edges) -> Bools:
-    """(K, K) whether the component of one label can be left for that of another."""
+    """(K, K) whether the component of one label leads to that of another."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order
 

@@ -1,8 +1,8 @@
-"""Walks by chance, which play all of a graph about as often as each other part of it.
+"""Random walks that visit all parts of a graph about equally often.
 
-Where chance alone decides, a walk stays for minutes in clips that are easy to get into and hardly ever comes to others.
-Here it is drawn to what it has played least: the worth of a node is the time not yet played that lies ahead of it, by
-dynamic programming over the graph, and chance favours what is worth more.
+An unguided random walk stays for minutes in clips that are easy to enter and rarely reaches others. This one prefers
+what it has played least: the value of a node is the unplayed time ahead of it, computed by dynamic programming over
+the graph, and more valuable edges are more likely.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from marey.core.arrays import Bools, Floats
     from marey.graph.motion_graph import MotionGraph
 
-# Seconds of a clip that count as one thing to play.
+# Length in seconds of the sections of clips that are counted.
 _STRETCH = 1.0
-# Seconds ahead at which something to play counts about a third of what it counts here.
+# Seconds ahead at which unplayed motion counts about a third as much as here.
 _HORIZON = 8.0
-# Seconds of walk after which the worth of nodes is found anew.
+# Seconds of walk after which the values are recomputed.
 _RENEWED = 5.0
-# What is worth this many seconds more is chosen e times as often.
+# An edge that is worth this many seconds more is chosen e times as often.
 _DRAW = 0.25
-# How many times at most the chance that a clip is left grows where what lies beyond is worth more.
+# Maximum factor by which the probability to leave a clip grows if the value elsewhere is higher.
 _MOST = 30.0
 _SETTLED, _MOST_SWEEPS = 0.02, 200
 
@@ -41,20 +41,20 @@ def random_walk(
     label: str | None = None,
     start: int | None = None,
 ) -> Walk:
-    """A walk of `seconds` by chance; the same seed gives the same walk.
+    """A random walk of `seconds`; the same seed gives the same walk.
 
     Parameters
     ----------
-    between : seconds of clip between transitions, in the mean: at each place a clip is left with a chance that grows
-        with the time until the next, so that places full of transitions are not favoured.
-    label : stay within the endless motion of this label.
-    start : node to begin at; by chance otherwise, each frame of each clip being as likely.
+    between : mean seconds of clip between transitions. The probability to leave a clip at a node grows with the time
+        until the next node, so that regions with many transitions are not favored.
+    label : use only edges inside this label's component.
+    start : start node; by default random, with equal probability for each frame of each clip.
     """
     if not (np.isfinite(seconds) and round(seconds * graph.fps) >= 1):
-        raise InvalidValue(f"a walk lasts at least a frame, got {seconds} s")
+        raise InvalidValue(f"a walk must last at least one frame, got {seconds} s")
     n_frames = round(seconds * graph.fps)
     if not (np.isfinite(between) and between >= 0.0):
-        raise InvalidValue(f"between is a time of at least 0 s, got {between}")
+        raise InvalidValue(f"between must be at least 0 s, got {between}")
     chance = np.random.default_rng(rng)
     edges = graph.edges
     allowed = graph.allowed(label)
@@ -77,7 +77,7 @@ def random_walk(
 
 
 class _Worth:
-    """How much that has not been played yet lies ahead of each edge, in seconds."""
+    """The value of each edge: the unplayed time ahead of it, in seconds."""
 
     def __init__(self, graph: MotionGraph, allowed: Bools) -> None:
         self._graph = graph
@@ -95,7 +95,7 @@ class _Worth:
         self._since = np.inf
 
     def play(self, edge: int) -> None:
-        """Take note that an edge has been played; blended frames are nobody's."""
+        """Record that an edge was played; blended frames do not count."""
         edges = self._graph.edges
         n = int(edges.n_frames[edge])
         self._since += n / self._graph.fps
@@ -104,7 +104,7 @@ class _Worth:
             np.add.at(self._played, self._stretch[begin : begin + n], self._share)
 
     def of(self, edges: list[int]) -> Floats:
-        """Seconds, for each of some edges."""
+        """The values of some edges, in seconds."""
         if self._since >= _RENEWED:
             self._renew()
             self._since = 0.0
@@ -129,7 +129,7 @@ def _next_edge(
     edges = graph.edges
     outs = [edge for edge in graph.out_edges(node) if allowed[edge]]
     if not outs:
-        raise NoResult(f"nothing that is allowed follows node {node}")
+        raise NoResult(f"no allowed edge leaves node {node}")
     if len(outs) == 1:
         return outs[0]
     runs = [edge for edge in outs if not edges.blends[edge]]

@@ -1,8 +1,8 @@
-"""Longer transitions, in step: through registration curves, where blending frame by frame would not do (Kovar 5.4.1).
+"""Longer transitions that keep both clips in step, by registration curves (Kovar 5.4.1).
 
-A transition of a graph blends two clips at equal pace over a fixed time, so it needs frames that are alike throughout.
-Where they are alike in the middle but one clip runs faster than the other, a registration keeps them in step, and a
-longer blend hides more. Such transitions are made here and added to a graph as motions of their own.
+An ordinary transition blends two clips at equal pace over a fixed time, so the frames must be similar throughout. If
+they are similar in the middle but one clip runs faster than the other, a registration keeps them in step, and a longer
+blend hides more of the difference. Such transitions are created here and added to a graph with their own motions.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from marey.graph.network import both_ways
 from marey.graph.transitions import Transitions
 from marey.maths import quat, rigid2d
 
-# Seconds around a transition that are kept with it, so that its way over the floor can be smoothed like any other.
+# Seconds kept around a transition, so that its path over the floor can be smoothed like any other.
 _AROUND = 0.2
-# Of the seconds of a transition, what is cut out of both clips to each side of its middle.
+# How much of both clips to use on each side of the middle, as a multiple of the transition's length.
 _CUT = 1.6
 _MAX_MEMORY = 256 * 2**20
 
@@ -40,24 +40,24 @@ def with_registered_transitions(
     markers: str = "body",
     progress: Callable[[float], None] | None = None,
 ) -> MotionGraph:
-    """The graph with further transitions, each as long as its place allows and with both clips in step.
+    """Add transitions to a graph, each as long as possible and with both clips in step.
 
-    They are made at places that are less alike than those that the graph has: of these the best, both ways. The graph
-    is pruned anew; nothing that it had is lost.
+    They are created at frame pairs less similar than those the graph already uses: the best of these, in both
+    directions. The graph is pruned again; nothing that it had is lost.
 
     Parameters
     ----------
-    graph : as `MotionGraph.build` makes it.
-    threshold : metres up to which the middle of a transition, and the clips in step throughout, may be apart; by
-        default one and a half times the largest distance of the graph's own.
-    lengths : seconds; the first that fits is taken.
-    most : transitions to make at the most, each direction being one. Each is kept as two short clips.
-    markers : what is compared.
-    progress : told the share that is done, from 0 to 1.
+    graph : a graph from `MotionGraph.build`.
+    threshold : maximum distance in meters of the middle of a transition and of the registered clips; by default 1.5
+        times the largest distance of the graph's own transitions.
+    lengths : lengths in seconds to try; the first that fits is used.
+    most : maximum number of new transitions; each direction counts as one and is stored as two short clips.
+    markers : the markers to compare.
+    progress : called with the fraction done, from 0 to 1.
     """
     tried = [check_number(length, "lengths in seconds", above=True) for length in lengths]
     if not tried:
-        raise InvalidValue("lengths must hold at least one, got none")
+        raise InvalidValue("lengths must contain at least one length, got none")
     if most < 1:
         raise InvalidValue(f"most must be at least 1, got {most}")
     plain = plain_transitions(graph)
@@ -75,17 +75,17 @@ def with_registered_transitions(
             progress(max(len(bridges) / most, (n + 1) / len(places)))
     if not bridges:
         raise NoResult(
-            f"no transition in step could be made at {len(places)} places between {largest:.3f} and {limit:.3f} m; "
-            "raise the threshold or take shorter ones"
+            f"no registered transition fits at {len(places)} frame pairs between {largest:.3f} and {limit:.3f} m; "
+            "raise the threshold or use shorter lengths"
         )
     out = with_bridges(graph.clips, graph.half_width, plain, bridges, graph.how)
     if out is None:
-        raise NoResult("with these transitions nothing can go on")
+        raise NoResult("with these transitions the graph has only dead ends")
     return out
 
 
 def _places(graph: MotionGraph, above: float, limit: float, markers: str) -> Transitions:
-    """Directed: where clips are alike, but not so alike that the graph joins them there."""
+    """Directed frame pairs that are similar, but not so similar that the graph already joins them."""
     weights = frame_weights((2 * graph.half_width + 1) / graph.fps, graph.fps, "triangle")
     clouds = [point_clouds(clip, markers) for clip in graph.clips]
     found = both_ways(find_alike(clouds, weights, limit, max_memory=_MAX_MEMORY))
@@ -93,7 +93,7 @@ def _places(graph: MotionGraph, above: float, limit: float, markers: str) -> Tra
 
 
 def _made(graph: MotionGraph, place: Transitions, lengths: list[float], limit: float, markers: str) -> Bridge | None:
-    """The longest transition that fits at a place, or None."""
+    """The longest transition that is possible at a frame pair, or None."""
     (a, b), (i, j) = place.clips[0].tolist(), place.frames[0].tolist()
     for length in lengths:
         made = _handed(graph, (a, b), (i, j), length, float(place.distances[0]), markers)
@@ -113,7 +113,7 @@ def _handed(
     settings = Handover(length, "integer", markers, 0.1, 2)
     try:
         whole, record = handed_over(one, other, TransitionPoint(middle[0], middle[1], distance), settings)
-    except NoResult:  # no room, or no way to keep in step
+    except NoResult:  # not enough frames, or no valid timewarp
         return None
     start, stop = record["frames"]
     resumed = len(other) - (len(whole) - stop)
@@ -138,7 +138,7 @@ def _named(motion: Motion, name: str) -> Motion:
 
 
 def _move(b: Motion, frame: int, whole: Motion, at: int) -> Floats:
-    """(3,) rigid2d that carries b's `frame` onto frame `at` of a motion that it is part of."""
+    """(3,) rigid2d that moves b's `frame` onto frame `at` of a motion that contains it."""
     turn = quat.mul_inv(whole.rotations[at, 0], b.rotations[frame, 0])
     theta = 2.0 * np.arctan2(turn[2], turn[0])
     spin = np.array([float(theta), 0.0, 0.0])

@@ -1,4 +1,4 @@
-"""The quickest ways through a graph."""
+"""Shortest routes through a graph, in time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from marey.graph.walk import Walk
 
 
 def shortest_walk(graph: MotionGraph, before: int, after: int) -> Walk:
-    """The walk from one node to another that takes the least time; from a node to itself, the quickest loop."""
+    """The shortest walk, in time, from one node to another; from a node to itself, the shortest loop."""
     return quickest(graph, np.array([before]), np.array([after]))
 
 
 def quickest(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
-    """The walk from any of some nodes to any of others that takes the least time, of one edge or more."""
+    """The shortest walk, in time and with at least one edge, from any node of `before` to any node of `after`."""
     from scipy.sparse.csgraph import dijkstra
 
     n = len(graph.nodes)
@@ -28,11 +28,11 @@ def quickest(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
     edges = graph.edges
     goals = set(after.tolist())
     away = dijkstra(_times_back(graph), indices=after, min_only=True)
-    # From goals on as well, a walk begins with an edge.
+    # A walk that starts at a goal also needs at least one edge.
     begun = edges.n_frames + away[edges.heads]
     first = np.flatnonzero(np.isin(edges.tails, before) & np.isfinite(begun))
     if not len(first):
-        raise NoResult(f"there is no walk from {_told(graph, before)} to {_told(graph, after)}")
+        raise NoResult(f"no walk leads from {_told(graph, before)} to {_told(graph, after)}")
     out = [int(first[begun[first].argmin()])]
     while (node := int(edges.heads[out[-1]])) not in goals:
         outs = graph.out_edges(node)
@@ -45,7 +45,7 @@ def _told(graph: MotionGraph, nodes: Ints) -> str:
 
 
 def shortest_ways(graph: MotionGraph, label: str) -> Ints:
-    """(N,) the edge to take at each node for the shortest time to endless motion of a label; -1 where there is none."""
+    """(N,) the edge at each node that starts the shortest route to a label's component; -1 if there is none."""
     edges = graph.edges
     total = edges.n_frames + time_to(graph, label)[edges.heads]
     best = np.minimum.reduceat(total, graph.first_out[:-1])
@@ -56,14 +56,14 @@ def shortest_ways(graph: MotionGraph, label: str) -> Ints:
 
 
 def frames_to(graph: MotionGraph, nodes: Ints, allowed: Bools) -> Any:
-    """(N,) frames from each node to the nearest of `nodes` by edges that are allowed (E,); infinity where none is."""
+    """(N,) frames from each node to the nearest of `nodes` by allowed edges (E,); infinity if unreachable."""
     from scipy.sparse.csgraph import dijkstra
 
     return dijkstra(_times_back(graph, allowed), indices=nodes, min_only=True)
 
 
 def time_to(graph: MotionGraph, label: str) -> Any:
-    """(N,) frames from each node to endless motion of a label, by the quickest way; infinity where there is none."""
+    """(N,) frames from each node to a label's component by the shortest route; infinity if unreachable."""
     from scipy.sparse.csgraph import dijkstra
 
     goals = np.flatnonzero(graph.members[graph.label_index(label)])
@@ -73,7 +73,7 @@ def time_to(graph: MotionGraph, label: str) -> Any:
 
 
 def _quickest(graph: MotionGraph, allowed: Bools | None = None) -> Ints:
-    """One edge for each pair of nodes that has any, as a sparse matrix would add several up."""
+    """The shortest edge for each connected pair of nodes, because a sparse matrix would add several up."""
     edges = graph.edges
     order = np.lexsort((edges.n_frames, edges.heads, edges.tails))
     if allowed is not None:
@@ -85,7 +85,7 @@ def _quickest(graph: MotionGraph, allowed: Bools | None = None) -> Ints:
 
 
 def _times_back(graph: MotionGraph, allowed: Bools | None = None) -> Any:
-    """(N, N) sparse, frames from column to row by the quickest edge: searched from the goals backwards."""
+    """(N, N) sparse matrix of frames from column to row by the shortest edge, to search back from the goals."""
     from scipy.sparse import coo_array
 
     edges, n, taken = graph.edges, len(graph.nodes), _quickest(graph, allowed)

@@ -1,4 +1,4 @@
-"""Walks that make an objective small: branch and bound, piece by piece (Kovar 4.2.1)."""
+"""Walks that minimize an objective: branch and bound, one window at a time (Kovar 4.2.1)."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from marey.graph.walk import Walk
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """A walk while it is being searched for.
+    """A partial walk during a search.
 
     Attributes
     ----------
     graph : the graph.
-    node : where it stands.
-    place : (3,) rigid2d of the clip that it stands in.
-    n_frames : frames gone so far.
-    cost : what they cost.
-    memo : what the objective remembers of them.
-    before, edge : the walk without its last edge, and that edge; None and -1 for one that has not begun.
+    node : the current node.
+    place : (3,) rigid2d that places the current clip in the world.
+    n_frames : frames played so far.
+    cost : cost so far.
+    memo : state that the objective carries along the walk.
+    before, edge : the walk without its last edge, and that edge; None and -1 for an empty walk.
     """
 
     graph: MotionGraph
@@ -43,7 +43,7 @@ class Partial:
 
     @property
     def edges(self) -> list[int]:
-        """The edges gone, in order."""
+        """The edges so far, in order."""
         return [part.edge for part in self.parts()][1:]
 
     def parts(self) -> list[Partial]:
@@ -57,7 +57,7 @@ class Partial:
 
 
 Cost = Callable[[Partial, int], float]
-# Seconds after which a walk is complete where only its cost is given.
+# Seconds after which a walk is complete if the objective is only a cost function.
 _A_WHILE = 4.0
 
 
@@ -66,14 +66,19 @@ def _after_a_while(walk: Partial) -> bool:
 
 
 class Objective(Protocol):
-    """What a search makes small: the sum of costs of edges, none of them negative (Kovar 4.14)."""
+    """What a search minimizes: a sum of non-negative edge costs (Kovar 4.14).
+
+    Two more methods are optional. ``bound(walk)`` returns a lower bound on the cost from here to the end, no more than
+    the cost of an edge plus the bound after it; it makes the search faster. ``placed(graph, node)`` returns the rigid2d
+    (3,) that places the clip when a walk starts at this node.
+    """
 
     def begin(self, walk: Partial) -> Any:
-        """What to remember of a walk that has not begun."""
+        """The initial memo of an empty walk."""
         ...
 
     def add(self, walk: Partial, edge: int) -> tuple[float, Any]:
-        """The cost of going on by `edge`, infinity to forbid it, and what to remember then."""
+        """The cost of appending `edge` (infinity forbids it), and the new memo."""
         ...
 
     def complete(self, walk: Partial) -> bool:
@@ -81,47 +86,36 @@ class Objective(Protocol):
         ...
 
 
-class Bounded(Objective, Protocol):
-    """An objective that knows more, and is searched the quicker for it.
-
-    One may also have ``placed(graph, node)``, the rigid2d (3,) at which a clip lies where a walk begins with this node.
-    """
-
-    def bound(self, walk: Partial) -> float:
-        """What any way on from here to the end costs at least, and no more than an edge and the bound after it."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Function:
-    """An objective from two functions: ``cost(walk, edge)``, and ``done(walk)``, after 4 s by default."""
+    """An objective made of two functions: ``cost(walk, edge)`` and ``done(walk)``, by default true after 4 s."""
 
     cost: Cost
     done: Callable[[Partial], bool] = _after_a_while
 
     def begin(self, walk: Partial) -> None:
-        """Nothing."""
+        """No memo."""
 
     def add(self, walk: Partial, edge: int) -> tuple[float, None]:
-        """The cost alone."""
+        """The cost, without a memo."""
         return float(self.cost(walk, edge)), None
 
     def complete(self, walk: Partial) -> bool:
-        """As the function says."""
+        """The value of ``done``."""
         return bool(self.done(walk))
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search found.
+    """The result of a search.
 
     Attributes
     ----------
     walk : the best walk.
     cost : its cost.
-    complete : whether it satisfies the halting condition, or is only as far as the budget went.
-    proven : whether nothing better exists: the whole was searched at once, and no budget ran out.
-    n_expanded : walks that were gone on with.
+    complete : whether it satisfies the stopping condition; False if a budget ran out first.
+    proven : whether the walk is optimal: it was searched as a whole and no budget ran out.
+    n_expanded : number of partial walks that were expanded.
     """
 
     walk: Walk
@@ -146,27 +140,28 @@ def search(
     among: float = 0.0,
     rng: int | np.random.Generator = 0,
 ) -> Searched:
-    """The walk of smallest cost, by branch and bound over `frames` frames at a time.
+    """Find the walk with the lowest cost, by branch and bound over windows of `frames` frames.
 
-    Children are tried in order of their cost, and a branch ends where it costs as much as the best walk known; what the
-    rest costs at least is counted where the objective knows it (`bound`). Each piece of `frames` frames is searched
-    for, its first `keep` frames are kept, and the search goes on from there until a walk is complete; out of a dead end
-    it goes back and looks further ahead. It stops when a budget runs out, with the best so far.
+    Children are expanded in order of cost. A branch is cut when its cost, plus the objective's lower bound if it has
+    one, reaches that of the best known walk. Each window of `frames` frames is searched, its first `keep` frames are
+    kept, and the search continues from there until a walk is complete. After a dead end it backtracks and looks further
+    ahead. When a budget runs out it returns the best walk so far.
 
     Parameters
     ----------
-    objective : costs and the halting condition; see `marey.graph.objectives`. A function ``cost(walk, edge)`` of your
-        own is searched for 4 s; ``Function(cost, done)`` says when to end.
-    start : a node, or a node and the rigid2d of its clip in the world; by default the best of all nodes. Without a
-        rigid2d, clips lie where they were recorded, and for `FollowPath` such that they begin the path.
-    frames : None searches for the whole walk at once, which proves the optimum but takes exponential time.
-    keep : frames of each piece that are kept.
-    label : keep to the endless motion of this label.
-    most_expanded, most_seconds : budgets for the whole search.
-    most_of_piece : budget of each piece, in walks gone on with; the best by then is kept. A few thousand take a second.
-    good_enough : stop at a complete walk that costs less than this.
-    among : in each piece, take by chance one of the walks that cost at most this much more than the best.
-    rng : for that chance.
+    objective : costs and the stopping condition; see `marey.graph.objectives`. A plain function ``cost(walk, edge)`` is
+        minimized over 4 s; use ``Function(cost, done)`` to choose when to stop.
+    start : a node, or a node and the rigid2d that places its clip in the world; by default all nodes are tried. Without
+        a rigid2d, clips stay where they were recorded, or for `FollowPath` at the start of the path.
+    frames : window length. None searches for the whole walk at once, which proves the optimum but takes exponential
+        time.
+    keep : frames of each window that are kept.
+    label : use only edges inside this label's component.
+    most_expanded, most_seconds : budgets for the whole search, in expanded walks and in seconds.
+    most_of_piece : budget for each window, in expanded walks. A few thousand take a second.
+    good_enough : stop at the first complete walk that costs less than this.
+    among : in each window, choose at random among the walks that cost at most this much more than the best.
+    rng : seed or generator for that choice.
     """
     if frames is not None and not 1 <= keep <= frames:
         raise InvalidValue(f"keep must lie between 1 and frames={frames}, got {keep}")
@@ -186,7 +181,7 @@ def search(
         if not found:
             if ahead is None or hunt.spent:
                 break
-            # What was kept leads into a dead end: one piece back, and look further ahead from there.
+            # The kept part leads into a dead end: go back one window and look further ahead from there.
             trail.pop()
             ahead *= 2
             continue
@@ -197,10 +192,10 @@ def search(
             return Searched(walk, best.cost, done, done and frames is None and not hunt.cut, hunt.n)
         trail.append([_kept(best, heads[0].n_frames + keep)])
     if hunt.spent:
-        raise NoResult(f"no walk was found within {hunt.n} steps; give the search a larger budget")
+        raise NoResult(f"no walk was found within {hunt.n} steps; raise the search budget")
     what = "" if label is None else f" in {label!r}"
     raise NoResult(
-        f"no walk{what} satisfies the objective and its constraints, from any start that was allowed; loosen them, or "
+        f"no walk{what} satisfies the objective and its constraints from any allowed start; relax them, or "
         f"{graph.how.remedy} of the graph"
     )
 
@@ -216,7 +211,7 @@ def _as_objective(given: Objective | Cost) -> Objective:
 
 
 class _Hunt:
-    """Branch and bound, with its budgets."""
+    """Branch and bound with budgets."""
 
     def __init__(
         self,
@@ -238,22 +233,22 @@ class _Hunt:
 
     @property
     def spent(self) -> bool:
-        """Whether a budget has run out."""
+        """Whether a budget is used up."""
         if self.n >= self.most or (self.until is not None and time.monotonic() > self.until):
             self.cut = True
         return self.cut
 
     def piece(self, heads: list[Partial], until: int | None) -> list[Partial]:
-        """Complete walks, or walks of `until` frames, that cost least; the best first."""
+        """The cheapest walks that are complete or have `until` frames, best first."""
         found: list[tuple[float, Partial]] = []
         least, n_begun = np.inf, self.n
-        # Depth first, with the cheapest child on top.
+        # Depth first; the cheapest child is on top of the stack.
         stack = self._ranked(heads)
         while stack:
             value, walk = stack.pop()
             if value > least + self.among or (value >= least and self.among <= 0.0):
                 continue
-            # A walk has to have begun before it can be complete.
+            # An empty walk is never complete.
             done = walk.edge >= 0 and self.objective.complete(walk)
             if done or (walk.edge >= 0 and until is not None and walk.n_frames >= until):
                 found.append((value, walk))
@@ -273,7 +268,7 @@ class _Hunt:
         return [walk for _, walk in sorted(near, key=lambda each: each[0])]
 
     def _ranked(self, walks: Iterable[Partial]) -> list[tuple[float, Partial]]:
-        """Walks with what they cost in the end at least, the best last."""
+        """Walks with a lower bound on their total cost, best last."""
         valued = [(w.cost + (0.0 if self.objective.complete(w) else self.bound(w)), w) for w in walks]
         return sorted(valued, key=lambda each: -each[0])
 
@@ -284,7 +279,7 @@ class _Hunt:
                 continue
             cost, memo = self.objective.add(walk, edge)
             if not cost >= 0.0:
-                raise InvalidValue(f"an objective's costs must be 0 or more, got {cost} for edge {edge}")
+                raise InvalidValue(f"the costs of an objective must be at least 0, got {cost} for edge {edge}")
             if np.isinf(cost):
                 continue
             place = _after(walk.place, edges.moves[edge]) if edges.blends[edge] else walk.place
@@ -309,7 +304,7 @@ def _no_bound(walk: Partial) -> float:
 
 
 def _after(place: Floats, move: Floats) -> Floats:
-    """`rigid2d.compose` for one pair, many times."""
+    """`rigid2d.compose` for a single pair, without its overhead."""
     theta, x, z = place.tolist()
     turn, dx, dz = move.tolist()
     c, s = math.cos(theta), math.sin(theta)
@@ -333,5 +328,5 @@ def _beginnings(
 
 
 def _kept(walk: Partial, n_frames: int) -> Partial:
-    """The walk cut back to the first node at which it has gone `n_frames`."""
+    """The walk cut back to the first node at which it has played at least `n_frames`."""
     return next(part for part in walk.parts() if part.n_frames >= n_frames or part is walk)

@@ -1,11 +1,11 @@
-"""Motion graphs as in the slides: similar poses, joined at once, and the seam taken out afterwards.
+"""Motion graphs from similar poses, joined directly and without a visible seam, as in the slides.
 
-It differs from `MotionGraph.build` in three ways. Frames are compared by joint angles, their velocities and their
-accelerations, looking back in time, instead of by clouds of points over a window: how far a foot is from where it would
-have to be does not count, up to a bound that keeps stairs and floor apart. Local maxima of similarity above a threshold
-from 0 to 1 are taken. And nothing of the clip that is left is played on: where frame i is like frame j, frame j + 1
-follows frame i, with the offset between the two poses added, which then fades away. Transitions are shorter, and
-another clip's motion shows at once; but the fading offset of a foot that stands makes it slide until cleanup holds it.
+This differs from `MotionGraph.build` in three ways. Frames are compared by joint angles, velocities and accelerations,
+looking back in time, and not by point clouds over a window: the distance of a foot from its target does not count, up
+to a limit that separates stairs from floor. Local maxima of similarity above a threshold from 0 to 1 are taken. And the
+transition does not play on the clip it leaves: if frame i is similar to frame j, frame j + 1 follows frame i, with the
+offset between the two poses added, which then fades out. Transitions are shorter and the other clip shows at once, but
+the fading offset makes a planted foot slide until cleanup holds it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from marey.graph.transitions import Transitions
 from marey.graph.variations import more_takes
 from marey.maths import quat
 
-# Seconds around a transition that are kept with it, so that its way over the floor can be smoothed like any other.
+# Seconds kept around a transition, so that its path over the floor can be smoothed like any other.
 _AROUND = 0.2
 
 
@@ -49,27 +49,27 @@ def build_by_similarity(
     rng: int | np.random.Generator = 0,
     progress: Callable[[float], None] | None = None,
 ) -> MotionGraph:
-    """A graph whose transitions go from a frame to the one after a similar frame, without their seams.
+    """Build a graph whose transitions go from a frame to the successor of a similar frame.
 
-    Grids of similarity are held whole, one pair of clips at a time. Each transition keeps the frames over which its
-    offset fades as a short clip of the graph. Distances of edges are in metres all the same, over windows as long as
-    the fade, so that graphs can be compared.
+    Similarity grids are held in memory, one pair of clips at a time. Each transition stores the frames over which its
+    offset fades out as a short clip of the graph. Distances of edges are in meters over windows as long as the fade, so
+    that graphs can be compared.
 
     Parameters
     ----------
-    clips : motions of one skeleton, or anything with names, ``motion(i)`` and a content key.
-    threshold : similarity from which frames can be joined, above 0 and at most 1; ``1 / (1 + cost)``.
-    fade : seconds over which an offset goes away.
-    weights, velocity, acceleration : of the cost; see `marey.compare.pose_cost`.
-    most_apart : metres between the bodies, laid upon each other on the floor, beyond which frames are not joined
-        however alike their poses are: on a stair and beside it, say.
-    fps : rate of the graph; the lowest of the clips' by default.
-    least_seconds : labels with less endless motion than this are among the findings.
-    variations, rng : blends to add as further clips; see `MotionGraph.build`.
-    progress : told the share that is done, from 0 to 1.
+    clips : motions with one skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+    threshold : minimum similarity ``1 / (1 + cost)`` of frames to join, above 0 and at most 1.
+    fade : seconds over which an offset fades out.
+    weights, velocity, acceleration : weights of the cost; see `marey.compare.pose_cost`.
+    most_apart : maximum distance in meters between the aligned bodies. Frames further apart are not joined, however
+        similar their poses, for example on a stair and next to it.
+    fps : frame rate of the graph; by default the lowest rate of the clips.
+    least_seconds : labels with less endless motion than this are reported in `findings`.
+    variations, rng : blends to add as extra clips; see `MotionGraph.build`.
+    progress : called with the fraction done, from 0 to 1.
     """
     if not (np.isfinite(threshold) and 0.0 < threshold <= 1.0):
-        raise InvalidValue(f"a threshold of similarity is above 0 and at most 1, got {threshold!r}")
+        raise InvalidValue(f"a similarity threshold must be above 0 and at most 1, got {threshold!r}")
     seconds = check_number(fade, "fade in seconds", above=True)
     limit = check_number(most_apart, "most_apart in metres")
     motions = prepared(clips, fps)
@@ -92,7 +92,7 @@ def build_by_similarity(
 
 
 class _Joins(NamedTuple):
-    """Frames of two clips that are alike: (N, 2) frames, (N,) how alike, (N, 3) moves and (N,) metres between them."""
+    """Similar frames of two clips: (N, 2) frames, (N,) similarity, (N, 3) moves and (N,) distances in meters."""
 
     ends: tuple[int, int]
     cells: Ints
@@ -110,7 +110,7 @@ def _joins(
     how: dict[str, Any],
     progress: Callable[[float], None] | None,
 ) -> Iterator[_Joins]:
-    """For each pair of clips and both ways, all that is alike enough and not too far apart."""
+    """For each pair of clips in both directions, all frames that are similar enough and not too far apart."""
     lengths = np.array([len(motion) for motion in motions], dtype=np.float64)
     cells_before, total = 0.0, 0.5 * (lengths.sum() ** 2 + (lengths**2).sum())
     window = half + 1.0 - np.abs(np.arange(-half, half + 1))
@@ -133,8 +133,8 @@ def _joins(
 
 
 def _no_graph(motions: tuple[Motion, ...], joins: Sequence[_Joins], half: int, threshold: float) -> str:
-    """Why there is none, and which similarity would give one."""
-    told = f"a similarity of {threshold:g} leaves no motion that can go on"
+    """Error message: why there is no graph, and which similarity would give one."""
+    told = f"a similarity of {threshold:g} leaves only dead ends"
     names, frame_labels = labels_of(motions)
     lengths = np.array([len(motion) for motion in motions])
     alike = np.concatenate([np.zeros(0), *(each.alike for each in joins)])
@@ -152,28 +152,28 @@ def _no_graph(motions: tuple[Motion, ...], joins: Sequence[_Joins], half: int, t
 
     steps = np.unique(alike)
     if not len(steps) or not works(float(steps[0])):
-        return f"{told}, and neither does any other; give longer or more clips"
+        return f"{told}, and so does any other; use longer or more clips"
     low, high = 0, len(steps) - 1
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if works(float(steps[middle])) else (low, middle - 1)
-    return f"{told}; the most that does is {np.floor(1000.0 * steps[low]) / 1000.0:.3f}"
+    return f"{told}; the largest that works is {np.floor(1000.0 * steps[low]) / 1000.0:.3f}"
 
 
 def _alike(cost: Floats, half: int, own: bool) -> tuple[Ints, Floats]:
-    """(N, 2) cells of the local maxima of similarity with room for a transition either way, and these (N,)."""
+    """(N, 2) local maxima of similarity with room for a transition in both directions, and their similarity (N,)."""
     cells = local_minima(cost, min_lag=2 * half + 2 if own else 0)
     if own:
         cells = cells[cells[:, 1] > cells[:, 0]]
     room = (cells[:, 0] + 2 * half + 2 < cost.shape[0]) & (cells[:, 1] + 2 * half + 2 < cost.shape[1])
-    # Velocities and accelerations look back; the first frames know neither.
+    # Velocities and accelerations look back in time; the first frames have none.
     room &= (cells >= 2).all(axis=1)
     cells = cells[room]
     return cells, similarity(cost[cells[:, 0], cells[:, 1]])
 
 
 def _bridges(motions: Sequence[Motion], joins: _Joins, half: int) -> Iterator[Bridge]:
-    """From each frame of the first clip to the one after its like in the second."""
+    """Bridges from each frame of the first clip to the successor of its match in the second."""
     a, b = joins.ends
     n = 2 * half + 1
     for (i, j), move, apart in zip(joins.cells.tolist(), joins.moves, joins.apart, strict=True):
@@ -182,8 +182,8 @@ def _bridges(motions: Sequence[Motion], joins: _Joins, half: int) -> Iterator[Br
 
 
 def _offset(a: Motion, i: int, b: Motion, j: int, move: Floats, n: int) -> tuple[Motion, int]:
-    """b from frame j + 1 on, carried to where a is and with the offset that makes its frame j a's frame i; and how many
-    frames are before these. Blended into b as it is, the offset fades."""
+    """Clip b from frame j + 1 on, moved onto a, with the offset that turns its frame j into a's frame i; and the number
+    of frames before these. Blending it into plain b fades out the offset."""
     around = round(_AROUND * a.fps)
     before = min(around, i, j)
     stop = min(j + 1 + n + around, len(b))

@@ -1,4 +1,4 @@
-"""How far feet slide in a walk, beside the clips that it was made of: what tells good transitions from poor ones."""
+"""Footskate of a walk compared with its clips, which shows whether its transitions are good."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from marey.measure.skate import slide_contact, slide_weighted_speed
 
 
 class Sliding(NamedTuple):
-    """The same figure of the clips that a walk plays, of the walk as it is blended, and of the motion made of it.
+    """One metric for the clips that a walk plays, for the walk before cleanup, and for the final motion.
 
-    None where there are no feet, or where they never stand.
+    None if there are no feet, or if they never touch the floor.
     """
 
     sources: float | None
@@ -25,12 +25,12 @@ class Sliding(NamedTuple):
 
 
 class FootSkate(NamedTuple):
-    """How feet slide in a walk.
+    """Footskate of a walk.
 
     Attributes
     ----------
-    planted : m/s, feet that stand by the contacts (`marey.measure`: slide_contact).
-    low : m/s, feet near the floor, whether they stand or not (slide_weighted_speed).
+    planted : m/s, feet in contact (`marey.measure`: slide_contact).
+    low : m/s, feet near the floor, in contact or not (slide_weighted_speed).
     """
 
     planted: Sliding
@@ -38,11 +38,11 @@ class FootSkate(NamedTuple):
 
 
 def foot_skate(walk: Walk, made: Motion | None = None) -> FootSkate:
-    """How feet slide in a walk before and after cleanup, and in its clips, each counting as much as it is played.
+    """Measure the footskate of a walk before and after cleanup, and of its clips, weighted by their play time.
 
     Parameters
     ----------
-    made : the motion of the walk where it is at hand already; else the walk is played and cleaned.
+    made : the cleaned motion of the walk, if already computed.
     """
     motions = walk.motion(clean=False), walk.motion() if made is None else made
     graph = walk.graph

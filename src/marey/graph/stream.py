@@ -1,4 +1,4 @@
-"""A character that is steered while it plays: the graph walked by direction tables, frame by frame (Kovar 4.3.3)."""
+"""A character that is steered while it plays: a walk chosen edge by edge from direction tables (Kovar 4.3.3)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _WISHES = ("direction", "speed", "label")
 
 
 class GraphStream:
-    """Endless motion from a graph. `request` says what is wanted, `frame` gives the next frame.
+    """Endless motion from a graph. `request` sets the command, `frame` returns the next frame.
 
     Parameters
     ----------
     graph : the graph.
-    n_directions : of the tables.
-    start : node to begin at; by default the one from which the first direction goes best.
-    place : rigid2d of the first clip in the world; by default such that the figure begins at the origin.
-    direction, speed, label : the first wishes; see `request`.
-    clean : plant the feet as frames go out. They then come `delay` frames after they were chosen.
+    n_directions : number of directions in the tables.
+    start : start node; by default the node with the best value for the first direction.
+    place : rigid2d that places the first clip in the world; by default the character starts at the origin.
+    direction, speed, label : the first command; see `request`.
+    clean : remove footskate from the output. Frames then come `delay` frames after they were chosen.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class GraphStream:
 
     @property
     def fps(self) -> float:
-        """Frames per second that `frame` is meant to be called."""
+        """Frame rate: how often per second to call `frame`."""
         return self.graph.fps
 
     @property
     def delay(self) -> int:
-        """Frames by which planting the feet puts off what is shown."""
+        """Number of frames by which the foot cleanup delays the output."""
         return 0 if self._cleaner is None else self._cleaner.delay
 
     @property
@@ -83,31 +83,31 @@ class GraphStream:
 
     @property
     def upcoming(self) -> tuple[int, Floats]:
-        """The node at which the next edge is chosen, and the rigid2d that carries its clip into the world."""
+        """The node at which the next edge is chosen, and the rigid2d that places its clip in the world."""
         return self._node, self._place.copy()
 
     def request(self, **wish: Any) -> None:
-        """Change what is wanted from the next edge on; what is not named stays.
+        """Change the command, from the next edge on. Values that are not given stay as they are.
 
         Parameters
         ----------
         direction : radians from +Z in the world, positive to the left.
-        speed : metres per second, or None for as fast as can be.
-        label : what to do, or None for anything. A change takes the shortest way there.
+        speed : meters per second, or None for as fast as possible.
+        label : the label to play, or None for any. A change takes the shortest route there.
         """
         for name, value in wish.items():
             if name not in _WISHES:
-                raise InvalidValue(f"a graph can be asked for {', '.join(_WISHES)}, not for {name!r}")
+                raise InvalidValue(f"expected a command with {', '.join(_WISHES)}, got {name!r}")
             if name == "label" and value is not None:
                 self.graph.label_index(value)
             if name == "direction" and not np.isfinite(value):
                 raise InvalidValue(f"direction must be an angle in radians, got {value!r}")
             if name == "speed" and value is not None and not (np.isfinite(value) and value >= 0.0):
-                raise InvalidValue(f"speed must be a number of at least 0 m/s, or None, got {value!r}")
+                raise InvalidValue(f"speed must be at least 0 m/s, or None, got {value!r}")
             self._wish[name] = value
 
     def prepare(self, label: str | None = None, speed: float | None = None) -> DirectionTable:
-        """Build what a wish needs ahead of time; it takes a moment the first time, and none later."""
+        """Build the table for a command ahead of time. Only the first call takes time."""
         key = (label, None if speed is None else float(speed))
         if key not in self._tables:
             self._tables[key] = direction_table(self.graph, self._n_directions, label=label, speed=key[1])
@@ -129,7 +129,7 @@ class GraphStream:
         self._edges.append(edge)
         turns = played.rotations
         if self._last_turns is not None:
-            # A quaternion of the other sign is the same turn, but whoever smooths frames must not see it jump.
+            # q and -q are the same rotation, but smoothing filters must not see a sign change as a jump.
             sign = np.where((turns[0] * self._last_turns).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
             played = replace(played, rotations=set_readonly(turns * sign))
         self._last_turns = played.rotations[-1]
@@ -141,7 +141,7 @@ class GraphStream:
         if label is not None and not self.graph.members[self.graph.label_index(label), self._node]:
             step = int(self._route(label)[self._node])
             if step < 0:
-                raise NoResult(f"there is no way to {label!r} from here; raise the threshold of the graph")
+                raise NoResult(f"no route leads to {label!r} from here; raise the threshold of the graph")
             return step
         table = self.prepare(label, speed)
         return first + int(table.choices[self._node, table.column(direction - self._place[0])])
@@ -181,10 +181,10 @@ class GraphStream:
 def response_time(
     graph: MotionGraph, table: DirectionTable, rng: int | np.random.Generator = 0, *, trials: int = 50
 ) -> tuple[float, float]:
-    """Seconds from asking for another direction until the figure goes there: median and 90th percentile.
+    """Seconds from a command for another direction until the character goes there: median and 90th percentile.
 
-    After going one way for 3 s, a direction at least 60 degrees off is asked for. It is answered when the way gone in
-    the last half second points within 30 degrees of it. A trial ends after 8 s, and counts as that.
+    After 3 s in one direction, the command changes by at least 60 degrees. The response is complete when the travel
+    over the last half second points within 30 degrees of the new direction. A trial ends after 8 s, and counts as 8 s.
     """
     from marey.graph.edge_paths import edge_paths
 
@@ -211,7 +211,7 @@ def response_time(
 
 
 def _answered(gone: Floats, asked: int, wanted: float, fps: float) -> float:
-    """Seconds after frame `asked` until the way points where it should."""
+    """Seconds from frame `asked` until the travel direction is the wanted one."""
     back = max(1, round(0.5 * fps))
     for frame in range(asked, asked + round(8.0 * fps)):
         x, z = gone[frame] - gone[frame - back]

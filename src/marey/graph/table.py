@@ -1,7 +1,7 @@
-"""Direction tables: from anywhere in the graph, which edge leads best in a wanted direction (Kovar 4.3.3).
+"""Direction tables: the best edge at each node for each wanted direction (Kovar 4.3.3).
 
-The source searches for each edge and direction on its own. Here the value of being at a node with a wanted direction
-is one function of both, and its best choice follows from that of the nodes behind: dynamic programming over the graph.
+The source searches for each edge and direction separately. Here the value of a node and a direction follows from the
+values of the nodes behind its edges, by dynamic programming over the graph.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from marey.io.files import read_bytes, write_bytes
 FORMAT = "marey.directions"
 VERSION = 1
 
-# Seconds until which going somewhere counts about half as much as going there now. Turning round takes a second or two
-# in which nothing is gained.
+# Seconds after which progress counts about half as much as progress now. Turning around takes a second or two without
+# any progress.
 _HORIZON = 4.0
-# Values are settled where a sweep changes none by more than this share of the largest.
+# Converged when a sweep changes no value by more than this fraction of the largest.
 _SETTLED = 1e-3
 _MOST_SWEEPS = 500
 
@@ -38,11 +38,11 @@ class DirectionTable:
 
     Attributes
     ----------
-    choices : (N, D) which of a node's edges to take, counted from its first; -1 where none is allowed.
-    values : (N, D) metres, what is gained from there on, later metres counting less; for choosing a start.
-    label : the label that is kept to, or None.
-    speed : metres per second that are wanted, or None for as fast as can be.
-    sweeps : how many passes it took.
+    choices : (N, D) which of a node's edges to take, counted from its first; -1 if none is allowed.
+    values : (N, D) discounted future progress in meters; used to choose a start.
+    label : the label that all edges have, or None.
+    speed : wanted speed in meters per second, or None for as fast as possible.
+    sweeps : number of sweeps until convergence.
     """
 
     choices: Ints
@@ -65,12 +65,12 @@ class DirectionTable:
         return int(self.choices.shape[1])
 
     def column(self, direction: float) -> int:
-        """The entry for a direction in the world of a node's clip: radians from +Z, positive to the left."""
+        """The column for a direction in the coordinates of a node's clip: radians from +Z, positive to the left."""
         step = 2.0 * np.pi / self.n_directions
         return int(np.rint(direction / step)) % self.n_directions
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to an .npz file: one byte for a choice, or two, and two for a value, which starts alone need."""
+        """Write the table to an .npz file: one or two bytes for a choice and two for a value."""
         arrays: dict[str, NDArray[Any]] = {
             "choices": self.choices.astype(np.int8 if self.choices.max(initial=0) < 128 else np.int16),
             "values": self.values.astype(np.float16),
@@ -82,7 +82,7 @@ class DirectionTable:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DirectionTable:
-        """A table that `save` wrote."""
+        """Load a table that `save` wrote."""
         name = os.fspath(path)
         arrays = archive.unpack(
             read_bytes(path), name, FORMAT, VERSION, ("choices", "values", "label", "speed", "sweeps")
@@ -104,21 +104,21 @@ class DirectionTable:
 def direction_table(
     graph: MotionGraph, n_directions: int = 16, *, label: str | None = None, speed: float | None = None
 ) -> DirectionTable:
-    """The best edge at every node for every direction.
+    """Compute the best edge at every node for every direction.
 
-    What counts is the way that the hips go in the wanted direction, later metres less than earlier ones; with a speed,
-    it is how near their velocity stays to the wanted one.
+    The value is the discounted distance that the hips travel in the wanted direction. With a speed, it is how close
+    their velocity stays to the wanted one.
 
     Parameters
     ----------
-    n_directions : evenly spaced; entry d is d turns of 360 / n degrees to the left of +Z, in the world of the clip.
-    label : keep to the endless motion of this label.
-    speed : metres per second; as fast as can be by default.
+    n_directions : evenly spaced; column d is d * 360 / n degrees to the left of +Z in the coordinates of the clip.
+    label : use only edges inside this label's component.
+    speed : meters per second; by default as fast as possible.
     """
     if n_directions < 2:
         raise InvalidValue(f"a table needs at least 2 directions, got {n_directions}")
     if speed is not None and not (np.isfinite(speed) and speed >= 0.0):
-        raise InvalidValue(f"the speed must be a number of at least 0 m/s, got {speed}")
+        raise InvalidValue(f"speed must be at least 0 m/s, got {speed}")
     allowed = graph.allowed(label)
     edges = graph.edges
     gain, fade = _gains(graph, n_directions, speed)
@@ -133,7 +133,7 @@ def direction_table(
 
 
 def _gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[Floats, Floats]:
-    """(E, D) what playing an edge gains in each direction, and (E,) how much less counts what comes after it."""
+    """(E, D) progress of an edge in each direction, and (E,) the discount of everything after it."""
     ways, edges = edge_paths(graph), graph.edges
     rate = np.exp(-1.0 / (_HORIZON * graph.fps))
     starts = ways.first[:-1]
@@ -141,7 +141,7 @@ def _gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[
     weight = rate**along
     before = np.where(along[:, None] > 0, np.roll(ways.points, 1, axis=0), ways.points)
     step = ways.points - before
-    # Of an edge's first frame only the length of the step is known; it goes on as the next one does.
+    # For an edge's first frame only the step length is known; use the direction of the next step.
     ahead = np.where((along == 0)[:, None], np.roll(step, -1, axis=0), step)
     size = np.maximum(np.linalg.norm(ahead, axis=1), 1e-12)
     step = np.where((along == 0)[:, None], ahead * (ways.steps / size)[:, None], step)
@@ -152,7 +152,7 @@ def _gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[
         wanted = speed / graph.fps
         square = np.add.reduceat((step**2).sum(axis=1) * weight, starts)
         frames = np.add.reduceat(weight, starts)
-        # Squared distance between velocities, as metres lost per frame of full speed missed.
+        # Squared velocity difference, expressed as meters lost per frame of missed full speed.
         scale = max(wanted, 0.3 / graph.fps)
         progress = -(square[:, None] - 2.0 * wanted * progress + wanted**2 * frames[:, None]) / scale
     return progress, rate**edges.n_frames

@@ -1,9 +1,9 @@
-"""A graph with as few transitions as it needs: thinned by what they are good for.
+"""Reduce a graph to the transitions it needs.
 
-The smallest set of all would take trying every one. Here the choice is greedy: transitions are put in order of how much
-use is made of them, by direction tables, quickest ways between labels and walks along curves, and as many of the first
-are kept as it takes, found by bisection, on top of a backbone that holds the graph together. What is promised is
-measured on the result, on curves that had no part in the order.
+The smallest possible set would require trying every subset. Here the choice is greedy: transitions are ranked by how
+much direction tables, shortest routes between labels and walks along curves use them. The first ones are kept, as many
+as needed, found by bisection, on top of a backbone that keeps the graph connected. The result is measured on curves
+that had no part in the ranking.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from marey.graph.routes import shortest_ways, time_to
 from marey.graph.table import direction_table
 
 _DIRECTIONS = 8
-# Curves of so many metres, to learn from and to check with, and how wide they are searched.
+# Length in meters of the curves, how many to learn from and to check with, and the beam width on them.
 _LENGTH, _N_LEARN, _N_CHECK, _WIDTH = 12.0, 10, 4, 60
-# Metres that a walk may always be further from its curve: less is chance.
+# Meters by which a walk may always be further from its curve; less is noise.
 _CHANCE = 0.01
-# Bisection ends where it is known to this share of the transitions.
+# Bisection stops at this fraction of the transitions.
 _FINE = 0.01
 _LEAST_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Usefulness:
-    """What a graph is good for.
+    """Measures of what a graph can do.
 
     Attributes
     ----------
-    transitions : how many.
-    seconds : of clips that can be played endlessly in each label, in their order, added up.
-    progress : metres, what the direction tables promise, mean over places and directions: how quickly it answers.
-    change : seconds to another label by the quickest way, mean over places and labels; 0 with one label.
-    deviation : metres from curves, and of curves from walks along them, mean; infinite where there is no walk.
+    transitions : number of transitions.
+    seconds : seconds of clips in the components of all labels, added up.
+    progress : mean value of the direction tables in meters: how fast the graph responds.
+    change : mean time in seconds to another label by the shortest route; 0 if there is one label.
+    deviation : mean distance in meters between curves and walks along them; infinite if there is no walk.
     """
 
     transitions: int
@@ -56,14 +56,14 @@ class Usefulness:
 
 @dataclass(frozen=True, slots=True)
 class Thinning:
-    """How a graph was thinned.
+    """Report of a graph reduction.
 
     Attributes
     ----------
-    before, after : what the graph was good for, and what it is.
-    loss : share that was allowed to be lost of each.
-    backbone : transitions that hold it together, of those kept.
-    tried : graphs that were measured on the way.
+    before, after : the measures of the graph before and after.
+    loss : the fraction of each measure that was allowed to be lost.
+    backbone : number of kept transitions that keep the graph connected.
+    tried : number of graphs that were measured.
     """
 
     before: Usefulness
@@ -76,26 +76,26 @@ class Thinning:
 def thinned(
     graph: MotionGraph, *, loss: float = 0.1, rng: int | np.random.Generator = 0
 ) -> tuple[MotionGraph, Thinning]:
-    """The graph with fewer transitions, and what that costs.
+    """Remove transitions that a graph does not need, and report the cost.
 
-    Every label keeps all of its endless motion, and whatever could be got to from it. Of the progress of direction
-    tables at most the share `loss` is lost; the time to other labels and the distance to curves grow by at most this
-    share, the latter or by a centimetre.
+    Every label keeps all of its endless motion and everything it could reach. The progress of direction tables drops by
+    at most the fraction `loss`. The time to other labels and the distance to curves grow by at most this fraction, the
+    distance also by up to a centimeter.
 
     Parameters
     ----------
-    loss : from 0, nothing may be lost, to below 1.
-    rng : of the curves.
+    loss : from 0 (nothing may be lost) to below 1.
+    rng : seed or generator for the curves.
     """
     if not (np.isfinite(loss) and 0.0 <= loss < 1.0):
-        raise InvalidValue(f"loss is a share of at least 0 and below 1, got {loss!r}")
+        raise InvalidValue(f"loss must be a fraction of at least 0 and below 1, got {loss!r}")
     chance = np.random.default_rng(rng)
     learn, check = (tuple(_curve(chance) for _ in range(n)) for n in (_N_LEARN, _N_CHECK))
     jumps = np.flatnonzero(graph.edges.blends)
     spine = _backbone(graph)
     order = _in_order(graph, learn, spine)
     before = _measured(graph, graph, check)
-    # Everything is enough; the backbone alone may be.
+    # All transitions are enough; the backbone alone may be.
     low, high = int(spine.sum()), len(jumps)
     after, tried = before, 0
     chosen = np.ones(len(graph.edges), dtype=bool)
@@ -124,7 +124,7 @@ def _holds(before: Usefulness, after: Usefulness, loss: float) -> bool:
 
 
 def _measured(graph: MotionGraph, whole: MotionGraph, curves: tuple[Floats, ...]) -> Usefulness:
-    """What a part of the `whole` graph is good for; where it lost places, these count as nothing gained."""
+    """Measure a part of the `whole` graph; lost nodes count as no progress."""
     seconds = sum(component.n_frames for component in graph.components) / graph.fps
     progress = float(direction_table(graph, _DIRECTIONS).values.sum()) / (_DIRECTIONS * len(whole.nodes))
     changes = []
@@ -144,7 +144,7 @@ def _measured(graph: MotionGraph, whole: MotionGraph, curves: tuple[Floats, ...]
 
 
 def _in_order(graph: MotionGraph, curves: tuple[Floats, ...], spine: Bools) -> Ints:
-    """The transitions, first the backbone's, then by the use that is made of them; of equal ones the best match."""
+    """The transitions: first the backbone, then by decreasing use; among equals the best match first."""
     edges = graph.edges
     use = np.zeros(len(edges))
     for label in (None, *graph.label_names):
@@ -163,16 +163,16 @@ def _in_order(graph: MotionGraph, curves: tuple[Floats, ...], spine: Bools) -> I
             walked = follow(graph, curve, width=_WIDTH).walk.edges
         except NoResult:
             continue
-        # One that a walk takes is worth as much as one that the table takes at every node.
+        # A transition used by a walk is worth as much as one that the table uses at every node.
         use[walked] += 1.0
     jumps = np.flatnonzero(edges.blends)
     return np.asarray(jumps[np.lexsort((edges.distances[jumps], -use[jumps], ~spine[jumps]))])
 
 
 def _backbone(graph: MotionGraph) -> Bools:
-    """(E,) transitions that are enough for every label to keep its endless motion, and for every way between labels.
+    """(E,) transitions that suffice to keep the component of every label and all routes between labels.
 
-    From one node of each label's component, ways with the fewest transitions to all of its nodes and back.
+    From one node of each label's component: routes with the fewest transitions to all of its nodes and back.
     """
     edges = graph.edges
     keep = np.zeros(len(edges), dtype=bool)
@@ -200,14 +200,14 @@ def _tree(graph: MotionGraph, allowed: Bools, root: int, back: bool) -> Ints:
 
 
 def _entering(graph: MotionGraph, allowed: Bools, root: int, back: bool = False) -> Ints:
-    """(N,) the edge by which the way with the fewest transitions from `root` enters each node, or leaves it for `root`
-    where `back`; -1 where there is none."""
+    """(N,) the last edge of the route with the fewest transitions from `root` to each node; with `back` the first edge
+    of the route from each node to `root`. -1 if there is none."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import dijkstra
 
     edges, n = graph.edges, len(graph.nodes)
     which = np.flatnonzero(allowed)
-    # Clip edges cost next to nothing; of transitions, better matches cost a little less.
+    # Clip edges cost almost nothing; better transitions cost a little less.
     cost = np.where(edges.blends[which], 1.0 + edges.distances[which], 1e-6)
     tails, heads = (edges.heads, edges.tails) if back else (edges.tails, edges.heads)
     order = np.lexsort((cost, heads[which], tails[which]))
@@ -222,11 +222,11 @@ def _entering(graph: MotionGraph, allowed: Bools, root: int, back: bool = False)
 
 
 def _without(graph: MotionGraph, kept: Bools, *, join: bool) -> MotionGraph:
-    """The graph of the edges `kept`, pruned; with runs of clips joined where nothing branches any more, or not."""
+    """The pruned graph of the edges `kept`; with `join`, clip edges are merged where nothing branches any more."""
     edges = graph.edges.taken(kept)
     stays, members = prune(len(graph.nodes), edges)
     if not (stays & ~edges.blends).any():
-        raise NoResult("without these transitions nothing can go on")
+        raise NoResult("without these transitions the graph has only dead ends")
     had = {component.label: component.of_frames for component in graph.components}
     found = tuple(
         replace(component, of_frames=had.get(component.label, component.of_frames))
@@ -240,7 +240,7 @@ def _without(graph: MotionGraph, kept: Bools, *, join: bool) -> MotionGraph:
     else:
         left = replace(left, tails=np.searchsorted(index, left.tails), heads=np.searchsorted(index, left.heads))
     told = findings(found, graph.fps, _LEAST_SECONDS, graph.how.remedy)
-    # Motions of transitions go with them.
+    # Drop the motions of dropped transitions.
     used = np.union1d(np.arange(n_recorded(graph)), left.clips) if join else np.arange(len(graph.clips))
     left = replace(left, clips=np.searchsorted(used, left.clips))
     clips = tuple(graph.clips[k] for k in used)
@@ -250,7 +250,7 @@ def _without(graph: MotionGraph, kept: Bools, *, join: bool) -> MotionGraph:
 
 
 def _curve(chance: np.random.Generator) -> Floats:
-    """(N, 2) a smooth curve by chance: its direction swings by about a quarter turn to either side."""
+    """(N, 2) a random smooth curve whose direction varies by about a quarter turn to either side."""
     along = np.linspace(0.0, 1.0, 61)
     angle = sum(chance.normal(0.0, 0.7 / k) * np.sin(np.pi * k * along + chance.uniform(0.0, np.pi)) for k in (1, 2, 3))
     step = _LENGTH / 60.0 * np.stack([np.sin(angle), np.cos(angle)], axis=1)

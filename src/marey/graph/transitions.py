@@ -1,4 +1,4 @@
-"""Where two clips look alike, so that one can lead into the other (Kovar 4.1.1)."""
+"""Transition points: pairs of similar frames (Kovar 4.1.1)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Transitions:
 
     Attributes
     ----------
-    clips, frames : (T, 2) the two clips, and the frame of each.
-    distances : (T,) metres, the root of the frame distance D.
-    transforms : (T, 3) rigid2d that carries the second clip onto the first.
+    clips, frames : (T, 2) the two clips, and one frame in each.
+    distances : (T,) distance in meters, the square root of D.
+    transforms : (T, 3) rigid2d that moves the second clip onto the first.
     """
 
     clips: Ints
@@ -41,5 +41,5 @@ class Transitions:
         return len(self.distances)
 
     def taken(self, which: Ints | Bools) -> Transitions:
-        """Those that `which` chooses, as indices or as a mask."""
+        """Select transitions by indices or by a mask."""
         return Transitions(self.clips[which], self.frames[which], self.distances[which], self.transforms[which])

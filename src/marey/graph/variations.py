@@ -1,4 +1,4 @@
-"""More takes of one action: blends of recorded ones by chance, as further clips for a graph (Kovar figure 5.16)."""
+"""Random blends of recorded takes of one action, as extra clips for a graph (Kovar figure 5.16)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from marey.errors import InvalidValue, MareyWarning, NoResult
 from marey.register import RegistrationCurve, register
 
 _MOST_SPREAD = 1.5
-# Metres up to which two clips of one label, in step, are takes of one action rather than two things of one name.
+# Two clips of one label are takes of one action if their registered distance is at most this, in meters.
 _ONE_ACTION = 0.12
-# Takes that are blended with one another at the most; of more, some are chosen by chance.
+# Maximum number of takes that are blended together; of more, a random subset.
 _MOST_TAKES = 8
 
 
@@ -31,28 +31,28 @@ def variations(
     spread: float = 1.0,
     enforce: bool = True,
 ) -> tuple[Motion, ...]:
-    """n blends of takes of one action, each with its own weights by chance; the same seed gives the same.
+    """n blends of takes of one action with random weights; the same seed gives the same result.
 
-    Each is named after the takes and its number. Its provenance tells the weights, and which frames of which take went
-    into it. Give the takes and their variations together to `MotionGraph.build`.
+    Each is named after the takes and its number. Its provenance lists the weights and which frames of which take were
+    used. Pass the takes and their variations together to `MotionGraph.build`.
 
     Parameters
     ----------
-    motions : two or more takes, which are registered with the defaults of `marey.register`, or a registration.
-    spread : how far from the mean of the takes: 0 gives the mean every time, 1 any mixture as likely as any other, and
-        up to 1.5 goes beyond the takes by that much.
-    enforce : hold contacts in place by a cleanup.
+    motions : two or more takes, registered with the defaults of `marey.register`, or a registration.
+    spread : distance from the mean of the takes: 0 always gives the mean, 1 any mixture with equal probability, and up
+        to 1.5 extrapolates beyond the takes.
+    enforce : keep contacts in place by foot cleanup.
 
     Raises
     ------
-    NotBlendable, NoTimewarp : where the takes do not go together; see `marey.register`.
+    NotBlendable, NoTimewarp : if the takes cannot be blended; see `marey.register`.
     """
     count = check_index(n, "n")
     if count < 1:
         raise InvalidValue(f"expected at least 1 variation, got n={count}")
     wide = check_number(spread, "spread")
     if wide > _MOST_SPREAD:
-        raise InvalidValue(f"spread is at most {_MOST_SPREAD}, beyond which blends fall apart, got {wide:g}")
+        raise InvalidValue(f"spread must be at most {_MOST_SPREAD}, beyond which blends break down, got {wide:g}")
     reg = motions if isinstance(motions, RegistrationCurve) else register(motions)
     chance = np.random.default_rng(rng)
     even = 1.0 / reg.n_motions
@@ -67,14 +67,14 @@ def variations(
 
 
 def more_takes(motions: Sequence[Motion], n: int, rng: int | np.random.Generator = 0) -> tuple[Motion, ...]:
-    """n variations of each action that there are several takes of among clips, named after it.
+    """n variations of each action that has several takes among the clips, named after the action.
 
-    A clip's action is the label that it carries longest; clips of one action that can be brought in step, no further
-    apart than walks of different speeds and bends, are its takes.
+    A clip's action is the label it has for the longest time. Clips of one action that can be registered, no further
+    apart than walks of different speeds and curvatures, are its takes.
 
     Raises
     ------
-    NoResult : where no two clips are takes of one action.
+    NoResult : if no two clips are takes of one action.
     """
     count = check_index(n, "variations")
     if count < 1:
@@ -93,16 +93,16 @@ def more_takes(motions: Sequence[Motion], n: int, rng: int | np.random.Generator
                 out.append(replace(made, name=f"{action} variation {numbers[action]}"))
     if not out:
         raise NoResult(
-            "no two of these clips are takes of one action that could be blended into variations; label those that "
-            "are, or build without variations"
+            "no two of these clips are takes of one action that can be blended into variations; label the takes of an "
+            "action alike, or build without variations"
         )
     if alone:
-        warnings.warn(f"there are no variations of {', '.join(alone)}, as no other clip is like it", MareyWarning, 3)
+        warnings.warn(f"no variations of {', '.join(alone)}, because no other clip is similar", MareyWarning, 3)
     return tuple(out)
 
 
 def _by_action(motions: Sequence[Motion]) -> dict[str, list[Motion]]:
-    """Clips by the label that each carries longest; of several, by the one that is carried longest by all clips."""
+    """Clips by the label that each has longest; ties go to the label that is longest over all clips."""
     lengths: list[Counter[str]] = []
     for motion in motions:
         lengths.append(
@@ -117,13 +117,13 @@ def _by_action(motions: Sequence[Motion]) -> dict[str, list[Motion]]:
 
 
 def _takes(clips: list[Motion], chance: np.random.Generator) -> list[list[Motion]]:
-    """Clips that go together, group by group; of many, some by chance."""
+    """Groups of clips that can be blended together; of large groups, a random subset."""
     left = list(clips)
     out: list[list[Motion]] = []
     while left:
         first, *others = left
         group = [first, *(other for other in others if _go_together(first, other))]
-        # Each goes with the first, but two of them may not go with each other.
+        # Each fits the first, but two of them may not fit each other.
         while len(group) > 2 and not _go_together(*group):
             group.pop()
         taken = {id(motion) for motion in group}

@@ -1,4 +1,4 @@
-"""A walk along edges, and the motion that it plays (Kovar 4.1.2, 4.2)."""
+"""Walks along the edges of a graph, and the motion they play (Kovar 4.1.2, 4.2)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """A stretch of a walk's motion: output frames `start` to `stop`, and the frames of clips that they came from.
+    """A section of a walk's motion: output frames `start` to `stop`, and the clip frames they came from.
 
-    `into` and `into_frame` are the clip that is being blended into and its first frame, or None.
+    `into` and `into_frame` name the clip being blended into and its first frame, or are None.
     """
 
     start: int
@@ -42,14 +42,14 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
-    """Edges of a graph, each beginning where the one before ends.
+    """A path through a graph: each edge starts where the previous one ends.
 
     Attributes
     ----------
     graph : the graph.
     edges : (N,) edges in order.
-    start : (3,) rigid2d, where the first edge's clip is put in the world.
-    n_frames : how many frames to play; the last edge may be cut.
+    start : (3,) rigid2d that places the first edge's clip in the world.
+    n_frames : number of frames to play; the last edge may be cut short.
     """
 
     graph: MotionGraph
@@ -86,7 +86,7 @@ class Walk:
 
     @property
     def places(self) -> Floats:
-        """(N + 1, 3) rigid2d: where each edge's first clip is in the world, and where the next would be."""
+        """(N + 1, 3) rigid2d that place each edge's first clip in the world, and the clip that would come next."""
         moves = self.graph.edges.moves[self.edges]
         blends = self.graph.edges.blends[self.edges]
         out = np.empty((len(moves) + 1, 3))
@@ -99,13 +99,13 @@ class Walk:
 
     @property
     def end(self) -> Floats:
-        """(3,) rigid2d of the last frame as it is blended: where the hips are and which way the figure faces."""
+        """(3,) rigid2d of the last frame before cleanup: position of the hips and facing direction."""
         last = self._joined("walk")[-1:]
         return find_placement(last.skeleton, last.world(), 0)
 
     def begun_at(self, at: ArrayLike = (0.0, 0.0), heading: float | None = None) -> Walk:
-        """The same walk, put elsewhere: begun with the hips above `at`, x, z in metres, and going in the direction
-        `heading` at first, radians from +Z; by default the direction stays."""
+        """The same walk moved so that it starts with the hips above `at` (x, z in meters) and travels in the direction
+        `heading`, radians from +Z; by default the direction does not change."""
         from marey.graph.edge_paths import edge_paths
 
         ways = edge_paths(self.graph)
@@ -116,8 +116,8 @@ class Walk:
         return replace(self, start=np.array([turn, *(freeze_array(at, "the place to begin at", (2,)) - here)]))
 
     def padded(self, before: float, after: float) -> Walk:
-        """The walk with up to so many seconds of its first clip before it, and of its last after it, as far as the
-        graph plays them."""
+        """Extend the walk by up to `before` seconds of its first clip and `after` seconds of its last, as far as the
+        graph has them."""
         edges = self.graph.edges
         taken = self.edges.tolist()
         frames = round(before * self.graph.fps)
@@ -134,12 +134,12 @@ class Walk:
                 break
             taken.append(out_of[0])
             frames -= int(edges.n_frames[out_of[0]])
-        # Clip edges do not move the world, so that what came before lies where it did.
+        # Clip edges do not change the placement, so the start stays the same.
         return self.graph.walk(taken, self.start, int(edges.n_frames[taken].sum()) + min(0, frames))
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What was played when; neighbouring stretches of one clip are one part."""
+        """What is played when. Adjacent sections of one clip are merged."""
         return tuple(self._parts())
 
     def _parts(self) -> Iterator[Part]:
@@ -166,13 +166,13 @@ class Walk:
     def motion(self, *, clean: bool = True, name: str = "walk") -> Motion:
         """The motion that the walk plays.
 
-        Transitions are blended as in Kovar 4.11 to 4.13; their contacts come from the first clip in the first half
-        and from the second in the second, their labels from both. Provenance lists `parts`.
+        Transitions are blended as in Kovar 4.11 to 4.13. Their contacts come from the first clip in the first half and
+        from the second clip in the second half, their labels from both clips. The provenance lists `parts`.
 
         Parameters
         ----------
-        clean : plant the feet by the contacts; without it, a walk within one clip is that clip, frame for frame.
-        name : of the motion.
+        clean : remove footskate by the contacts. If False, a walk within one clip equals that clip exactly.
+        name : name of the motion.
         """
         made = self._joined(name)
         if not clean or made.contacts is None or not made.contacts.mask.any():
@@ -182,25 +182,25 @@ class Walk:
         return planted(made)
 
     def landed(self, at: ArrayLike, heading: float | None = None, **options: Any) -> tuple[Motion, Landing]:
-        """The motion, its end bent by a little to be exactly at a place; see `marey.graph.landed`."""
+        """The motion with its end adjusted to stop exactly at a position; see `marey.graph.landed`."""
         from marey.graph.landing import landed
 
         return landed(self, at, heading, **options)
 
     def led_to(self, at: ArrayLike, heading: float | None = None, **options: Any) -> Walk:
-        """The walk, gone on with until it is near a place; see `marey.graph.led_to`."""
+        """Extend the walk until it is near a position; see `marey.graph.led_to`."""
         from marey.graph.approach import led_to
 
         return led_to(self, at, heading, **options)
 
     def ended(self, at: ArrayLike, heading: float | None = None, **options: Any) -> Walk:
-        """The walk, its last seconds searched anew to end near a place; see `marey.graph.ended`."""
+        """Replan the last seconds of the walk so that it ends near a position; see `marey.graph.ended`."""
         from marey.graph.approach import ended
 
         return ended(self, at, heading, **options)
 
     def led_into(self, clip: str, at: ArrayLike, heading: float, **options: Any) -> Walk:
-        """The walk, gone on with into a clip at a place and heading; see `marey.graph.led_into`."""
+        """Extend the walk into a clip at a position and heading; see `marey.graph.led_into`."""
         from marey.graph.approach import led_into
 
         return led_into(self, clip, at, heading, **options)
@@ -281,7 +281,7 @@ def _cut(contacts: Contacts | None, start: int, stop: int) -> Contacts | None:
 
 
 def _united(runs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Half-open runs, with those that touch or overlap made one."""
+    """Merge half-open runs that touch or overlap."""
     start, stop = -1, -1
     for a, b in sorted(runs):
         if a > stop:
@@ -294,7 +294,7 @@ def _united(runs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _gathered(clips: Sequence[Motion], runs: Sequence[tuple[int, int, int]]) -> tuple[Floats, Floats, Floats | None]:
-    """Root positions, rotations and bone offsets of runs (clip, start, frames), one after another."""
+    """Concatenated root positions, rotations and bone offsets of runs (clip, start, n_frames)."""
     roots = np.concatenate([clips[c].root_positions[i : i + n] for c, i, n in runs])
     turns = np.concatenate([clips[c].rotations[i : i + n] for c, i, n in runs])
     if all(clip.bone_offsets is None for clip in clips):
@@ -309,7 +309,7 @@ def _offsets(clip: Motion, start: int, n: int) -> Floats:
 
 
 def _carried(roots: Floats, turns: Floats, places: Floats) -> tuple[Floats, Floats]:
-    """Frames carried across the floor, each by its own transform; those with none stay bit for bit."""
+    """Move each frame by its own rigid2d. Frames with an identity transform keep their exact values."""
     moved = places.any(axis=1)
     if moved.any():
         roots[moved] = rigid2d.apply(places[moved], roots[moved])

@@ -1,8 +1,8 @@
 """AMC: the motion half of the Acclaim format.
 
 After a few keywords come the frames: a line with the frame's number, then a line for each bone, its name
-followed by one value for each of the degrees of freedom that the ASF file gives it. Angles turn a bone in its
-own frame C (`axis` in the ASF): its rotation in world-aligned joint frames is C * M * inv(C), where M turns
+followed by one value for each of the degrees of freedom that the ASF file gives it. Angles rotate a bone in its
+own frame C (`axis` in the ASF): its rotation in world-aligned joint frames is C * M * inv(C), where M rotates
 about the axes of `dof`, the first listed first ("rx ry rz" is Rz * Ry * Rx). The root's are as `order` says.
 """
 
@@ -43,7 +43,7 @@ from marey.maths import quat
 __all__ = ["asf_motion", "find_asf", "read_amc"]
 
 _FRAME = re.compile(r"[+-]?[0-9]{1,15}")
-# Lines split at a time: enough to keep Python's loops short, few enough that the tokens take little memory.
+# Lines split at a time: large enough for speed, small enough for little memory.
 _LINES_AT_ONCE = 20_000
 
 
@@ -58,7 +58,7 @@ class _Head:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Where each bone's values stand in a row: `first[i]`, and as many as `dofs[i]` has entries."""
+    """Each bone's values in a row: the first column is `first[i]`, and `dofs[i]` has one entry per value."""
 
     names: tuple[str, ...]
     index: dict[str, int]
@@ -72,8 +72,8 @@ def read_amc(data: bytes, path: str, skeleton: AsfSkeleton, *, fps: float | None
 
     Parameters
     ----------
-    skeleton : from `read_asf`; `find_asf` says which file.
-    fps : frames per second; by default what the rare ``:SAMPLES-PER-SECOND`` says, else 120.
+    skeleton : from `read_asf`; `find_asf` finds the file.
+    fps : frames per second; by default the rare ``:SAMPLES-PER-SECOND``, else 120.
     """
     lines = decode_text(data).split("\n")
     while lines and not lines[-1].strip():
@@ -106,10 +106,10 @@ def read_amc(data: bytes, path: str, skeleton: AsfSkeleton, *, fps: float | None
 
 
 def find_asf(amc_path: str | os.PathLike[str]) -> Path:
-    """The skeleton file that goes with an AMC file, looked for in the same folder.
+    """Find the skeleton file of an AMC file in the same folder.
 
     It is the ASF file of the same name; or of the name up to an underscore, the longest first, as ``16.asf``
-    goes with ``16_11.amc``; or else the only one there is.
+    goes with ``16_11.amc``; or else the only ASF file in the folder.
     """
     path = Path(amc_path)
     try:
@@ -190,7 +190,7 @@ def _check_size(n_frames: int, joints: AsfJoints, n_bytes: int, path: str) -> No
 def _read_regular(
     lines: Sequence[str], first: int, columns: _Columns, joints: AsfJoints, n_bytes: int, path: str
 ) -> Floats | None:
-    """(F, C) values where all frames are laid out like the first and nothing is amiss; else None."""
+    """(F, C) values if all frames are laid out like the first and have no errors; else None."""
     per_frame = next(
         (i for i in range(1, len(lines) - first) if _FRAME.fullmatch(lines[first + i].strip())),
         len(lines) - first,
@@ -244,9 +244,9 @@ def _read_lines(
     warnings: list[str],
     path: str,
 ) -> Floats:
-    """(F, C) values line by line: slower, says what is wrong and where, lives with what can be lived with.
+    """(F, C) values, read line by line: slower, reports errors with their lines, tolerates harmless ones.
 
-    `cut_off` says that the file does not end in a line end, so that its last line may have been cut.
+    `cut_off`: the file does not end with a newline, so its last line may be truncated.
     """
     starts = [i for i in range(first, len(lines)) if _FRAME.fullmatch(_content(lines[i]))]
     _check_size(len(starts), joints, n_bytes, path)
@@ -276,14 +276,14 @@ def _read_lines(
 
 
 def _content(line: str) -> str:
-    """A line without its comment and the blanks around."""
+    """A line without comment and surrounding blanks."""
     return line.partition("#")[0].strip()
 
 
 def _read_frame(
     lines: Sequence[str], start: int, stop: int, columns: _Columns, row: Floats, may_break_off: bool, path: str
 ) -> dict[int, None]:
-    """Put the values of one frame, whose number is in line `start`, into its row; the bones that it has, in order."""
+    """Write the values of one frame, whose number is in line `start`, into its row; returns its bones in order."""
     seen: dict[int, None] = {}
     for i in range(start + 1, stop):
         tokens = _content(lines[i]).split()
@@ -303,7 +303,7 @@ def _read_frame(
 
 
 def _read_bone(tokens: list[str], columns: _Columns, row: Floats, path: str, line: int) -> int:
-    """Put a bone's values into the frame's row, and return the bone's index."""
+    """Write a bone's values into the frame's row, and return the bone's index."""
     bone = columns.index.get(bone_key(tokens[0]))
     if bone is None:
         if tokens[0].startswith(":"):
@@ -336,7 +336,7 @@ def _numbers(tokens: list[str], path: str, line: int) -> list[float]:
 
 
 def _check_counts(counts: Sequence[tuple[int, int]], warnings: list[str]) -> None:
-    """Frames are taken in the order of the file, whatever their numbers say."""
+    """Warn if frame numbers are not consecutive; frames are read in file order anyway."""
     for (_, before), (line, after) in itertools.pairwise(counts):
         if after != before + 1:
             warnings.append(

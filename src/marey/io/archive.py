@@ -1,4 +1,4 @@
-"""NPZ archives: named arrays of numbers and text with a format name and a version, and nothing that could run.
+"""NPZ archives: named arrays of numbers and text with a format name and a version, and no executable content.
 
 Every built result that marey saves is one of these. The same arrays always give the same bytes; sizes and types are
 checked before anything is unpacked.
@@ -26,13 +26,13 @@ from marey.io import limits
 
 __all__ = ["Head", "check_total", "pack", "text_array", "unpack"]
 
-# Text is stored four bytes a letter and padded to the longest, so one endless name would weigh on all.
+# Text takes four bytes per character and is padded to the longest entry, so one very long name would enlarge all.
 _MAX_TEXT = 4096
-# Code points D800 to DFFF stand for halves of letters, which no text may hold on their own.
+# Code points D800 to DFFF are surrogates, which are invalid on their own.
 _SURROGATES = 0xD800 >> 11
-# The earliest time that a zip can hold; a real one would make every save differ.
+# The earliest time that a zip can store; the current time would make every save differ.
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
-# Motion is mostly noise in its last bits: higher levels take longer and save another percent.
+# The last bits of motion data are mostly noise: higher levels take longer and save only one more percent.
 _LEVEL = 3
 
 _HEADER = re.compile(
@@ -44,7 +44,7 @@ _DTYPE = re.compile(r"[<>|=]?[biufU][0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a member's header says, before its data are touched; `start` is where they begin."""
+    """A member's header, read before its data; `start` is where the data begin."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -53,12 +53,12 @@ class Head:
 
 
 def pack(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """The arrays as the bytes of an NPZ file, little-endian, with what they are and of which version."""
+    """The arrays as the bytes of an NPZ file, little-endian, with format name and version."""
     members: dict[str, NDArray[Any]] = {"format": np.array(form), "version": np.array(version, dtype="<i8")}
     members |= {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     n_bytes = sum(array.nbytes for array in members.values())
     packed = _zipped(members, zipfile.ZIP_DEFLATED)
-    # A long motion that hardly moves packs so well that a reader on guard would take it for a bomb.
+    # A long motion that hardly moves compresses so well that a careful reader would take it for a zip bomb.
     if n_bytes > limits.MAX_EXPANSION * len(packed) + limits.EXPANSION_FLOOR // 2:
         packed = _zipped(members, zipfile.ZIP_STORED)
     return packed
@@ -78,9 +78,9 @@ def unpack(
     Parameters
     ----------
     data, path : the file; `path` is for messages.
-    form, version : what it has to be; anything else is refused by name.
-    required, optional : the arrays of interest; others are passed over.
-    check : looks at shapes and types before anything is unpacked, and raises if they cannot be right.
+    form, version : the expected format name and version; others raise an error that names them.
+    required, optional : the arrays to read; others are ignored.
+    check : called with shapes and types before anything is unpacked; raises if they are wrong.
     """
     wanted = tuple(required)
     with _reporting(path), zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -96,7 +96,7 @@ def unpack(
 
 
 def check_total(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:
-    """Refuse arrays that would take far more memory than the file itself."""
+    """Raise LimitExceeded for arrays that would take far more memory than the file itself."""
     total = sum(math.prod(head.shape) * max(head.dtype.itemsize, 8) for head in heads.values())
     if total > limits.MAX_EXPANSION * file_bytes + limits.EXPANSION_FLOOR:
         raise LimitExceeded(
@@ -106,7 +106,7 @@ def check_total(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:
 
 
 def text_array(text: str | tuple[str, ...] | list[str], what: str) -> NDArray[Any]:
-    """Text for an archive; `what` it is, for the message where it cannot be stored."""
+    """Text for an archive; `what` names it in error messages."""
     for part in (text,) if isinstance(text, str) else text:
         if len(part) > _MAX_TEXT or part.endswith("\0"):
             raise InvalidValue(
@@ -132,7 +132,7 @@ def _zipped(arrays: Mapping[str, NDArray[Any]], method: int) -> bytes:
 
 @contextmanager
 def _reporting(path: str) -> Iterator[None]:
-    """What zipfile and zlib raise on broken archives, as a ParseError."""
+    """Convert exceptions of zipfile and zlib on broken archives to ParseError."""
     try:
         yield
     except MareyError:
@@ -144,7 +144,7 @@ def _reporting(path: str) -> Iterator[None]:
         EOFError,
         OSError,
         OverflowError,
-        RuntimeError,  # encrypted, or packed by a method that zipfile does not know
+        RuntimeError,  # encrypted, or an unsupported compression method
         ValueError,
     ) as error:
         raise ParseError(f"not a readable NPZ file ({_reason(error)})", path=path) from None
@@ -155,7 +155,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _read_heads(archive: zipfile.ZipFile, names: Iterable[str], path: str) -> dict[str, Head]:
-    """The headers of all arrays that are of interest; no more than that is unpacked."""
+    """The headers of the arrays to read; nothing else is unpacked."""
     heads: dict[str, Head] = {}
     present = set(archive.namelist())
     for name in names:
@@ -163,7 +163,7 @@ def _read_heads(archive: zipfile.ZipFile, names: Iterable[str], path: str) -> di
             continue
         info = archive.getinfo(f"{name}.npy")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ParseError(f"array {name!r} is packed in a way that NPZ files do not use", path=path)
+            raise ParseError(f"array {name!r} uses a compression that NPZ files do not use", path=path)
         with archive.open(info) as stream:
             heads[name] = _parse_head(stream.read(16384), name, path)
         head = heads[name]
@@ -177,7 +177,7 @@ def _read_heads(archive: zipfile.ZipFile, names: Iterable[str], path: str) -> di
 
 
 def _parse_head(begin: bytes, name: str, path: str) -> Head:
-    """Read as text, never evaluated, from a member's first bytes."""
+    """Parse a member's first bytes as text, never evaluated."""
     if begin[:6] != b"\x93NUMPY" or begin[6:7] not in (b"\1", b"\2", b"\3"):
         raise ParseError(f"array {name!r} is not in NumPy's format", path=path)
     width = 2 if begin[6] == 1 else 4
@@ -198,13 +198,13 @@ def _parse_head(begin: bytes, name: str, path: str) -> Head:
 
 
 def _check_format(archive: zipfile.ZipFile, heads: dict[str, Head], form: str, version: int, path: str) -> None:
-    """Refuse what is not ours or newer, by name; take the two members that say so out of `heads`."""
+    """Check format and version, and remove their two members from `heads`."""
     marks = []
     for name, kind in (("format", "U"), ("version", "iu")):
         head = heads.pop(name, None)
         if head is None:
             raise ParseError(
-                f"not a {form.removeprefix('marey.')} that marey wrote: there is no array {name!r} in it", path=path
+                f"not a {form.removeprefix('marey.')} file written by marey: it has no array {name!r}", path=path
             )
         if head.shape != () or head.dtype.kind not in kind or head.dtype.itemsize > 4 * _MAX_TEXT:
             raise ParseError(f"array {name!r} is malformed", path=path)
@@ -213,8 +213,8 @@ def _check_format(archive: zipfile.ZipFile, heads: dict[str, Head], form: str, v
         raise UnknownVersion(f"expected format {form!r}, got {marks[0][:40]!r}", path=path)
     if marks[1] != version:
         raise UnknownVersion(
-            f"the file is of version {marks[1]}, and this marey reads version {version}; "
-            f"{'update marey' if marks[1] > version else 'make it anew'}",
+            f"the file has version {marks[1]}, and this marey reads version {version}; "
+            f"{'update marey' if marks[1] > version else 'build it again'}",
             path=path,
         )
 
@@ -223,12 +223,12 @@ def _load(archive: zipfile.ZipFile, name: str, head: Head, path: str) -> NDArray
     n_bytes = math.prod(head.shape) * head.dtype.itemsize
     with archive.open(f"{name}.npy") as stream:
         stream.read(head.start)
-        # One byte more than there should be, so that zipfile reaches the end and compares checksums.
+        # One byte more than expected, so that zipfile reaches the end and compares checksums.
         content = stream.read(n_bytes + 1)
     if len(content) != n_bytes:
         raise ParseError(f"array {name!r} is cut off", path=path)
     if head.dtype.kind == "U":
         codes = np.frombuffer(content, np.dtype("u4").newbyteorder(head.dtype.byteorder))
         if (codes > sys.maxunicode).any() or (codes >> 11 == _SURROGATES).any():
-            raise ParseError(f"array {name!r} holds letters that do not exist", path=path)
+            raise ParseError(f"array {name!r} holds invalid characters", path=path)
     return np.ndarray(head.shape, head.dtype, content, order="F" if head.fortran else "C")

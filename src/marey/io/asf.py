@@ -1,7 +1,7 @@
 """ASF: the skeleton half of the Acclaim format, as Vicon and the CMU collection write it.
 
 An ASF file describes bones; marey's skeletons have joints. A bone runs from its parent's end to its own, by
-`length` along `direction` (world axes of the rest pose). The joint that goes by the bone's name sits where
+`length` along `direction` (world axes of the rest pose). The joint with the bone's name is where
 the bone starts, as in BVH, so its offset is its parent bone's vector; a leaf bone gets an End Site joint
 ``<bone>End`` at its tip. In the rest pose all joint frames are aligned with the world.
 """
@@ -28,15 +28,15 @@ from marey.maths import euler, quat
 ROOT = "root"
 ASSUMED_FPS = 120.0
 
-# Nothing that a person does or is needs larger numbers, and sums and products of these stay finite.
+# No human motion needs larger numbers, and sums and products of these stay finite.
 MAX_NUMBER = 1e12
 
 _DOFS = ("rx", "ry", "rz", "tx", "ty", "tz", "l")
 _ROOT_DOFS = ("tx", "ty", "tz", "rx", "ry", "rz")
 _INCH = 0.0254
-# A standing figure's largest extent, from a child to a giant with raised arms, in metres.
+# A standing figure's largest extent, from a child to a giant with raised arms, in meters.
 _FIGURE_METRES = (0.7, 2.9)
-# CMU directions are unit to six digits; what is off by more was not meant as a unit vector.
+# CMU directions are unit vectors to six digits; larger deviations are not rounding.
 _UNIT_SLACK = 0.01
 
 Line = tuple[int, list[str]]
@@ -48,8 +48,8 @@ class AsfSkeleton:
 
     Parameters
     ----------
-    path : the file as it was named.
-    name : what the file calls itself; "" if it does not.
+    path : the path that was loaded.
+    name : the name in the file; "" if it has none.
     names : N bone names; the first is "root".
     parents : (N,) index of each bone's parent bone; -1 for the root.
     directions : (N, 3) unit vectors in world axes; 0 for the root.
@@ -58,9 +58,9 @@ class AsfSkeleton:
     dofs : for each bone the values that an AMC line holds, in order: "rx", "ry", "rz", "tx", "ty", "tz", "l".
     root_position : (3,) in the file's unit; the root's place before any motion.
     root_rotation : (4,) the root's orientation before any motion.
-    length_factor : what ``:units length`` says; 1 where it says nothing.
+    length_factor : the value of ``:units length``; 1 if missing.
     degrees : whether angles are in degrees, else radians.
-    warnings : what was wrong with the file though it could be read.
+    warnings : problems of the file that did not prevent reading it.
     """
 
     path: str
@@ -203,11 +203,11 @@ def asf_joints(skeleton: AsfSkeleton) -> AsfJoints:
 
 
 def stated_unit(skeleton: AsfSkeleton, joints: AsfJoints) -> tuple[float | None, list[str]]:
-    """Metres per unit where the file says so and the figure agrees, else None; and the evidence.
+    """Meters per unit if the file states it and the body's size agrees, else None; and the evidence.
 
     The format's authors meant ``:units length`` as the factor from inches to the file's numbers: CMU's 0.45
-    gives 0.0254 / 0.45 = 0.056444 m. A factor of 1 is what writers put who thought of no unit; it says
-    nothing.
+    gives 0.0254 / 0.45 = 0.056444 m. Writers that do not care about units write a factor of 1, so 1 is
+    ignored.
     """
     factor = skeleton.length_factor
     if factor == 1.0:
@@ -227,13 +227,13 @@ def stated_unit(skeleton: AsfSkeleton, joints: AsfJoints) -> tuple[float | None,
 def ordered_rotation(angles: Floats, order: str) -> Floats:
     """(..., 4) from angles (..., k) in radians about the axes in `order`, the first applied first.
 
-    "xyz" is Rz * Ry * Rx: the format counts turns about axes that stay where they are.
+    "xyz" is Rz * Ry * Rx: the format uses rotations about fixed axes.
     """
     return euler.from_axes(angles[..., ::-1], order[::-1].upper())
 
 
 def decode_text(data: bytes) -> str:
-    """UTF-8 with or without a mark, else Latin-1, which fits any bytes; line ends become newlines."""
+    """UTF-8 with or without a byte-order mark, else Latin-1, which accepts any bytes; line ends become newlines."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -242,7 +242,7 @@ def decode_text(data: bytes) -> str:
 
 
 def parse_number(token: str, what: str, path: str, line: int) -> float:
-    """A finite number, or a ParseError that says what it was to be."""
+    """A finite number; else raises a ParseError with `what` was expected."""
     try:
         value = float(token)
     except ValueError:
@@ -253,12 +253,12 @@ def parse_number(token: str, what: str, path: str, line: int) -> float:
 
 
 def shown(token: str) -> str:
-    """A token for a message: quoted, and cut where it is long."""
+    """A token for a message: quoted, and shortened if long."""
     return repr(token if len(token) <= 40 else token[:37] + "...")
 
 
 def bone_key(name: str) -> str:
-    """The root is a keyword and may be spelt in capitals; bones are names and keep their case."""
+    """The dictionary key of a bone: the root is a keyword in any case; other bones keep their case."""
     return ROOT if name.lower() == ROOT else name
 
 
@@ -343,7 +343,7 @@ def _read_bones(section: _Section, path: str) -> dict[str, _Bone]:
 
 
 def _read_bone_line(bone: _Bone, word: str, values: list[str], path: str, line: int) -> None:
-    """Take what is needed; the rest (id, limits, masses, vendors' own lines) is passed over."""
+    """Read the needed values; others (id, limits, masses, vendor extensions) are ignored."""
     if word == "name":
         if not values:
             raise ParseError("expected a bone name", path=path, line=line)

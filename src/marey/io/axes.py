@@ -1,4 +1,4 @@
-"""Between a file's axes and ours: right-handed, Y up. Every change is a turn by right angles, so no digit is lost."""
+"""Convert between a file's axes and marey's: right-handed, Y up. All rotations are by right angles and so exact."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 
-# For each upward axis of a file: which of its components ours are taken from, and their signs.
+# For each up axis of a file: the components that become marey's x, y, z, and their signs.
 _FROM_FILE: dict[str, tuple[tuple[int, int, int], tuple[int, int, int]]] = {
     "y": ((0, 1, 2), (1, 1, 1)),
     "z": ((0, 2, 1), (1, 1, -1)),
@@ -20,7 +20,7 @@ UPS = tuple(_FROM_FILE)
 
 
 def check_up(up: str) -> str:
-    """An upward axis given by the user."""
+    """Check an up axis given by the user."""
     cleaned = str(up).strip().lower().removeprefix("+")
     if cleaned not in _FROM_FILE:
         raise InvalidValue(f"up must be one of {', '.join(UPS)}, got {up!r}")
@@ -28,13 +28,13 @@ def check_up(up: str) -> str:
 
 
 def vectors_from_file(vectors: Floats, up: str) -> Floats:
-    """(..., 3) from the file's axes to ours."""
+    """(..., 3) from the file's axes to marey's."""
     order, signs = _FROM_FILE[up]
     return vectors if up == "y" else vectors[..., order] * np.array(signs, dtype=np.float64)
 
 
 def vectors_to_file(vectors: Floats, up: str) -> Floats:
-    """(..., 3) from our axes to the file's."""
+    """(..., 3) from marey's axes to the file's."""
     if up == "y":
         return vectors
     order, signs = _FROM_FILE[up]
@@ -44,12 +44,12 @@ def vectors_to_file(vectors: Floats, up: str) -> Floats:
 
 
 def rotations_from_file(rotations: Floats, up: str) -> Floats:
-    """(..., 4) the same rotations seen from our axes: the vector part turns, the angle stays."""
+    """(..., 4) the same rotations in marey's axes: the vector part is rotated, the angle stays."""
     return _with_vectors(rotations, vectors_from_file(rotations[..., 1:], up), up)
 
 
 def rotations_to_file(rotations: Floats, up: str) -> Floats:
-    """(..., 4) the same rotations seen from the file's axes."""
+    """(..., 4) the same rotations in the file's axes."""
     return _with_vectors(rotations, vectors_to_file(rotations[..., 1:], up), up)
 
 

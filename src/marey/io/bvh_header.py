@@ -1,8 +1,8 @@
 """The hierarchy of a BVH file: joints, offsets and channels.
 
-The format was never written down in one place, so the reader takes what real exporters write: any keyword case, names
+The format has no official specification, so the reader accepts what real exporters write: any keyword case, names
 with blanks, colons or dots in several encodings, several ROOTs, any number and order of channels, joints without an
-End Site, nested or several End Sites. What cannot be read one way only is refused with its line.
+End Site, nested or several End Sites. Ambiguous files raise an error that names the line.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from marey.errors import ParseError
 from marey.io import limits
 from marey.io.text_numbers import complaint, parse_numbers, shown
 
-_WORD = re.compile(rb"[{}]|(?i:offset)(?=[-+.\d])|[^\s{}]+")  # a number may be glued to OFFSET
+_WORD = re.compile(rb"[{}]|(?i:offset)(?=[-+.\d])|[^\s{}]+")  # a number may directly follow OFFSET
 _LINE_REST = re.compile(rb"[^\r\n]*")
 _CHANNEL = re.compile(rb"([xyz])(position|rotation)", re.IGNORECASE)
 _KEYWORDS = (b"{", b"}", b"OFFSET", b"CHANNELS", b"JOINT", b"END", b"ENDSITE", b"ROOT", b"MOTION", b"")
 _COMMENTS = (b"#", b"//")
 
 _NAME = re.compile(rb"[^\r\n{}]*")
-# The next two are seldom needed, and compiled only then. In Shift-JIS a brace may be the second half of a letter.
+# The next two are rarely needed and compiled on first use. In Shift-JIS a brace may be the second byte of a character.
 _SHIFT_JIS_NAME = rb"(?:[\x81-\x9f][\x40-\x7e\x80-\xfc]|[\xe0-\xfc][\x80-\xfc]|[^\r\n{}])*"
-# Half of all letters in Shift-JIS; in Windows-1252 signs that no name has, such as the per mille sign.
+# First bytes of most Shift-JIS characters; in Windows-1252, symbols that names do not contain, such as per mille.
 _SHIFT_JIS = rb"[\x81-\x89\x8b\x8d\x8f-\x99\x9b\x9d]"
 
 END_SITE = "End Site"
-_SHOWN = 5  # how many of many places a warning names
+_SHOWN = 5  # maximum number of places that a warning lists
 
 
 class Joint:
     """One joint or End Site as the file has it.
 
-    `at` is where it stands in the file, `column` its first channel's place in a row. `name` is unique in its tree,
-    `file_name` is what the file says, which for End Sites is ``End Site`` and what stands behind it.
+    `at` is its byte position in the file, `column` the column of its first channel. `name` is unique in its tree.
+    `file_name` is the name in the file; for End Sites it is ``End Site`` followed by any name.
     """
 
     def __init__(self, parent: int, is_end: bool, at: int, column: int, given: bytes) -> None:
@@ -51,7 +51,7 @@ class Joint:
 class Header(NamedTuple):
     """All trees of the file, each with parents before children; `n_columns` numbers make a row.
 
-    `end` is the byte after the keyword MOTION. `evidence` tells how names were decoded, `warnings` what was odd.
+    `end` is the byte after the keyword MOTION. `evidence` explains how names were decoded, `warnings` lists oddities.
     """
 
     trees: list[list[Joint]]
@@ -84,14 +84,14 @@ def line_of(data: bytes, at: int) -> int:
 class _Parser:
     def __init__(self, data: bytes, path: str) -> None:
         self.data, self.path = data, path
-        self.at = 0  # where the next word is looked for
+        self.at = 0  # position after the last word
         self.word_at = 0  # where the last word began
         self.trees: list[list[Joint]] = []
         self.n_columns = 0
         self.warnings: list[str] = []
         self.without_offset: list[int] = []
         self.comments: list[int] = []
-        self.repeated: list[int] = []  # where channels turn about one axis twice in a row
+        self.repeated: list[int] = []  # joints whose channels rotate about one axis twice in a row
 
     # Words.
 
@@ -105,12 +105,12 @@ class _Parser:
         return match[0]
 
     def next(self) -> bytes:
-        """The same without taking it."""
+        """The next word without consuming it."""
         match = _WORD.search(self.data, self.at)
         return match[0] if match else b""
 
     def take_keyword(self) -> bytes:
-        """The next word in capitals, comment lines skipped: no exporter means anything else by a ``#`` here."""
+        """The next word in upper case. Skips comment lines: exporters use ``#`` here only for comments."""
         while (word := self.take()).startswith(_COMMENTS):
             self.comments.append(self.word_at)
             self.at += len(self.ahead(_LINE_REST))
@@ -121,7 +121,7 @@ class _Parser:
         return match[0] if match else b""
 
     def got(self) -> str:
-        """The last word, fit for a message."""
+        """The last word, formatted for a message."""
         return shown(self.data[self.word_at : self.at]) if self.word_at < self.at else "the end of the file"
 
     def error(self, message: str) -> ParseError:
@@ -141,7 +141,7 @@ class _Parser:
             if word == b"ROOT":
                 self.tree()
             elif word == b"}":
-                raise self.error("expected ROOT or MOTION, got a '}' too many")
+                raise self.error("expected ROOT or MOTION, got an extra '}'")
             elif word == b"":
                 raise self.error("expected a MOTION section, got the end of the file")
             else:
@@ -151,7 +151,7 @@ class _Parser:
             raise self.error("expected a ROOT before MOTION, got none")
 
     def tree(self) -> None:
-        """Everything from a ROOT to its closing brace, without recursion: hierarchies may be thousands deep."""
+        """Parse from a ROOT to its closing brace, without recursion: hierarchies may be thousands of joints deep."""
         tree: list[Joint] = []
         self.trees.append(tree)
         self.open_joint(tree, parent=-1, is_end=False)
@@ -189,7 +189,7 @@ class _Parser:
     def open_joint(self, tree: list[Joint], parent: int, is_end: bool) -> None:
         at = self.word_at
         given = self.name()
-        if not given and not is_end and self.next() != b"{":  # the name may stand on a line of its own
+        if not given and not is_end and self.next() != b"{":  # the name may be on a line of its own
             self.take()
             self.at = self.word_at
             given = self.name()
@@ -200,7 +200,7 @@ class _Parser:
         limits.check_joints(len(tree), self.path)
 
     def name(self) -> bytes:
-        """What stands on this line before a brace."""
+        """The rest of this line before a brace."""
         given = self.ahead(_NAME)
         if _encoding(given) != "utf-8":
             given = self.ahead(re.compile(_SHIFT_JIS_NAME))
@@ -209,7 +209,7 @@ class _Parser:
 
     def offset(self) -> tuple[float, float, float]:
         at = self.at
-        for _ in range(12):  # more than enough to see that there are too many
+        for _ in range(12):  # enough to detect too many values
             if self.next().upper() in _KEYWORDS or self.next().startswith(_COMMENTS):
                 break
             self.take()
@@ -223,7 +223,7 @@ class _Parser:
 
     def channels(self, joint: Joint) -> None:
         who = _who(joint)
-        if joint.column != self.n_columns:  # whose numbers come first in a row?
+        if joint.column != self.n_columns:  # else the column order would be ambiguous
             raise self.error(f"expected CHANNELS of {who} before those of its children, got them after")
         word = self.take()
         if not re.fullmatch(rb"\d{1,4}", word):
@@ -243,7 +243,7 @@ class _Parser:
         if len(set(positions)) != len(positions):
             raise self.error(f"expected each position channel of {who} once, got {' '.join(positions)}")
         turns = [name for name in names if name.endswith("rotation")]
-        if any(a == b for a, b in pairwise(turns)):  # X Y X are Euler's own angles, but X X are a slip
+        if any(a == b for a, b in pairwise(turns)):  # X Y X are proper Euler angles, but X X is a mistake
             self.repeated.append(self.word_at)
         joint.channels = tuple(names)
         self.n_columns += count
@@ -251,7 +251,7 @@ class _Parser:
     def oddities(self) -> list[str]:
         told = list(self.warnings)
         if self.without_offset:
-            told.append(f"joints without OFFSET, for which 0 0 0 is taken: {self.lines(self.without_offset)}")
+            told.append(f"joints without OFFSET, read as 0 0 0: {self.lines(self.without_offset)}")
         if self.repeated:
             told.append(
                 f"a rotation channel is named twice in a row, and both are applied: {self.lines(self.repeated)}"
@@ -275,7 +275,7 @@ def _decode_names(joints: list[Joint], evidence: list[str]) -> None:
 
 
 def _encoding(text: bytes) -> str:
-    """UTF-8; else Shift-JIS where it looks like it; else Windows-1252; else Latin-1, which always can."""
+    """UTF-8; else Shift-JIS if it looks like it; else Windows-1252; else Latin-1, which accepts any bytes."""
     if _is_in(text, "utf-8"):
         return "utf-8"
     guesses = ("cp932", "cp1252") if re.search(_SHIFT_JIS, text) else ("cp1252",)
@@ -291,13 +291,13 @@ def _is_in(text: bytes, encoding: str) -> bool:
 
 
 def _name_joints(tree: list[Joint]) -> list[Joint]:
-    """Give unique names: joints keep theirs where they can, End Sites are called ``<Parent>End``.
+    """Assign unique names: joints keep theirs if possible, End Sites are called ``<Parent>End``.
 
-    Returns the joints that could not keep theirs.
+    Returns the renamed joints.
     """
     taken = {joint.file_name for joint in tree if not joint.is_end}
     used: set[str] = set()
-    last: dict[str, int] = {}  # how far the numbers behind a name have got
+    last: dict[str, int] = {}  # the last number appended to each name
 
     def free(name: str, joiner: str) -> str:
         n = last.get(name, 1)

@@ -20,11 +20,11 @@ from marey.io.rate import rate_from_text
 from marey.io.raw import RawMotion
 from marey.io.threads import run_in_halves
 
-# From this many joint poses on, two threads are faster than one.
+# Minimum number of joint poses for which two threads are faster than one.
 _LARGE = 100_000
 
 _AXES = "XYZ"
-# How text begins whose letters take several bytes, with its byte-order mark or with plain letters.
+# The first bytes of UTF-16 and UTF-32 text, with or without a byte-order mark.
 _WIDE = (
     (rb"\xff\xfe\0\0|\0\0\xfe\xff", "utf-32"),
     (rb"\xff\xfe|\xfe\xff", "utf-16"),
@@ -38,18 +38,18 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
 
     Parameters
     ----------
-    fps : overrides the file's frame time; needed where that is missing or zero.
-    root : name or index of the ROOT to take where the file has several; the first by default.
+    fps : overrides the file's frame time; required if that is missing or zero.
+    root : name or index of the ROOT to read if the file has several; the first by default.
 
-    On a non-root joint position channels replace the OFFSET, and so they do on the root, as every tool that writes a
-    root OFFSET other than zero expects.
+    Position channels replace the OFFSET of a joint, also of the root: every tool that writes a nonzero root OFFSET
+    expects this.
     """
     _keep_freed_memory()
     data = _as_bytes(data, path)
     header = parse_header(data, path)
     rows = parse_motion(data, header.end, header.n_columns, path)
     n_bytes = len(data)
-    del data  # a large file's text need not be held while its motion is built
+    del data  # free the text of a large file before the motion is built
     warnings = [*header.warnings, *rows.warnings]
     tree = _choose_tree(header, root, path, warnings)
     limits.check_size(len(rows.values), len(tree), n_bytes, path)
@@ -85,16 +85,16 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
 
 
 def _keep_freed_memory() -> None:
-    """Spare the first load of a process the time that goes into giving memory back and fetching it anew, page by page.
+    """Speed up the first load of a process, which otherwise returns memory to the system and requests it again.
 
-    The C library on Linux keeps freed memory for the next arrays only once it has seen a large block freed, and then
-    such as are smaller. Elsewhere this does nothing. The block is never written to and so takes up no memory.
+    The C library on Linux reuses freed memory only for blocks smaller than the largest block freed so far, so free a
+    large block once. It is never written to and so uses no memory. On other systems this has no effect.
     """
     np.empty(1 << 24, dtype=np.uint8)
 
 
 def _as_bytes(data: bytes, path: str) -> bytes:
-    """The same text in 8 bits without a byte-order mark: UTF-8, or whatever 8-bit encoding it has."""
+    """The text as bytes without a byte-order mark: UTF-8, or the file's own 8-bit encoding."""
     if data[:4].isalnum():  # HIERARCHY
         return data
     if data.startswith(codecs.BOM_UTF8):
@@ -129,7 +129,7 @@ def _choose_tree(header: Header, root: str | int | None, path: str, warnings: li
 
 
 def _cut_out(values: Floats, tree: list[Joint]) -> Floats:
-    """The columns of one tree among several, which from then on are counted from 0."""
+    """Select the columns of one tree and renumber its columns from 0."""
     first, count = tree[0].column, sum(len(joint.channels) for joint in tree)
     for joint in tree:
         joint.column -= first
@@ -137,7 +137,7 @@ def _cut_out(values: Floats, tree: list[Joint]) -> Floats:
 
 
 def _file_names(tree: list[Joint]) -> tuple[str, ...]:
-    """What the file calls its joints, where a save could not tell it from their names; else ()."""
+    """The file's joint names, if a save could not derive them from the skeleton's names; else ()."""
     for joint in tree:
         if joint.file_name != (END_SITE if joint.is_end else joint.name):
             return tuple(joint.file_name for joint in tree)
@@ -147,7 +147,7 @@ def _file_names(tree: list[Joint]) -> tuple[str, ...]:
 
 
 def _positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple[Floats, Floats, Floats | None]:
-    """Root positions (F, 3), skeleton offsets (J, 3), and bone offsets (F, J, 3) where position channels vary."""
+    """Root positions (F, 3), skeleton offsets (J, 3), and bone offsets (F, J, 3) if position channels vary."""
     n_frames = len(values)
     offsets = file_offsets.copy()
     moving: dict[int, Floats] = {}

@@ -1,8 +1,8 @@
 """The MOTION section of a BVH file: frame count, frame time, and the rows of numbers.
 
-A kernel reads rows as long as they are clean. From the first odd line on, a careful reader decides: a truncated last
-row and trailing junk are dropped with a warning, rows that are wrapped over several lines or share one are told apart
-where that can be done in one way only, and anything else is refused with its place. Rows are never shifted.
+A kernel reads rows as long as they are clean. From the first irregular line on, a slower reader takes over. It drops a
+truncated last row and trailing junk with a warning, splits rows that are wrapped over several lines or share one if
+that is unambiguous, and raises an error with the position for anything else. Rows are never shifted.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from marey.io.bvh_kernels import parse_rows
 from marey.io.text_numbers import LARGEST, complaint, number_fault, parse_numbers, shown
 from marey.io.threads import run_in_halves
 
-# From this many bytes on, two threads are faster than one.
+# Minimum number of bytes for which two threads are faster than one.
 _LARGE = 1_000_000
 
 _FRAMES = re.compile(rb"\s*frames[ \t]*:?[ \t]*([+-]?\d\S*)?", re.IGNORECASE)
 _FRAME_TIME = re.compile(rb"\s*frame[ \t_]*time[ \t]*:?[ \t]*(\S*)", re.IGNORECASE)
 _LINE = re.compile(rb"[^\r\n]+")
-_PADDING = b" \t\r\n\0\x1a"  # blanks, and what some programs fill the last block of a file with
+_PADDING = b" \t\r\n\0\x1a"  # blanks, and bytes that some programs pad the end of a file with
 
 
 class Rows(NamedTuple):
-    """values (F, C); the frame time as the file spells it, None where it does not, and its line."""
+    """values (F, C); the text of the frame time, None if missing, and its line."""
 
     values: Floats
     frame_time_text: str | None
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 
 
 class _Section:
-    """Where the rows stand, from `start` to `stop`, and what the header says of them."""
+    """The bytes of the rows, from `start` to `stop`, and what the header says about them."""
 
     def __init__(
         self, data: bytes, path: str, start: int, n_columns: int, n_announced: int | None, warnings: list[str]
@@ -88,7 +88,7 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
 
 
 def _preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re.Match[bytes] | None, int]:
-    """``Frames:`` and ``Frame Time:`` in either order; the place where the rows begin."""
+    """``Frames:`` and ``Frame Time:`` in either order; returns where the rows begin."""
     frames: re.Match[bytes] | None = None
     time: re.Match[bytes] | None = None
     while True:
@@ -121,7 +121,7 @@ def _content_end(data: bytes) -> int:
 
 
 def _clean_rows(section: _Section) -> tuple[Floats, int]:
-    """Rows up to the first odd line: (F, C), and the place of that line (the end where all is well)."""
+    """Rows up to the first irregular line: (F, C), and the position of that line, or the end if there is none."""
     rows, at = _parse_clean_rows(section)
     if len(rows) and not max(rows.max(), -rows.min()) <= LARGEST:
         return rows[:0], section.start
@@ -129,12 +129,12 @@ def _clean_rows(section: _Section) -> tuple[Floats, int]:
 
 
 def _parse_clean_rows(section: _Section) -> tuple[Floats, int]:
-    """The same, with numbers of any size."""
+    """As `_clean_rows`, with numbers of any size."""
     data, start, n_columns = section.data, section.start, section.n_columns
     text = np.frombuffer(data, np.uint8)
     # The kernel needs a line end to stop at; a last line without one is read on its own.
     last_end = max(data.rfind(b"\n", start), data.rfind(b"\r", start), start - 1) + 1
-    max_rows = (section.stop - start) // (2 * n_columns) + 1  # a number takes two bytes at least
+    max_rows = (section.stop - start) // (2 * n_columns) + 1  # a number takes at least two bytes
     expected = max_rows if section.n_announced is None else max(section.n_announced, 0) + 1
     for room in (min(expected, max_rows), max_rows):
         flat = np.empty(room * n_columns)
@@ -151,15 +151,15 @@ def _parse_clean_rows(section: _Section) -> tuple[Floats, int]:
         more, _ = parse_rows(tail, 0, len(tail), n_columns, flat[n_rows * n_columns :])
         n_rows, end = n_rows + more, section.stop if more else end
     values = set_readonly(flat)[: n_rows * n_columns]
-    if values.size < 0.8 * flat.size:  # do not hold on to the room that was not needed
+    if values.size < 0.8 * flat.size:  # free unused memory
         values = values.copy()
     return values.reshape(n_rows, n_columns), end
 
 
 def _parse_halves(data: bytes, start: int, stop: int, n_columns: int, out: Floats) -> tuple[int, int]:
-    """As `parse_rows`, by two threads; may stop in the middle, where the second half does not fit or lines have no LF.
+    """As `parse_rows`, with two threads; may stop in the middle if the second half does not fit or lines have no LF.
 
-    Rows are about equally long, so that each half of the text has about half of the rows.
+    Rows have similar lengths, so each half of the text has about half of the rows.
     """
     middle = data.find(b"\n", (start + stop) // 2, stop) + 1
     if not middle:
@@ -178,8 +178,8 @@ def _parse_halves(data: bytes, start: int, stop: int, n_columns: int, out: Float
 
 
 def _careful_rows(section: _Section, at: int, done: Floats) -> tuple[Floats, bool]:
-    """The rows from byte `at` on, line by line, after the rows `done`; and whether they are all there is."""
-    from array import array  # seldom needed, as all of this
+    """The rows from byte `at` on, line by line, after the rows `done`; and whether the content ends there."""
+    from array import array  # rarely needed, like this whole function
 
     numbers = array("d")
     ends: list[int] = []  # how many numbers there are up to the end of each line
@@ -212,10 +212,10 @@ def _careful_rows(section: _Section, at: int, done: Floats) -> tuple[Floats, boo
 
 
 def _check_last_word(section: _Section, at: int, n_before: int, has_rows: bool) -> None:
-    """Refuse the word at byte `at`, which is no number, unless the motion may end there without a row being lost.
+    """Raise an error for the word at byte `at`, which is not a number, unless the motion can end there.
 
-    That is so where junk follows the last row, and where the last row breaks off within a number. `n_before` numbers
-    stand before it on its line.
+    It can if junk follows the last row, or if the last row is truncated within a number. `n_before` numbers precede the
+    word on its line.
     """
     data = section.data
     word = data[at : section.stop].split(None, 1)[0]
@@ -225,11 +225,11 @@ def _check_last_word(section: _Section, at: int, n_before: int, has_rows: bool) 
         column = at - max(data.rfind(b"\n", 0, at), data.rfind(b"\r", 0, at))
         raise section.error(f"number {n_before + 1} of the line (column {column}): {complaint(word)}", at)
     if is_junk:
-        section.warnings.append(f"what follows the last row was ignored: {shown(word)} on line {line_of(data, at)}")
+        section.warnings.append(f"text after the last row was ignored: {shown(word)} on line {line_of(data, at)}")
 
 
 def _has_row(section: _Section, at: int) -> bool:
-    """Whether there are as many numbers as a row takes on the lines from byte `at` on."""
+    """Whether the lines from byte `at` on have enough numbers for a row."""
     count = 0
     for line in _LINE.finditer(section.data, at, section.stop):
         found, bad = parse_numbers(line[0])
@@ -240,12 +240,12 @@ def _has_row(section: _Section, at: int) -> bool:
 
 
 def _is_told_apart(section: _Section, ends: np.ndarray, n_done: int) -> bool:
-    """Whether lines that are not rows can be read as rows in one way only.
+    """Whether irregular lines can be split into rows unambiguously.
 
-    `ends` counts the numbers up to each line's end. A short last line is a row cut short. Otherwise rows must end with
-    lines or lines with rows; and since a number lost here and one lost there could look just so, either all rows must
-    be wrapped, or all on one line, or the header must announce as many rows as that gives. A header that announces as
-    many rows as there are lines means that the lines are rows, only wrong ones.
+    `ends` counts the numbers up to each line's end. A short last line is a truncated row. Otherwise row ends must
+    coincide with line ends. As missing numbers could produce the same pattern, also either all rows must be wrapped, or
+    all must be on one line, or the resulting number of rows must match the header. If the header's number matches the
+    number of lines, each line is a row, but a damaged one.
     """
     n_columns, n_announced = section.n_columns, section.n_announced
     counts = np.diff(ends, prepend=0)
@@ -263,15 +263,15 @@ def _is_told_apart(section: _Section, ends: np.ndarray, n_done: int) -> bool:
 
 
 def _ends_within_number(section: _Section) -> bool:
-    """Whether the file breaks off within its last number: no line end follows, and decimals are missing.
+    """Whether the file is truncated within its last number: no newline follows, and decimals are missing.
 
-    Only where all numbers before have equally many decimals can it be seen that some are missing.
+    This can be detected only if all earlier numbers have the same number of decimals.
     """
     if section.stop < len(section.data):
         return False
     start = max(section.start, section.stop - (1 << 16))
     *before, last = (len(word.partition(b".")[2]) for word in section.data[start : section.stop].split())
-    before = before[start > section.start :]  # the first word may be half a word
+    before = before[start > section.start :]  # the first word may be incomplete
     return len(before) >= 20 and len(set(before)) == 1 and last < before[0]
 
 

@@ -1,7 +1,7 @@
 """Writing BVH: joint order, channel order, End Sites, offsets and frame-time text as they were read.
 
-A joint whose rotation was not changed gets the very angles of its file back; any other gets angles that are continuous
-in time.
+A joint with unchanged rotations is written with the exact angles of its file, other joints with angles that are
+continuous in time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROTATIONS = ("Zrotation", "Xrotation", "Yrotation")
 _SAME = 1e-9
 _NO_DEGREES = 5e-9
 _CHUNK = 1 << 18  # numbers formatted at a time
-_DEEPEST_INDENT = 64  # a chain of thousands of joints would otherwise be a file of tabs
+_DEEPEST_INDENT = 64  # else a chain of thousands of joints would give mostly tabs
 
 
 def write_bvh(motion: Motion, *, unit: float, up: str, rigid: bool = False) -> Iterator[bytes]:
@@ -37,11 +37,11 @@ def write_bvh(motion: Motion, *, unit: float, up: str, rigid: bool = False) -> I
 
     Parameters
     ----------
-    unit : metres per unit of the file.
+    unit : meters per unit of the file.
     up : its upward axis.
-    rigid : leave out the bones' changes of length, which would be written as position channels.
+    rigid : drop changes of bone length, which would be written as position channels.
     """
-    decimals = 6 if unit < 0.1 else 8  # a position is written to well under a micrometre
+    decimals = 6 if unit < 0.1 else 8  # a position is written to well under a micrometer
     tracks = _Tracks(motion, unit, up, rigid)
     order = _depth_first(motion.skeleton)
     written = {j: tracks.of(j) for j in order}
@@ -64,7 +64,7 @@ class _Track:
 
 
 class _Tracks:
-    """A motion in the file's unit and axes, and what the file had that it came from."""
+    """A motion in the file's unit and axes, and data of the file it was loaded from."""
 
     def __init__(self, motion: Motion, unit: float, up: str, rigid: bool) -> None:
         skeleton, source = motion.skeleton, motion.source
@@ -77,7 +77,7 @@ class _Tracks:
         self.bones = None if bones is None else axes.vectors_to_file(bones, up) / unit
         self.file_offsets = self.offsets.copy()
         self.file_offsets[0] = 0.0
-        # What the file had is of use only as long as it speaks of the same joints, and of any motion at all.
+        # Data of the file are usable only if they describe the same joints, and any motion at all.
         channels = source.channels or ()
         self.file_channels = channels if len(channels) == len(skeleton) and any(channels) else None
         self.file_turns: list[tuple[str, ...] | None] = [None] * len(skeleton)
@@ -115,7 +115,7 @@ class _Tracks:
         return self.bones[:, j], self.offsets[j]
 
     def _position_channels(self, j: int, path: Floats, rest: Floats) -> tuple[str, ...]:
-        """Those that the file had and, where they cannot say how the joint moves, all three."""
+        """The file's position channels; all three if those cannot describe the joint's movement."""
         had: tuple[str, ...] = _POSITIONS if j == 0 else ()
         if self.file_channels is not None and not (self.rigid and j > 0):
             had = tuple(name for name in self.file_channels[j] if name in _POSITIONS)
@@ -142,7 +142,7 @@ class _Tracks:
         order = "".join(name[0] for name in names)
         angles = np.rad2deg(euler.continuous(euler.to_euler(now, order), order))
         n = len(names) if had is None or names[: len(had)] != had else len(had)
-        if np.abs(angles[:, n:]).max(initial=0.0) > _NO_DEGREES:  # it now turns about axes that it had no channel for
+        if np.abs(angles[:, n:]).max(initial=0.0) > _NO_DEGREES:  # it now rotates about axes without a channel
             n = len(names)
         return names[:n], angles[:, :n]
 
@@ -152,7 +152,7 @@ def _rotation_names(channels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _angles(channels: tuple[tuple[str, ...], ...], values: Floats) -> list[Floats | None]:
-    """For each joint the file's own angles, (F, n) degrees."""
+    """The file's own angles of each joint, (F, n) degrees."""
     out: list[Floats | None] = []
     first = 0
     for names in channels:
@@ -170,7 +170,7 @@ def _same_rotations(angles: Floats, names: tuple[str, ...], rotations: Floats) -
 
 
 def _completed(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Three rotation channels that reach every rotation and begin with `names`, if there are such."""
+    """Three rotation channels that begin with `names` and can represent every rotation, if possible."""
     if len(names) < 3:
         names = (*names, *(name for name in _ROTATIONS if name not in names))[:3]
     return names if len(names) == 3 and names[0] != names[1] != names[2] else _ROTATIONS
@@ -181,7 +181,7 @@ def _differ(path: Floats, rest: float) -> bool:
 
 
 def _depth_first(skeleton: Skeleton) -> list[int]:
-    """The joints as a hierarchy lists them, and so the order of the columns: each with all that hangs from it."""
+    """The joints in depth-first order: the order of the hierarchy and of the columns."""
     children = skeleton.children
     order, todo = [], [0]
     while todo:
@@ -219,9 +219,9 @@ def _headings(motion: Motion, tracks: dict[int, _Track]) -> list[str]:
     file_names, is_bvh = motion.source.file_names, motion.source.channels is not None
     if len(file_names) != len(names):
         file_names, is_bvh = names, False
-    if not is_bvh:  # only a BVH file can say what is an End Site and what a joint of such a name
+    if not is_bvh:  # only BVH distinguishes an End Site from a joint of such a name
         file_names = tuple(END_SITE if end else name for name, end in zip(file_names, is_end, strict=True))
-    for j in reversed(range(1, len(names))):  # what turns or moves is a joint, and so is what carries it
+    for j in reversed(range(1, len(names))):  # whatever rotates or moves is a joint, and so are its ancestors
         is_end[j] &= not tracks[j].channels and file_names[j].startswith(END_SITE)
         is_end[motion.skeleton.parents[j]] &= is_end[j]
     headings, changed = [], []

@@ -1,6 +1,6 @@
-"""C3D: marker positions, as laboratories store them.
+"""C3D: marker positions, the format of motion capture laboratories.
 
-All forms of the format are read: integers of 16 bits and floats of 32, from Intel, DEC and MIPS machines, with or
+Reads all variants of the format: 16-bit integers and 32-bit floats, from Intel, DEC and MIPS machines, with or
 without analog values between the frames.
 """
 
@@ -32,23 +32,23 @@ _UNIT_WORDS = {
     "in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "foot": 0.3048, "feet": 0.3048,
 }  # fmt: skip
 _N_LOOKS = 64
-# How much worse the second-best upward axis must fit for the best to be believed, in body sizes.
+# How much worse the second-best up axis must fit for the best one to be certain, in body sizes.
 _CLEAR = 0.2
 _STATURE = 1.7
-# Values unpacked at a time: enough to keep Python's loop short, few enough to take little memory.
+# Values unpacked at a time: large enough for speed, small enough for little memory.
 _PART_VALUES = 2**18
 
 
 def read_c3d(path: str | os.PathLike[str], *, unit: str | float | None = None, up: str | None = None) -> Markers:
-    """The markers of a C3D file in metres, Y up.
+    """The markers of a C3D file in meters, Y up.
 
     Parameters
     ----------
-    unit : overrides POINT:UNITS; a name (m, cm, mm, in) or metres per unit.
+    unit : overrides POINT:UNITS; a name (m, cm, mm, in) or meters per unit.
     up : overrides the upward axis, which POINT:Y_SCREEN states or the markers' own posture shows.
 
     A marker is not valid in a frame where its residual is negative, where it is not a number, or where it
-    lies exactly at the origin, as some writers mark what was not seen. Points that the file lists as angles,
+    lies exactly at the origin, which some writers use for unseen markers. Points that the file lists as angles,
     forces, moments, powers or scalars are left out; markers without a label (``*12``) stay.
     """
     name = os.fspath(path)
@@ -64,16 +64,16 @@ def read_c3d(path: str | os.PathLike[str], *, unit: str | float | None = None, u
     del data
 
     looks = _look(positions, valid, labels)
-    metres = _find_unit(parameters, given_unit, looks, evidence, name)
+    meters = _find_unit(parameters, given_unit, looks, evidence, name)
     upward = _find_up(parameters, given_up, looks, evidence, name)
-    _turn(positions, upward, metres)
+    _to_meters_y_up(positions, upward, meters)
     return Markers(
         names=tuple(labels),
         positions=set_readonly(positions),
         valid=set_readonly(valid),
         fps=layout.fps,
         name=PurePath(name).stem,
-        source=Source(path=name, format="c3d", unit=metres, up=upward, evidence=tuple(evidence)),
+        source=Source(path=name, format="c3d", unit=meters, up=upward, evidence=tuple(evidence)),
     )
 
 
@@ -106,26 +106,26 @@ def _unpack_points(data: bytes, layout: Layout, kept: Sequence[int]) -> tuple[Fl
     return positions, valid
 
 
-def _turn(positions: Floats, up: str, metres: float) -> None:
-    """From the file's axes and unit to ours, in place."""
+def _to_meters_y_up(positions: Floats, up: str, meters: float) -> None:
+    """Convert from the file's axes and unit to marey's, in place."""
     for part in _parts(len(positions), positions[0].size):
-        positions[part] = axes.vectors_from_file(positions[part], up) * metres
+        positions[part] = axes.vectors_from_file(positions[part], up) * meters
 
 
 def _parts(n_frames: int, frame_values: int) -> Iterator[slice]:
-    """Runs of frames small enough that working on one of them takes little memory."""
+    """Frame ranges small enough to process with little memory."""
     step = max(1, _PART_VALUES // frame_values)
     return (slice(begin, begin + step) for begin in range(0, n_frames, step))
 
 
 def _labels(parameters: Parameters, n_points: int) -> list[str]:
-    """The file's label of each point, "" where it has none."""
+    """The file's label of each point, "" if it has none."""
     labels = parameters.texts("POINT", "LABELS")[:n_points]
     return labels + [""] * (n_points - len(labels))
 
 
 def _unique_labels(labels: Sequence[str], kept: Sequence[int]) -> list[str]:
-    """Different names for the points kept: ``LANK_2`` for a second LANK, ``unlabelled3`` for none."""
+    """Unique names for the points kept: ``LANK_2`` for a second LANK, ``unlabelled3`` for none."""
     wanted = [labels[i] or f"unlabelled{i}" for i in kept]
     taken, used = set(wanted), dict.fromkeys(wanted, 0)
     names: list[str] = []
@@ -143,7 +143,7 @@ def _markers_only(parameters: Parameters, labels: Sequence[str], evidence: list[
     """Indices of the points that are positions."""
     groups = set(_NOT_POSITIONS)
     stated = parameters.texts("POINT", "TYPE_GROUPS")
-    # Two rows, read column by column: the name of a list, then what it holds.
+    # Two rows, read column by column: the name of a list, then its content.
     groups.update(g for g, kind in zip(stated[::2], stated[1::2], strict=False) if kind.upper() != "LENGTH")
     other = {label for group in groups for label in parameters.texts("POINT", group)} - {""}
     kept = [i for i, label in enumerate(labels) if label not in other]
@@ -158,7 +158,7 @@ def _markers_only(parameters: Parameters, labels: Sequence[str], evidence: list[
 
 
 def _look(positions: Floats, valid: Bools, labels: Sequence[str]) -> tuple[Floats, Floats]:
-    """Lowest and highest coordinate (N, 3) of the labelled markers in up to 64 frames that have some."""
+    """Lowest and highest coordinate (N, 3) of the labeled markers in up to 64 frames that have some."""
     labelled = [i for i, label in enumerate(labels) if not label.startswith(("*", "unlabelled"))]
     columns = labelled or list(range(len(labels)))
     seen = np.flatnonzero(valid[:, columns].sum(axis=1) >= min(3, len(columns)))
@@ -173,15 +173,15 @@ def _look(positions: Floats, valid: Bools, labels: Sequence[str]) -> tuple[Float
 def _find_unit(
     parameters: Parameters, given: float | None, looks: tuple[Floats, Floats], evidence: list[str], path: str
 ) -> float:
-    """Metres per unit."""
+    """Meters per unit."""
     if given is not None:
         evidence.append(f"unit {recognize.unit_name(given)} as given")
         return given
     word = (parameters.texts("POINT", "UNITS") or [""])[0].strip(" \0.").lower()
-    metres = _UNIT_WORDS.get(re.sub("(met)(re|er)s?$", r"\1er", word))
-    if metres is not None:
+    meters = _UNIT_WORDS.get(re.sub("(met)(re|er)s?$", r"\1er", word))
+    if meters is not None:
         evidence.append(f"unit {word} from POINT:UNITS")
-        return metres
+        return meters
     low, high = looks
     size = float(np.median(high - low, axis=0).max()) if len(low) else 0.0
     told = f"POINT:UNITS {word[:20]!r} is not a unit of length" if word else "no POINT:UNITS"

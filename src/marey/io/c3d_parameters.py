@@ -1,7 +1,7 @@
-"""C3D: what a file says about itself, in its header and in its parameters.
+"""C3D: the header and the parameters of a file.
 
-The manual of the format calls the parameters the master and the header a copy of them. Real files do not always
-keep the two the same; where they differ, the length of the file tells which is true.
+The manual of the format calls the parameters the master and the header a copy of them. In real files the two
+may differ; then the length of the file decides which is right.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PROCESSORS = {84: "intel", 85: "dec", 86: "mips"}
 _SIZES = {-1: 1, 1: 1, 2: 2, 4: 4}
 _MAX_DIMENSIONS = 7
 _MAX_RATE = 1e6
-# The format counts the parameters' blocks in a byte; twice as many leave room for writers that let it overflow.
+# The format counts parameter blocks in one byte; allow twice as many for writers that let it overflow.
 _MAX_PARAMETER_BYTES = 2 * 256 * BLOCK
 _FULL_WORD = 0xFFFF
 
@@ -49,7 +49,7 @@ class Parameters:
     groups: dict[str, dict[str, Parameter]]
 
     def numbers(self, group: str, name: str) -> list[float]:
-        """A parameter's numbers, flat; [] where it is absent, empty or text."""
+        """A parameter's numbers, flat; [] if it is absent, empty or text."""
         parameter = self.groups.get(group, {}).get(name)
         if parameter is None or parameter.kind == -1:
             return []
@@ -100,7 +100,7 @@ class Layout:
     start : the first byte of the first frame.
     n_points, n_analog : values in a frame: four for each point, then the analog ones.
     scale : file units per step of 16-bit integers; negative where points are floats of 32 bits.
-    n_frames : as many as the file has in whole.
+    n_frames : the number of complete frames in the file.
     fps : frames per second.
     """
 
@@ -123,7 +123,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The words of the header that matter here."""
+    """The header fields that are used."""
 
     n_points: int
     n_analog: int
@@ -143,12 +143,12 @@ def float_type(processor: str) -> str:
 def to_floats(raw: NDArray[Any], processor: str) -> Floats:
     """Floats of 32 bits in the processor's form as float64; any shape."""
     if processor == "dec":
-        # A VAX puts the upper half of a float first, and its exponent is larger by two. One without exponent
-        # is 0 whatever else it holds, and those so small that IEEE has no exponent for them are as good as 0.
+        # VAX floats have the upper half first and an exponent larger by two. An exponent of 0 means the number 0,
+        # and numbers too small for IEEE's exponents are treated as 0.
         bits = (raw << np.uint32(16)) | (raw >> np.uint32(16))
         has_exponent = (bits & np.uint32(0x7F800000)) > np.uint32(2 << 23)
         raw = np.where(has_exponent, bits - np.uint32(2 << 23), np.uint32(0)).view(np.float32)
-    with np.errstate(invalid="ignore"):  # some NaNs raise an alarm when they are looked at
+    with np.errstate(invalid="ignore"):  # signaling NaNs raise a floating-point warning
         return raw.astype(np.float64)
 
 
@@ -339,7 +339,7 @@ def _settle_layout(
 
 
 def _starts(parameters: Parameters, header: _Header, section: tuple[int, int, int], path: str) -> list[float]:
-    """Where the data may begin: outside the header and the parameters, and within the file."""
+    """Possible starts of the data: outside the header and the parameters, and within the file."""
     at, end, length = section
     blocks = (parameters.count("POINT", "DATA_START"), header.data_block)
     starts = [(block - 1) * BLOCK for block in blocks if block >= 2]

@@ -1,4 +1,4 @@
-"""From what a reader found to a Motion in metres, Y up; and what was recognised on the way."""
+"""Convert a reader's result to a Motion in meters, Y up, and infer what the file does not state."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from marey.errors import InvalidValue, JointNotFound, MareyWarning, ParseError
 from marey.io import axes, recognize
 from marey.io.raw import RawMotion
 
-# Rates beyond these are frame times in milliseconds, or rates in the place of frame times.
+# Rates outside this range come from frame times in milliseconds, or from rates in place of frame times.
 _SLOWEST, _FASTEST = 1.0, 1000.0  # Hz
-# What a figure must have for the unit and the axes to be read off it.
+# Roles that are needed to infer unit and axes from the body.
 _BODY = ("hips", "head", "left_upper_leg", "left_foot", "right_upper_leg", "right_foot")
 
 
@@ -29,33 +29,33 @@ def to_motion(
     up: str | None = None,
     role_map: Mapping[str, str] | None = None,
 ) -> Motion:
-    """The motion in our unit and axes; `unit`, `up` and `role_map` override what the file says or looks like."""
+    """The motion in meters, Y up; `unit`, `up` and `role_map` override what the file states or suggests."""
     if raw.fps is not None and not _SLOWEST <= raw.fps <= _FASTEST:
-        raw.warnings.append(f"a rate of {raw.fps:.3g} Hz is hardly meant; fps= or --fps sets another")
+        raw.warnings.append(f"a rate of {raw.fps:.3g} Hz is implausible; fps= or --fps sets another")
     for text in raw.warnings:
         warnings.warn(f"{raw.source.path}: {text}", MareyWarning, stacklevel=4)
     evidence = list(raw.evidence)
-    # What the caller got wrong is not the file's fault, and is refused as it is.
+    # Errors in the caller's arguments are not errors of the file: raise them unchanged.
     given_up = None if up is None else axes.check_up(up)
     given_unit = None if unit is None else recognize.parse_unit(unit)
     try:
         skeleton = _with_roles(Skeleton(raw.names, raw.parents, raw.offsets, role_map or {}), raw)
         up_axis = _up(raw, skeleton, given_up, evidence)
-        metres = _unit(raw, skeleton, given_unit, evidence)
-        offsets = axes.vectors_from_file(raw.offsets, up_axis) * metres
+        meters = _unit(raw, skeleton, given_unit, evidence)
+        offsets = axes.vectors_from_file(raw.offsets, up_axis) * meters
         bones = raw.bone_offsets
         if raw.fps is None:
             raise ParseError("the file has no frame rate; give it with fps= or --fps", path=raw.source.path)
         return Motion(
             skeleton=Skeleton(raw.names, raw.parents, offsets, skeleton.role_map),
-            root_positions=set_readonly(axes.vectors_from_file(raw.root_positions, up_axis) * metres),
+            root_positions=set_readonly(axes.vectors_from_file(raw.root_positions, up_axis) * meters),
             rotations=set_readonly(axes.rotations_from_file(raw.rotations, up_axis)),
             fps=raw.fps,
             name=raw.name,
-            bone_offsets=None if bones is None else set_readonly(axes.vectors_from_file(bones, up_axis) * metres),
-            source=replace(raw.source, unit=metres, up=up_axis, evidence=tuple(evidence)),
+            bone_offsets=None if bones is None else set_readonly(axes.vectors_from_file(bones, up_axis) * meters),
+            source=replace(raw.source, unit=meters, up=up_axis, evidence=tuple(evidence)),
         )
-    except JointNotFound:  # in the role map, which the caller gave
+    except JointNotFound:  # in the caller's role map
         raise
     except InvalidValue as error:
         raise ParseError(f"the file's motion is not usable: {error}", path=raw.source.path) from None
@@ -88,7 +88,7 @@ def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list
 
 
 def _with_roles(skeleton: Skeleton, raw: RawMotion) -> Skeleton:
-    """The skeleton; where its rest pose does not show who is who, with the roles that a posed frame shows."""
+    """The skeleton; if its rest pose does not show all roles, with the roles that a posed frame shows."""
     if all(role in skeleton.roles for role in _BODY):
         return skeleton
     middle = slice(len(raw.rotations) // 2, len(raw.rotations) // 2 + 1)

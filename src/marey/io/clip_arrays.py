@@ -1,4 +1,4 @@
-"""Several motions of one skeleton and rate as plain arrays, for archives that have to play without their sources.
+"""Several motions of one skeleton and rate as plain arrays, for archives that play without the source files.
 
 =====================  ==============  ====================================================================
 array                  shape           content
@@ -8,20 +8,20 @@ clip_lengths           (C,)            frames of each; below, F is their sum
 clip_fps               ()              frames per second
 joint_names            (J,)            of the skeleton
 joint_parents          (J,)            index of each joint's parent; -1 for joint 0
-joint_offsets          (J, 3)          metres
-role_names             (R,)            roles that somebody has given ...
+joint_offsets          (J, 3)          meters
+role_names             (R,)            roles assigned by hand ...
 role_joints            (R,)            ... and the names of their joints
-root_positions         (F, 3)          metres
+root_positions         (F, 3)          meters
 rotations              (F, J, 4)       local unit quaternions, wxyz
 bone_offsets           (F, J, 3)       only where bones move in any clip
-contact_names          (K,)            points that rest on something ...
+contact_names          (K,)            contact points ...
 contact_joints         (K,)            ... the joint that each is fixed to ...
 contact_offsets        (K, 3)          ... and where
-contact_mask           (F, K)          whether they do
+contact_mask           (F, K)          whether they are in contact
 contact_known          (C,)            whether the clip has contacts at all
 label_names            (L,)            labels ...
 label_spans            (L, 3)          ... as clip, start, stop
-floors                 (C,)            metres, or NaN where not known
+floors                 (C,)            meters, or NaN where not known
 =====================  ==============  ====================================================================
 """
 
@@ -50,13 +50,13 @@ OPTIONAL = ("bone_offsets",)
 
 
 def clip_arrays(clips: Sequence[Motion]) -> dict[str, NDArray[Any]]:
-    """The clips as arrays by name; they must be of one skeleton and rate, and name the same contact points."""
+    """The clips as arrays by name; they must have the same skeleton, rate and contact points."""
     first = clips[0]
     points = next((clip.contacts.points for clip in clips if clip.contacts is not None), ())
     names = [point.name for point in points]
     for clip in clips:
         if clip.fps != first.fps or not clip.skeleton.fits(first.skeleton):
-            raise InvalidValue(f"clips must be of one skeleton and rate, but {clip.name!r} is not as {first.name!r}")
+            raise InvalidValue(f"clips must be of one skeleton and rate, but {clip.name!r} differs from {first.name!r}")
         if clip.contacts is not None and list(clip.contacts.names) != names:
             raise InvalidValue(f"clips must have the same contact points, but {clip.name!r} differs")
     masks = [np.zeros((len(c), len(names)), dtype=bool) if c.contacts is None else c.contacts.mask for c in clips]
@@ -95,7 +95,7 @@ def clip_arrays(clips: Sequence[Motion]) -> dict[str, NDArray[Any]]:
 
 
 def clips_from(arrays: Mapping[str, NDArray[Any]], path: str) -> tuple[Motion, ...]:
-    """The clips again; `path` is for messages."""
+    """The clips from their arrays; `path` is for messages."""
     try:
         return _clips(arrays)
     except (MareyError, ValueError, IndexError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""What is in a file, as plain data: the figures behind `marey info`."""
+"""The content of a file as plain data, for `marey info`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORMATS = {"bvh": "BVH", "amc": "ASF/AMC", "asf": "ASF", "glb": "GLB", "npz": "
 
 
 def describe(value: Motion | Markers, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Tell what is in `value`, which was just loaded from `path`, as JSON-like data."""
+    """Describe `value`, which was just loaded from `path`, as JSON-like data."""
     report: dict[str, Any] = {
         "file": os.fspath(path),
         "kind": "markers" if isinstance(value, Markers) else "motion",

@@ -1,4 +1,4 @@
-"""Bytes in, bytes out: inputs are never touched, outputs appear whole or not at all."""
+"""Read and write whole files: inputs are never modified, outputs are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SIDECAR_SUFFIX = ".marey.json"  # in place of a file's own
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The whole file; a missing, unreadable or empty one is an `UnreadableFile` that says so."""
+    """The whole file. Raises `UnreadableFile` if it is missing, unreadable or empty."""
     try:
         kind = os.stat(path).st_mode
-        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # a pipe that nobody writes to would be waited for forever
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # reading a pipe without a writer would block forever
             raise UnreadableFile("is a pipe or a device, expected a file; copy what it gives into one", path=path)
         with open(os.fspath(path), "rb") as stream:
             data = stream.read()
@@ -41,14 +41,14 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def split_name(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """``("walk", ".bvh")`` for ``folder/walk.BVH``, as pathlib has it, which takes longer to import than this file."""
+    """``("walk", ".bvh")`` for ``folder/walk.BVH``, like pathlib, which takes longer to import than this file."""
     name, suffix = os.path.splitext(os.path.basename(os.path.normpath(path)))
     return (name, suffix.lower()) if suffix != "." else (name + suffix, "")
 
 
 def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
-    """Write under a temporary name beside the target, then rename: a failure leaves what was there before."""
-    import tempfile  # here and not above: readers need not wait for these
+    """Write under a temporary name in the same folder, then rename: a failure leaves the old file in place."""
+    import tempfile  # imported here because readers do not need them
     from pathlib import Path
 
     target = Path(path)
@@ -75,7 +75,7 @@ def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview
 
 
 def _new_file_mode(target: Path) -> int:
-    """The mode of the file that is replaced, or what a plainly opened new file would get."""
+    """The mode of the replaced file, or the default mode of a new file."""
     if target.exists():
         return target.stat().st_mode & 0o7777
     umask = os.umask(0)

@@ -10,21 +10,21 @@ import numpy as np
 from marey.core.arrays import Bools, Floats, Ints
 from marey.core.skeleton import Skeleton
 
-# Shares of a bone's length, and bounds as shares of the whole figure's size (its box's diagonal, some 2.4 m).
+# Fractions of a bone's length, and bounds as fractions of the body's size (diagonal of its box, about 2.4 m).
 THICKNESS = 0.18
 THINNEST, THICKEST = 0.004, 0.028
 WAIST = 0.22
-# The head's height as a share of the figure's size at least, and its radius as a share of its height.
+# The head's minimum height as a fraction of the body's size, and its radius as a fraction of its height.
 HEAD_SIZE = 0.085
 HEAD_THICKNESS, HEAD_WAIST = 0.38, 0.55
-# A figure without any bone is one lump of this many metres.
+# A skeleton without bones is drawn as one shape of this many meters.
 LUMP = 0.05
 _SHORTEST = 1e-5
 
 # An octahedron's corners: start, end, and the ring between; faces wind counter-clockwise seen from outside.
 _FACES = np.array([[0, 3, 2], [0, 4, 3], [0, 5, 4], [0, 2, 5], [1, 2, 3], [1, 3, 4], [1, 4, 5], [1, 5, 2]])
 
-# Start, end, share of the length at which it is widest, radius there, joint it rides on.
+# Start, end, fraction of the length at which it is widest, radius there, joint it is attached to.
 _Shape = tuple[Floats, Floats, float, float, int]
 
 
@@ -43,9 +43,9 @@ def build_figure(skeleton: Skeleton, rigid: Bools) -> Figure:
     Parameters
     ----------
     skeleton : the joints.
-    rigid : (J,) False for joints that leave their place on their parent: a fixed shape would not reach them.
+    rigid : (J,) False for joints that move relative to their parent: a fixed shape would not reach them.
 
-    A bone's shape rides on its upper joint. Bones of no length have none; leaves get a small lump.
+    A bone's shape is attached to its upper joint. Bones of zero length have no shape; leaves get a small one.
     """
     places = skeleton.rest_positions + skeleton.offsets[0]
     lengths = skeleton.bone_lengths
@@ -53,7 +53,7 @@ def build_figure(skeleton: Skeleton, rigid: Bools) -> Figure:
     drawn = rigid & (lengths > max(_SHORTEST * size, 1e-12))
     drawn[0] = False
     hips, head = skeleton.roles.get("hips"), skeleton.roles.get("head")
-    if hips is not None:  # what leads from a root on the floor up to the hips is no part of a body
+    if hips is not None:  # joints from a root on the floor up to the hips are not part of the body
         drawn[list(skeleton.chain(hips))] = False
     if not drawn.any():
         return _octahedra([_lump(places[0], LUMP, 0)])

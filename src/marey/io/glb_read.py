@@ -43,7 +43,7 @@ _PATHS = {"translation": 3, "rotation": 4, "scale": 3}
 Tracks = dict[tuple[int, str], Track]
 
 
-@np.errstate(all="ignore")  # what is not finite is refused by name, wherever it could come from
+@np.errstate(all="ignore")  # non-finite values raise an error below
 def read_glb(data: bytes, path: str, *, fps: float | None = None, clip: str | int | None = None) -> RawMotion:
     """The motion of one animation in a GLB file.
 
@@ -136,21 +136,21 @@ def _read_channels(gltf: Gltf, animation: Json, n_nodes: int) -> dict[tuple[int,
         target = gltf.child(channel, "target", where)
         path = target.get("path")
         if "node" not in target or not isinstance(path, str) or path not in _PATHS:
-            continue  # morph weights, and what extensions animate
+            continue  # morph weights and extensions
         key = (gltf.index(target, "node", f"{where}.target", n_nodes), path)
         sampler = gltf.index(channel, "sampler", where, n_samplers)
         if channels.setdefault(key, sampler) != sampler:
             doubles.add(key[0])
     if doubles:
         names = _listed([_node_name(gltf, node) for node in sorted(doubles)])
-        gltf.warnings.append(f"two channels move the same property, and the first is read: {names}")
+        gltf.warnings.append(f"two channels animate the same property; the first is read: {names}")
     return channels
 
 
 def _read_tracks(
     gltf: Gltf, animation: Json | None, channels: dict[tuple[int, str], int], nodes: Iterable[int]
 ) -> Tracks:
-    """The keys of those channels that move `nodes`; what moves others is not even looked at."""
+    """The keys of the channels that move `nodes`; other channels are ignored."""
     samplers = [] if animation is None else gltf.objects("samplers", animation, "animation")
     tracks: Tracks = {}
     for node in nodes:
@@ -219,7 +219,7 @@ def _common_root(nodes: Nodes, counts: Sequence[int], wanted: Container[int], to
 
 
 def _node_name(gltf: Gltf, node: int) -> str:
-    """What marey called the joint, else the node's own name."""
+    """The joint name that marey stored, else the node's own name."""
     where = f"nodes[{node}]"
     entry = gltf.objects("nodes")[node]
     extras = entry.get("extras")
@@ -231,7 +231,7 @@ def _node_name(gltf: Gltf, node: int) -> str:
 
 
 def _joint_names(gltf: Gltf, joints: Sequence[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Joint names, all different, and the file's own where that took a change."""
+    """Unique joint names, and the file's own names if any had to change."""
     given = tuple(_node_name(gltf, node) for node in joints)
     names = tuple(unique_names(given))
     if names == given:
@@ -247,7 +247,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(repr(name) for name in names[:8]) + more
 
 
-# At which rate.
+# The rate.
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ def _in_frames(times: Floats, start: float, fps: float) -> tuple[Floats, float]:
 
 
 def _onto_frames(times: Floats, start: float, fps: float) -> Floats:
-    """Times in frames, those that miss a frame by no more than rounding put onto it."""
+    """Times in frames, rounded to a frame if they differ from it only by rounding errors."""
     frames, slack = _in_frames(times, start, fps)
     nearest = np.rint(frames)
     return np.where(np.abs(frames - nearest) <= slack, nearest, frames)
@@ -285,14 +285,14 @@ def _set_clock(tracks: Tracks, fps: float | None, stored: float | None) -> tuple
     elif stored is not None:
         rate, found = stored, f"rate {stored:g} Hz as marey stored it"
     else:
-        rate, found = _recognise_rate(times)
+        rate, found = _recognize_rate(times)
     start = float(times[0])
     frames, slack = _in_frames(times, start, rate)
     keys = {clock: _onto_frames(own, start, rate) for clock, own in by_clock.items()}
     return _Clock(rate, int(np.floor(frames[-1] + slack)) + 1, keys), found
 
 
-def _recognise_rate(times: Floats) -> tuple[float, str]:
+def _recognize_rate(times: Floats) -> tuple[float, str]:
     """The rate at which keys at `times` (sorted, seconds) were sampled."""
     apart = np.diff(times) > max(1e-5, 4.0 * _FLOAT32 * float(np.abs(times).max()))
     keys = times[np.concatenate([[True], apart])]
@@ -479,7 +479,7 @@ def _varies(track: Track) -> bool:
 
 
 def _warn_of_scales(gltf: Gltf, nodes: Nodes, locals_: dict[int, _Local], tracks: Tracks) -> None:
-    """Name the nodes whose scale, passed on to nodes below, cannot be had in a skeleton."""
+    """Name the nodes whose scale, passed on to nodes below, cannot be represented in a skeleton."""
     carriers = {nodes.parents[node] for node in locals_} & locals_.keys()
     uneven, animated = [], []
     for node in sorted(carriers):
@@ -492,7 +492,7 @@ def _warn_of_scales(gltf: Gltf, nodes: Nodes, locals_: dict[int, _Local], tracks
             animated.append(_node_name(gltf, node))
     if uneven:
         gltf.warnings.append(
-            f"uneven scale, which bends what it passes on to, is exact at rest only: {_listed(uneven)}"
+            f"non-uniform scale, which shears the nodes below, is exact only at rest: {_listed(uneven)}"
         )
     if animated:
-        gltf.warnings.append(f"animated scale is ignored, the size at rest kept: {_listed(animated)}")
+        gltf.warnings.append(f"animated scale is ignored; the rest size is kept: {_listed(animated)}")

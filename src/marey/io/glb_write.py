@@ -1,6 +1,6 @@
 """Writing motions as glTF 2.0 binary: joints as nodes, a skin with a simple figure, and animations.
 
-glTF is right-handed, Y up and in metres, as marey is; only quaternions change their order, to xyzw.
+glTF is right-handed, Y up and in meters, as marey is; only quaternions change their order, to xyzw.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from marey.io.glb_figure import build_figure
 from marey.io.gltf_chunks import pack_glb, unique_names
 from marey.maths import quat
 
-# Skeletons whose offsets agree to this many metres are one.
+# Skeletons whose offsets agree to this many meters are considered equal.
 SAME_OFFSETS = 1e-9
-# A bone that leaves its place by more than this share of its length is not drawn: the shape would lag behind.
+# A bone that moves by more than this fraction of its length is not drawn: the shape would not follow it.
 LOOSE = 0.25
 MAX_SKIN_JOINTS = 65_535
 _ARRAY_BUFFER = 34962
@@ -48,7 +48,7 @@ def write_glb(motions: Sequence[Motion], *, figure: bool = True) -> bytes:
         own, whose names begin with ``figure2:``, ``figure3:`` and so on.
     figure : whether to add a simple body, so that viewers show more than bare joints.
 
-    Animations are called as the motions are, with a number where a name is taken. Their extras keep the rate.
+    Animations have the names of the motions, with a number appended to duplicates. Their extras store the rate.
     """
     if not motions:
         raise InvalidValue("expected at least one motion to write, got none")
@@ -102,7 +102,7 @@ def _by_skeleton(motions: Sequence[Motion]) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Moving:
-    """(J,) which joints turn, which slide on their parents, and which slide too little to show."""
+    """(J,) which joints rotate, which move relative to their parents, and which move too little to be visible."""
 
     turns: Bools
     slides: Bools
@@ -112,8 +112,8 @@ class _Moving:
     def of(motions: Sequence[Motion]) -> _Moving:
         """What moves in any of `motions`, all of one skeleton.
 
-        An End Site that never turns needs no channel. Every other joint gets one, so that a viewer that plays
-        one clip after another leaves no joint as the clip before had it.
+        An End Site that never rotates needs no channel. Every other joint gets one, so that no joint keeps its pose
+        from another clip that a viewer played before.
         """
         skeleton = motions[0].skeleton
         turns = ~skeleton.is_end_site
@@ -241,7 +241,7 @@ def _add_animation(file: _File, motion: Motion, name: str, first: int, moving: _
     still = {key for key, values in channels.items() if (values == values[0]).all()}
     moved = sum(values.nbytes for key, values in channels.items() if key not in still)
     if 32 * len(motion) * len(motion.skeleton) > limits.MAX_EXPANSION * moved + limits.EXPANSION_FLOOR:
-        still = set()  # a long motion squeezed that much would look hostile to whoever reads it
+        still = set()  # readers would take a long motion that is compressed this much for an attack
 
     ends = [0, -1] if len(motion) > 1 else [0]
     outputs = {key: values[ends] if key in still else values for key, values in channels.items()}

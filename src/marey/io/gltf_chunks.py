@@ -1,7 +1,7 @@
 """The GLB container: header and chunks, the JSON document, and accessors decoded from the binary chunk.
 
-Nothing in the file is trusted: every index, type, length and count is checked against what is really there
-before anything is allocated for it.
+Nothing in the file is trusted: every index, type, length and count is checked against the actual data
+before memory is allocated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BIN_CHUNK = 0x004E4942
 COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
-_HUGE = 2**53  # whole numbers beyond this are no count of anything, and may have thousands of digits
+_HUGE = 2**53  # larger integers cannot be counts, and may have thousands of digits
 _COMPRESSION = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 
 Json = Mapping[str, Any]
@@ -74,7 +74,7 @@ class Track:
         length; one of length 0 is an `InvalidValue`.
         """
         values = self.key_values
-        if np.array_equal(keys, frames):  # sampled at this very rate, as most capture is
+        if np.array_equal(keys, frames):  # sampled at exactly this rate, as most captures are
             return values
         found = np.searchsorted(keys, frames, side="right") - 1
         if self.interpolation == "STEP" or len(keys) == 1:
@@ -99,14 +99,14 @@ class Track:
 
 
 class Gltf:
-    """A GLB file taken apart, with checked access to its parts.
+    """A parsed GLB file, with checked access to its parts.
 
     Attributes
     ----------
     document : the JSON chunk.
     binary : the BIN chunk, empty where there is none.
     size : bytes of the whole file.
-    warnings : what was wrong though the file could be read.
+    warnings : problems that did not prevent reading the file.
     """
 
     def __init__(self, data: bytes, path: str) -> None:
@@ -165,7 +165,7 @@ class Gltf:
 
     def _parse(self, text: memoryview) -> Json:
         def refuse(constant: str) -> NoReturn:
-            raise ValueError(f"{constant} is no JSON number")
+            raise ValueError(f"{constant} is not a JSON number")
 
         try:
             document = json.loads(bytes(text).decode("utf-8"), parse_constant=refuse)
@@ -255,7 +255,7 @@ class Gltf:
     # Accessors.
 
     def accessor(self, index: int, width: int) -> Floats:
-        """(count, width) float64, finite: the accessor's values, normalised integers as what they mean."""
+        """(count, width) float64, finite: the accessor's values, normalized integers as what they mean."""
         if index not in self._decoded:
             self._decoded[index] = self._decode(index, width)
         values = self._decoded[index]
@@ -372,12 +372,12 @@ class Gltf:
         values[at] = self._elements(replaced, f"{where}.values", count, values.shape[1], component)
 
     def _spend(self, n_bytes: int, where: str) -> None:
-        """Keep what is decoded within a multiple of the file's size: accessors may overlap or be zeros."""
+        """Limit the decoded size to a multiple of the file's size: accessors may overlap or be zeros."""
         self._spent += n_bytes
         if self._spent > limits.MAX_EXPANSION * self.size + limits.EXPANSION_FLOOR:
             raise LimitExceeded(
                 f"'{where}' brings the animation to {self._spent / 2**20:.0f} MB from a file of "
-                f"{self.size / 2**20:.2f} MB; its counts cannot be meant",
+                f"{self.size / 2**20:.2f} MB; its counts are implausible",
                 path=self.path,
             )
 
@@ -427,7 +427,7 @@ def read_nodes(gltf: Gltf) -> Nodes:
 
 
 def shown(value: object) -> str:
-    """A value fit for a message."""
+    """A value, formatted for a message."""
     if value is None:
         return "nothing"
     if isinstance(value, list):

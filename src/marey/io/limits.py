@@ -1,4 +1,4 @@
-"""How large a file's content may be. Passing a limit is a named error, never an endless wait or a full memory."""
+"""Limits on the size of a file's content. Exceeding one raises an error instead of running forever or out of memory."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def check_markers(n_markers: int, path: object) -> None:
 
 
 def check_size(n_frames: int, n_joints: int, file_bytes: int, path: object) -> None:
-    """Refuse content that would take far more memory than the file itself."""
+    """Raise LimitExceeded for content that would take far more memory than the file itself."""
     needed = 32 * n_frames * n_joints
     if needed > MAX_EXPANSION * file_bytes + EXPANSION_FLOOR:
         raise LimitExceeded(
             f"{n_frames} frames of {n_joints} joints would take {needed / 2**20:.0f} MB from a file of "
-            f"{file_bytes / 2**20:.2f} MB; most of its joints cannot be meant to move",
+            f"{file_bytes / 2**20:.2f} MB; the number of joints or frames is implausible",
             path=path,
         )

@@ -1,4 +1,4 @@
-"""`load`: any supported file to a Motion."""
+"""`load`: read any supported file as a Motion or Markers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 StrPath = str | os.PathLike[str]
 
-# Which options mean something for which format; anything else is refused rather than ignored.
+# The formats that each option applies to; for other formats it raises an error.
 _OPTIONS = {
     "root": (".bvh",),
     "clip": (".glb",),
@@ -30,9 +30,9 @@ _OPTIONS = {
 
 
 def load(path: StrPath, **options: Any) -> Any:
-    """Any supported file: a `Motion` from .bvh, .amc, .asf, .glb and .npz, `Markers` from .c3d.
+    """Load any supported file: a `Motion` from .bvh, .amc, .asf, .glb and .npz, `Markers` from .c3d.
 
-    Takes the options of `load_motion` or `load_markers`, which also give a precise type.
+    Takes the options of `load_motion` or `load_markers`. These have precise return types.
 
     Examples
     --------
@@ -61,20 +61,20 @@ def load_motion(
     roles: Mapping[str, str] | StrPath | None = None,
     trim_rest: bool = False,
 ) -> Motion:
-    """A motion with its annotations, in metres, Y up.
+    """Load a motion with its annotations, in meters, Y up.
 
     Parameters
     ----------
-    unit : the file's unit: "m", "cm", "mm", "in", "cmu", or metres per unit. Recognised where not given.
-    up : the file's upward axis: "y", "z", "x", "-y", "-z", "-x". Recognised where not given.
-    fps : frames per second, where the file has none or a wrong one. A GLB is sampled at this rate.
-    root : which ROOT of a BVH file with several, by name or index.
-    clip : which animation of a GLB file with several, by name or index.
-    skeleton : the ASF file of an AMC file; looked for beside it where not given.
-    roles : role to joint name, or a JSON file that holds such a map, where it overrides what is found.
-    trim_rest : drop frame 0 where it is a rest pose that was put before the motion, as in CMU's BVH files.
+    unit : the file's unit: "m", "cm", "mm", "in", "cmu", or meters per unit. Detected by default.
+    up : the file's upward axis: "y", "z", "x", "-y", "-z", "-x". Detected by default.
+    fps : frames per second, if the file has no rate or a wrong one. A GLB is sampled at this rate.
+    root : name or index of the ROOT, for BVH files with several.
+    clip : name or index of the animation, for GLB files with several.
+    skeleton : the ASF file of an AMC file; by default, found in the same folder.
+    roles : role to joint name, or a JSON file with such a map; overrides the detected roles.
+    trim_rest : drop frame 0 if it is a rest pose inserted before the motion, as in CMU's BVH files.
 
-    How unit, axes and rate were found is in ``motion.source.evidence``; what was wrong with the file is warned of.
+    ``motion.source.evidence`` explains how unit, axes and rate were found. Problems in the file cause a `MareyWarning`.
     """
     suffix = _suffix(path)
     given = {"root": root, "clip": clip, "skeleton": skeleton, "fps": fps}
@@ -89,11 +89,11 @@ def load_motion(
     role_map = _role_map(roles)
     motion = to_motion(raw, unit, up, role_map)
     has_sidecar = os.path.isfile(os.path.splitext(os.fspath(path))[0] + SIDECAR_SUFFIX)
-    if has_sidecar and len(clip_names(path)) == 1:  # of several clips it could not say which one it means
+    if has_sidecar and len(clip_names(path)) == 1:  # a sidecar cannot tell which of several clips it describes
         from marey.io.sidecar import annotate
 
         motion = annotate(motion, path)
-    if role_map:  # what the caller says counts for more than the sidecar
+    if role_map:  # the caller's map overrides the sidecar
         motion = replace(motion, skeleton=motion.skeleton.with_roles(role_map))
     if trim_rest and starts_with_rest_pose(motion):
         told = (*motion.source.evidence, "frame 0 was a rest pose and is left out")
@@ -103,7 +103,7 @@ def load_motion(
 
 
 def load_markers(path: StrPath, *, unit: str | float | None = None, up: str | None = None) -> Markers:
-    """The markers of a C3D file, in metres, Y up; `unit` and `up` override what the file says."""
+    """Load the markers of a C3D file, in meters, Y up; `unit` and `up` override the file's."""
     from marey.io.c3d import read_c3d
 
     if _suffix(path) not in MARKER_SUFFIXES:
@@ -112,7 +112,7 @@ def load_markers(path: StrPath, *, unit: str | float | None = None, up: str | No
 
 
 def clip_names(path: StrPath) -> tuple[str, ...]:
-    """The motions in a file: the animations of a GLB, the file's own name for any other format."""
+    """The names of the motions in a file: the animations of a GLB, the file's own name for other formats."""
     if _suffix(path) == ".glb":
         from marey.io import glb_read
 
@@ -129,7 +129,7 @@ def _read(
     clip: str | int | None,
     skeleton: StrPath | None,
 ) -> RawMotion:
-    """What the reader of this format makes of the file. Readers are imported when they are needed."""
+    """Read the file. Readers are imported when they are needed."""
     name = os.fspath(path)
     if suffix == ".bvh":
         from marey.io.bvh_read import read_bvh
@@ -174,10 +174,10 @@ def _read(
 
 
 def _role_map(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
-    """A role map as given or from its JSON file."""
+    """A role map, given or read from a JSON file."""
     if roles is None or isinstance(roles, Mapping):
         return roles or {}
-    import json  # seldom needed, and not free to import
+    import json  # rarely needed and slow to import
 
     try:
         content = json.loads(read_bytes(roles))

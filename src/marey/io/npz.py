@@ -1,6 +1,6 @@
-"""NPZ: a motion as plain NumPy arrays, for scripts that need no more than ``numpy.load``.
+"""NPZ: a motion as plain NumPy arrays, for scripts that only use ``numpy.load``.
 
-A zip of ``.npy`` files, without pickled objects. F frames, J joints; right-handed, Y up, metres, wxyz.
+A zip of ``.npy`` files, without pickled objects. F frames, J joints; right-handed, Y up, meters, wxyz.
 
 =================  ==========  ========  ==================================================================
 array              shape       type      content
@@ -16,15 +16,15 @@ root_positions     (F, 3)      float     joint 0 in the world
 rotations          (F, J, 4)   float     local unit quaternions, child in parent
 bone_offsets       (F, J, 3)   float     only where bones move: offsets frame by frame
 source_format      ()          text      of the file that the motion came from, such as ``bvh``; or ""
-source_unit        ()          float     metres per unit of that file
+source_unit        ()          float     meters per unit of that file
 source_up          ()          text      its upward axis, such as ``y`` or ``z``
-frame_time_text    ()          text      only if it had one: the frame time as it was spelt
+frame_time_text    ()          text      only if it had one: the frame time as it was spelled
 channels           (J,)        text      only if it had them: each joint's BVH channels, blanks between
 file_names         (J,)        text      only if they differ: the joint names as that file has them
 =================  ==========  ========  ==================================================================
 
 Arrays whose names begin with ``source_`` say where the motion came from; all others are in marey's own unit
-and axes. Further arrays in the file are passed over. Contacts, labels and the like are in the sidecar. The
+and axes. Other arrays in the file are ignored. Contacts, labels and other annotations are in the sidecar. The
 same motion always gives the same bytes.
 """
 
@@ -62,7 +62,7 @@ _OPTIONAL = (
 )
 _CHANNELS = {f"{axis}{kind}" for axis in "XYZ" for kind in ("position", "rotation")}
 
-# Quaternions this far from unit length are what 32-bit writers leave; further off they mean something else.
+# 32-bit writers produce deviations from unit length up to this; larger ones are errors.
 _NEARLY_UNIT = 1e-3
 _UNIT = 1e-6
 

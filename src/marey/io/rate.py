@@ -1,4 +1,4 @@
-"""Frames per second from a frame time that was rounded when it was written, and back."""
+"""Convert between frames per second and frame times that were rounded when written."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 
 from marey.errors import InvalidValue, ParseError
 
-# Rates that cameras and editors use; a frame time with few digits is taken for one of these.
+# Common rates of cameras and editors; a frame time with few digits is matched to one of these.
 COMMON = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 90, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300, 480)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.(?P<decimals>\d*))?|\.(?P<only>\d+))(?:[eE](?P<exponent>[+-]?\d{1,4}))?")
 
 
 def check_rate(fps: float) -> float:
-    """A rate given by the user."""
+    """Check a rate given by the user."""
     try:
         fps = float(fps)
     except (TypeError, ValueError):
@@ -24,7 +24,7 @@ def check_rate(fps: float) -> float:
 
 
 def rate_from_text(text: str | None, fps: float | None, path: str, line: int | None = None) -> tuple[float, list[str]]:
-    """The rate and how it was found, from ``Frame Time`` as the file spells it, or from the user's `fps`."""
+    """The rate and how it was found, from the text of ``Frame Time`` in the file, or from the user's `fps`."""
     if fps is not None:
         told = "no frame time" if text is None else f"frame time {text}"
         return check_rate(fps), [f"rate {fps:g} Hz as given (the file has {told})"]
@@ -45,7 +45,7 @@ def rate_from_text(text: str | None, fps: float | None, path: str, line: int | N
 
 
 def frame_time_text(fps: float, as_read: str | None) -> str:
-    """The frame time as the file spelt it, if that still is the rate; else with as many digits as it takes."""
+    """The file's own text of the frame time if it still matches the rate; else as many digits as needed."""
     if as_read is not None and _is_rate(as_read, fps):
         return as_read
     texts = (f"{1.0 / fps:.{digits}g}" for digits in (6, 7, 8, 10, 12, 15, 17))
@@ -55,7 +55,7 @@ def frame_time_text(fps: float, as_read: str | None) -> str:
 def snap_rate(text: str) -> float:
     """The rate whose period was written as `text`: ``.0083333`` is 120 Hz, ``0.033`` 30 Hz, ``0.0333667`` 29.97 Hz.
 
-    Only a rate whose period agrees with every digit, rounded or cut off, is taken; else the plain reciprocal.
+    Accepts only a rate whose period agrees with every digit, rounded or truncated; else returns the reciprocal.
     """
     frame_time = float(text)
     plain = 1.0 / frame_time

@@ -1,4 +1,4 @@
-"""What a reader hands over: the motion in the file's own unit and axes, before anything is recognised."""
+"""The result of a reader: the motion in the file's own unit and axes, before unit and axes are inferred."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class RawMotion:
     """A motion as the file has it.
 
     Arrays are shaped as in `Skeleton` and `Motion` (rotations unit, wxyz), lengths in the file's unit, vectors in the
-    file's axes. `unit` (metres per unit) and `up` are given where the format defines them, else None: to be recognised.
-    `fps` is None where the file has none. `evidence` says how readers came to conclusions, `warnings` what was wrong
-    with the file though it could be read.
+    file's axes. `unit` (meters per unit) and `up` are set if the format defines them, else None: to be inferred.
+    `fps` is None if the file has no rate. `evidence` explains what the reader inferred, `warnings` lists problems of
+    the file that did not prevent reading it.
     """
 
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Unit and upward axis of a file that does not state them, from the figure's own size and posture."""
+"""Infer the unit and up axis of a file that does not state them, from the body's size and posture."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from marey.core.kinematics import forward_kinematics, joint_path
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 
-# Metres per unit. CMU's unit is an inch divided by the 0.45 that its ASF files state.
+# Meters per unit. CMU's unit is an inch divided by the 0.45 that its ASF files state.
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254, "cmu": 0.0254 / 0.45}
 _UNIT_WORDS = {
-    "m": "metres",
-    "cm": "centimetres",
-    "mm": "millimetres",
+    "m": "meters",
+    "cm": "centimeters",
+    "mm": "millimeters",
     "in": "inches",
     "cmu": "CMU units (0.056444 m)",
 }
 
-# Thigh and shin together are this share of stature (Winter, Biomechanics and Motor Control of Human Movement).
+# Thigh and shin together are this fraction of stature (Winter, Biomechanics and Motor Control of Human Movement).
 LEG_SHARE = 0.491
 STATURE = 1.7
 
-# A mean feet-to-head direction is taken for an axis from this cosine on, and believed without question from the second.
+# Minimum cosine between an axis and the mean feet-to-head direction: to choose the axis, and to be sure of it.
 _LEANING, _UPRIGHT = 0.6, 0.9
 _N_LOOKS = 32
 
 
 class Guess(NamedTuple):
-    """What was concluded, and the sentence that says from what."""
+    """An inferred value, and a sentence about the evidence."""
 
     value: float | str
     evidence: str
@@ -40,26 +40,26 @@ class Guess(NamedTuple):
 
 
 def parse_unit(unit: str | float) -> float:
-    """Metres per unit, from a name (m, cm, mm, in, cmu) or a number."""
+    """Meters per unit, from a name (m, cm, mm, in, cmu) or a number."""
     if isinstance(unit, str) and unit.strip().lower() in UNITS:
         return UNITS[unit.strip().lower()]
     try:
-        metres = float(unit)
+        meters = float(unit)
     except ValueError:
-        metres = math.nan
-    if not (math.isfinite(metres) and metres > 0):
+        meters = math.nan
+    if not (math.isfinite(meters) and meters > 0):
         raise InvalidValue(
-            f"unit must be one of {', '.join(UNITS)}, or metres per unit as a positive number; got {unit!r}"
+            f"unit must be one of {', '.join(UNITS)}, or meters per unit as a positive number; got {unit!r}"
         )
-    return metres
+    return meters
 
 
-def unit_name(metres: float) -> str:
-    """``cm`` for 0.01; the number itself, with ``m``, for a unit without a name."""
+def unit_name(meters: float) -> str:
+    """``cm`` for 0.01; the number followed by ``m`` for a unit without a name."""
     for name, value in UNITS.items():
-        if math.isclose(metres, value, rel_tol=1e-4):
+        if math.isclose(meters, value, rel_tol=1e-4):
             return name
-    return f"{metres:g} m"
+    return f"{meters:g} m"
 
 
 def stature(skeleton: Skeleton) -> float | None:
@@ -77,18 +77,18 @@ def stature(skeleton: Skeleton) -> float | None:
 
 
 def recognize_unit(skeleton: Skeleton) -> Guess:
-    """The unit that makes the figure most nearly as tall as a person."""
+    """The unit in which the body's height is closest to a person's."""
     height = stature(skeleton)
     if height is None:
         extent = float(np.ptp(skeleton.rest_positions, axis=0).max())
         candidates = {name: UNITS[name] for name in ("m", "cm", "mm")}
-        height, seen = extent, f"no legs recognised and a rest pose {extent:.4g} units across"
+        height, seen = extent, f"no legs recognized and a rest pose {extent:.4g} units across"
     else:
         candidates = UNITS
         seen = f"legs that make a figure {height:.4g} units tall"
     if height <= 0:
-        return Guess(UNITS["cm"], "unit centimetres assumed: the skeleton has no size", is_sure=False)
-    errors = {name: abs(math.log(height * metres / STATURE)) for name, metres in candidates.items()}
+        return Guess(UNITS["cm"], "unit centimeters assumed: the skeleton has no size", is_sure=False)
+    errors = {name: abs(math.log(height * meters / STATURE)) for name, meters in candidates.items()}
     best, second = sorted(errors, key=lambda name: errors[name])[:2]
     told = f"unit {_UNIT_WORDS[best]}, from {seen}: {height * candidates[best]:.2f} m"
     is_sure = candidates is UNITS and errors[second] > errors[best] + 0.3 and errors[best] < 0.5
@@ -98,14 +98,14 @@ def recognize_unit(skeleton: Skeleton) -> Guess:
 
 
 def recognize_up(skeleton: Skeleton, root_positions: Floats, rotations: Floats, bone_offsets: Floats | None) -> Guess:
-    """The axis along which the figure stands, in its frames and in its rest pose.
+    """The axis along which the body stands, in its frames and in its rest pose.
 
-    Where the two disagree (a clip that crawls, a rig whose rest pose lies down), the axis wins along which the lowest
-    point of the body stays most nearly level: that is the floor.
+    If the two disagree (a crawling clip, a rig whose rest pose lies down), the axis along which the body's lowest point
+    varies least wins: the floor is level.
     """
     roles = skeleton.roles
     if "head" not in roles or not ({"left_foot", "right_foot"} & set(roles)):
-        return Guess("y", "Y up assumed: no head and feet recognised", is_sure=False)
+        return Guess("y", "Y up assumed: no head and feet recognized", is_sure=False)
     last = len(rotations) - 1
     frames = sorted({round(last * k / (_N_LOOKS - 1)) for k in range(_N_LOOKS)})
     root, turns = root_positions[frames], rotations[frames]
@@ -144,6 +144,6 @@ def _nearest_axis(direction: Floats) -> tuple[str, float]:
 
 
 def _floor_spread(positions: Floats, axis: str) -> float:
-    """How much the lowest point of the body wanders along an upward axis."""
+    """How much the lowest point of the body varies along an up axis."""
     heights = positions[..., "xyz".index(axis[-1])] * (-1.0 if axis.startswith("-") else 1.0)
     return float(np.ptp(heights.min(axis=1)))

@@ -1,4 +1,4 @@
-"""The rest pose that some collections put before the first frame."""
+"""The rest pose that some collections insert before the first frame."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from marey.core.motion import Motion
 from marey.maths import quat
 
-# An added pose is stiff (most joints exactly straight) and joins nothing: the next frame is far off at once.
+# In an inserted pose most joints are exactly at rest, and the next frame is far away from it.
 _STIFF_SHARE = 0.5
 _STIFF_ANGLE = 1e-6
 _JUMP = np.deg2rad(3.0)
@@ -16,10 +16,10 @@ _N_LOOKS = 32
 
 
 def starts_with_rest_pose(motion: Motion) -> bool:
-    """Whether frame 0 is a T-pose put there by hand, as in the CMU collection's BVH files.
+    """Whether frame 0 is an inserted T-pose, as in the CMU collection's BVH files.
 
-    It is when half of its joints stand exactly at rest, root included, and the step to frame 1 is several times larger
-    than the steps after it (but for a few: captures may glitch as they begin).
+    It is one if half of its joints, including the root, are exactly at rest, and the step to frame 1 is several times
+    larger than the steps after it (except for a few, because captures may glitch at the start).
     """
     if len(motion) < 3:
         return False

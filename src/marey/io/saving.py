@@ -1,4 +1,4 @@
-"""`save`: a Motion to a file."""
+"""`save`: write a Motion to a file."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def save(
 
     Parameters
     ----------
-    unit, up : of a BVH file, as in `load`; those that the motion was read with, or centimetres and Y up.
-        GLB and NPZ are always in metres, Y up.
-    rigid : leave out changes of bone length.
-    figure : give a GLB a simple body, so that viewers have something to show.
+    unit, up : of a BVH file, as in `load`; by default those of the file it was loaded from, else centimeters and Y up.
+        GLB and NPZ are always in meters, Y up.
+    rigid : drop changes of bone length.
+    figure : add a simple body to a GLB, so that viewers show more than joints.
 
-    The file appears whole or not at all. Contacts, labels and the like go into the sidecar beside it.
+    The file is written completely or not at all. Contacts, labels and other annotations go into the sidecar beside it.
     """
     motions = [motion] if isinstance(motion, Motion) else list(motion)
     suffix = Path(path).suffix.lower()
@@ -46,14 +46,14 @@ def save(
     if len(motions) > 1 and suffix != ".glb":
         raise InvalidValue(f"a {suffix} file holds one motion, got {len(motions)}; only .glb holds several")
     if suffix != ".bvh" and (unit is not None or up is not None):
-        raise InvalidValue(f"unit and up can only be chosen for .bvh; a {suffix} file is in metres, Y up")
+        raise InvalidValue(f"unit and up can only be chosen for .bvh; a {suffix} file is in meters, Y up")
     if not figure and suffix != ".glb":
         raise InvalidValue(f"a {suffix} file has no figure to leave out")
     if len(motions) == 1:
         plan_sidecar(motions[0], path)  # refuses before anything is written
     elif any(motion.contacts is not None or motion.labels for motion in motions):
         warnings.warn(
-            f"{os.fspath(path)}: contacts and labels are left out; a sidecar speaks of one motion, not of several",
+            f"{os.fspath(path)}: contacts and labels are left out; a sidecar describes one motion, not several",
             MareyWarning,
             stacklevel=2,
         )
@@ -65,7 +65,7 @@ def save(
 def _parts(
     motions: list[Motion], suffix: str, unit: str | float | None, up: str | None, rigid: bool, figure: bool
 ) -> Iterable[bytes]:
-    """The file's content. Writers are imported when they are needed."""
+    """The file's content in parts. Writers are imported when they are needed."""
     if rigid:
         from dataclasses import replace
 
@@ -75,10 +75,10 @@ def _parts(
 
         source = motions[0].source
         own = source.unit if source.format else recognize.UNITS["cm"]
-        # glTF and NPZ are in metres by definition, which says nothing about what a BVH reader expects.
+        # glTF and NPZ are always in meters; that does not mean that a BVH reader expects meters.
         own = own if source.format not in ("glb", "npz") else recognize.UNITS["cm"]
-        metres = own if unit is None else recognize.parse_unit(unit)
-        return write_bvh(motions[0], unit=metres, up=source.up if up is None else axes.check_up(up), rigid=rigid)
+        meters = own if unit is None else recognize.parse_unit(unit)
+        return write_bvh(motions[0], unit=meters, up=source.up if up is None else axes.check_up(up), rigid=rigid)
     if suffix == ".glb":
         from marey.io.glb_write import write_glb
 

@@ -1,6 +1,6 @@
-"""The sidecar: what people and programs know about a file beyond what its format can hold.
+"""The sidecar: annotations of a file that its format cannot hold.
 
-``walk.marey.json`` stands beside ``walk.bvh`` (and beside ``walk.glb``, if that is the same motion)::
+``walk.marey.json`` belongs to ``walk.bvh`` in the same folder (and to ``walk.glb``, if that is the same motion)::
 
     {"format": "marey.sidecar", "version": 1,
      "files": ["walk.bvh"], "frames": 472,
@@ -11,8 +11,8 @@
      "floor": 0.012,
      "provenance": [{"op": "mirror"}]}
 
-Everything but format and version may be left out, so that it can be written by hand. Frames are 0-based, intervals
-half-open, offsets in metres in the joint's own frame.
+Only format and version are required, so that it is easy to write by hand. Frames are 0-based, intervals
+half-open, offsets in meters in the joint's own frame.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def sidecar_path(path: str | os.PathLike[str]) -> Path:
 
 
 def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """The sidecar beside the file `path`, checked for form; None where there is none."""
+    """The sidecar of the file `path`, with its structure checked; None if there is none."""
     side = sidecar_path(path)
     if not os.path.isfile(side):
         return None
@@ -66,7 +66,7 @@ def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
 
 
 def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
-    """`motion`, just read from `path`, with what its sidecar says."""
+    """`motion`, just read from `path`, with the annotations of its sidecar."""
     content = read_sidecar(path)
     if content is None:
         return motion
@@ -74,7 +74,7 @@ def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
     n_frames = content.get("frames")
     if n_frames is not None and n_frames != len(motion):
         if Path(path).name not in content.get("files", [Path(path).name]):
-            return motion  # it speaks of another file that happens to share the name
+            return motion  # it describes another file of the same name
         raise ParseError(
             f"its annotations are for {n_frames} frames, but {Path(path).name} has {len(motion)}; correct or remove it",
             path=side,
@@ -86,7 +86,7 @@ def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
 
 
 def _check_form(content: Mapping[str, Any], side: Path) -> None:
-    """Every entry has the form that the example above shows; the first that has not is named."""
+    """Check that every entry has the form of the example above; the error names the first that has not."""
 
     def expect(fits: bool, where: str, form: str, got: Any) -> None:
         if not fits:
@@ -107,7 +107,7 @@ def _check_form(content: Mapping[str, Any], side: Path) -> None:
     ):
         expect(isinstance(content.get(key, kind()), kind), f'"{key}"', form, content.get(key))
     expect(is_frame(content.get("frames", 0)), '"frames"', "a whole number", content.get("frames"))
-    expect(is_number(content.get("floor", 0)), '"floor"', "a height in metres", content.get("floor"))
+    expect(is_number(content.get("floor", 0)), '"floor"', "a height in meters", content.get("floor"))
     for step in content.get("provenance", []):
         expect(isinstance(step, dict), '"provenance"', "a list of objects", step)
     for file in content.get("files", []):
@@ -167,7 +167,7 @@ def _annotated(motion: Motion, content: Mapping[str, Any]) -> Motion:
 
 
 def annotations_of(motion: Motion) -> dict[str, Any]:
-    """What a sidecar would say of `motion`; empty where there is nothing to say."""
+    """The sidecar entries for `motion`; empty if it has no annotations."""
     content: dict[str, Any] = {}
     if motion.contacts is not None:
         names = motion.skeleton.names
@@ -189,9 +189,9 @@ def annotations_of(motion: Motion) -> dict[str, Any]:
 
 
 def write_sidecar(motion: Motion, path: str | os.PathLike[str]) -> Path | None:
-    """Write, share or remove the sidecar of the file `path` that holds `motion`; the path of what stands there then.
+    """Write, share or remove the sidecar of the file `path` that holds `motion`; returns its path if it exists.
 
-    Another format of the same motion may share it. One that speaks of other motion is not overwritten.
+    Files of the same motion in other formats may share it. A sidecar of another motion is not overwritten.
     """
     plan = plan_sidecar(motion, path)
     side = sidecar_path(path)
@@ -205,9 +205,9 @@ def write_sidecar(motion: Motion, path: str | os.PathLike[str]) -> Path | None:
 
 
 def plan_sidecar(motion: Motion, path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """The sidecar's content to be; {} where a stale one must go, None where nothing is to be done.
+    """The sidecar's new content; {} to remove an outdated one, None if nothing needs to change.
 
-    Raises `UnwritableFile` where the sidecar belongs to another file and says something else.
+    Raises `UnwritableFile` if the sidecar belongs to another file and has other content.
     """
     side, name = sidecar_path(path), Path(path).name
     said = annotations_of(motion)
@@ -229,7 +229,7 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str]) -> dict[str, Any]
 
 
 def _other_owners(content: Mapping[str, Any], side: Path, name: str) -> list[str]:
-    """Files beside a sidecar that it speaks of, besides `name`; where it names none, all motion files of its stem."""
+    """Existing files that a sidecar describes, except `name`; if it lists none, all motion files with its stem."""
     if "files" in content:
         return [file for file in content["files"] if file != name and (side.parent / file).is_file()]
     stem = side.name.removesuffix(SIDECAR_SUFFIX)

@@ -1,4 +1,4 @@
-"""Numbers as text: read one by one with care, written by the million."""
+"""Numbers as text: careful parsing, fast formatting."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.errors import InvalidValue
 
-# No position or angle comes near this; a file that holds such a number is broken.
+# Far larger than any position or angle; a file with a larger number is broken.
 LARGEST = 1e12
 
 _WORD = re.compile(rb"\S+")
 _PLAIN = re.compile(rb"[\s\d.eE+-]*")
-# Only words that are odd are looked at so closely; these patterns are compiled when one is met.
+# These patterns are needed only for unusual words and compiled on first use.
 # A number ends with its word, or where a sign begins the next one.
 _NUMBER = rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?=[+-]|\Z)"
 _NOT_FINITE = rb"(?i)[+-]?(?:nan(?:\(\w*\))?|inf(?:inity)?|1\.#\w*)"
@@ -22,12 +22,12 @@ _FAST_FORMAT = 1e9  # with 8 decimals this still fits 64-bit integers
 
 
 def parse_numbers(text: bytes) -> tuple[list[float], re.Match[bytes] | None]:
-    """The numbers of a text up to the first word that is none, and that word; None where all are numbers.
+    """The numbers of a text up to the first word that is not a number, and that word or None.
 
-    Numbers whose signs are glued to the number before (``0.0-7.5``) are told apart. Not a number, infinite, or beyond
-    `LARGEST`: no number.
+    Splits numbers whose sign directly follows the number before (``0.0-7.5``). NaN, infinity and numbers beyond
+    `LARGEST` do not count as numbers.
     """
-    if _PLAIN.fullmatch(text):  # Python would also take 1_000 and the like for a number
+    if _PLAIN.fullmatch(text):  # Python would also accept 1_000 as a number
         try:
             numbers = [float(word) for word in text.split()]
         except ValueError:
@@ -45,7 +45,7 @@ def parse_numbers(text: bytes) -> tuple[list[float], re.Match[bytes] | None]:
 
 
 def _numbers_of(word: bytes, largest: float) -> list[float] | None:
-    """The numbers that a word is made of; None where it is made of anything else or a number is too large."""
+    """The numbers in a word; None if it contains anything else or a number is too large."""
     numbers, at, pattern = [], 0, re.compile(_NUMBER)
     while at < len(word):
         match = pattern.match(word, at)
@@ -57,12 +57,12 @@ def _numbers_of(word: bytes, largest: float) -> list[float] | None:
 
 
 def complaint(word: bytes) -> str:
-    """What is wrong with a word that `parse_numbers` refused: expected, got, and the remedy."""
+    """The message for a word that `parse_numbers` rejected: expected, got, and the remedy."""
     return number_fault(word) or f"expected a number, got {shown(word)}"
 
 
 def number_fault(word: bytes) -> str | None:
-    """The same for a word that is meant as a number; None for any other."""
+    """The same for a word that looks like a number; None for other words."""
     got = f"got {shown(word)}"
     if re.fullmatch(_NOT_FINITE, word):
         return f"expected a finite number, {got}"
@@ -76,7 +76,7 @@ def number_fault(word: bytes) -> str | None:
 
 
 def shown(word: bytes) -> str:
-    """A word of a file fit for a message."""
+    """A word of a file, quoted for a message."""
     text = word[:60].decode("utf-8", "replace")
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
@@ -84,8 +84,8 @@ def shown(word: bytes) -> str:
 def format_rows(values: Floats, decimals: int) -> bytes:
     """(F, C) numbers as lines of text, rounded to `decimals` places, without trailing zeros.
 
-    All digits of all numbers are made at once, one decimal place at a time, and those that are not needed are left out
-    by a mask: several times faster than formatting one by one.
+    Computes the digits of all numbers at once, one decimal place at a time, and masks out those that are not needed:
+    several times faster than formatting one by one.
     """
     if values.size == 0:
         return b"\n" * len(values)

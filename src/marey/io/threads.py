@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def run_in_halves(work: Callable[[int, int], T], start: int, middle: int, stop: int) -> tuple[T, T]:
-    """``work(start, middle), work(middle, stop)``, both at once: for kernels, which run without the GIL."""
+    """``work(start, middle), work(middle, stop)``, in parallel; for kernels, which run without the GIL."""
     from concurrent.futures import ThreadPoolExecutor  # not needed for small files
 
     with ThreadPoolExecutor(max_workers=1) as pool:

@@ -1,4 +1,5 @@
-"""The grid of two gaits, and the way through it, a piece at a time so that clips of any length fit into memory."""
+"""The distance grid of two gaits and the path through it, computed in pieces so that clips of any length fit into
+memory."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from marey.core.arrays import Bools, Floats, Ints
 from marey.layer.gait import Gait
 from marey.layer.phase_kernels import find_path
 
-# Seconds that are compared around a frame: knees pass one another alike forwards and backwards, but not for so long.
+# Seconds that are compared around a frame: knees pass one another alike forward and backward, but not for so long.
 WINDOW = 0.2
 # Hz at which frames are compared at the most; what lies between is interpolated.
 CELL_RATE = 60.0
@@ -54,16 +55,16 @@ class Cells:
         ]
         apart = distance_grid(a, b, window=WINDOW).values[inner[0], inner[1]]
         below, above = self.lower.phase_at(self.rows[rows]), self.upper.phase_at(self.columns[columns])
-        return apart, _out_of_step(below, above)
+        return apart, _penalize_phase(below, above)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Way:
+class CellPath:
     """A way through all rows.
 
     columns : (R,) the column of each row, between cells; they count on where columns come again.
     cost : m^2, mean of D and of what counts for being out of step.
-    distance : metres, root of the mean D.
+    distance : meters, root of the mean D.
     """
 
     columns: Floats
@@ -71,7 +72,9 @@ class Way:
     distance: float
 
 
-def best_way(cells: Cells, source: Callable[[Ints], Ints], n_starts: int, limit: int, held: Bools) -> Way | None:
+def find_best_path(
+    cells: Cells, source: Callable[[Ints], Ints], n_starts: int, limit: int, held: Bools
+) -> CellPath | None:
     """The cheapest way through all rows, from any of the first `n_starts` columns on; None where there is none.
 
     Parameters
@@ -92,7 +95,7 @@ def best_way(cells: Cells, source: Callable[[Ints], Ints], n_starts: int, limit:
             return None
         low, high = int(taken.min()), int(taken.max()) + 1
         near, late = (part[:, taken - low] for part in cells.distances(slice(first, stop), slice(low, high)))
-        found = _best_columns(near + late, n_starts, limit, held[first:stop])
+        found = _find_best_columns(near + late, n_starts, limit, held[first:stop])
         if found is None:
             return None
         path, moves = found
@@ -102,30 +105,30 @@ def best_way(cells: Cells, source: Callable[[Ints], Ints], n_starts: int, limit:
         costs[first : first + kept] = (near + late)[i, j]
         apart[first : first + kept] = near[i, j]
         if stop == n_rows:
-            return Way(columns, float(costs.mean()), float(np.sqrt(max(apart.mean(), 0.0))))
+            return CellPath(columns, float(costs.mean()), float(np.sqrt(max(apart.mean(), 0.0))))
         start += math.floor(path[kept])
         first += kept
         n_starts = 2
 
 
-def _out_of_step(lower: Floats, upper: Floats) -> Floats:
+def _penalize_phase(lower: Floats, upper: Floats) -> Floats:
     """(R, C) m^2 that frames count for being at other points of the cycle; 0 where either has none."""
     apart = upper[None, :] - lower[:, None]
     apart -= np.rint(apart)
     return np.where(np.isnan(apart), 0.0, _OUT_OF_STEP * apart * apart)
 
 
-def _best_columns(grid: Floats, n_starts: int, limit: int, held: Bools) -> tuple[Floats, Floats] | None:
+def _find_best_columns(grid: Floats, n_starts: int, limit: int, held: Bools) -> tuple[Floats, Floats] | None:
     """(R,) column of each row, and how far from there the minimum between cells is; None where there is no path."""
     columns = np.empty(len(grid))
     cost = find_path(np.ascontiguousarray(grid), n_starts, limit, _STRAY, held, columns)
-    return (columns, moves_across(grid, columns)) if np.isfinite(cost) else None
+    return (columns, find_moves_across(grid, columns)) if np.isfinite(cost) else None
 
 
-def moves_across(grid: Floats, columns: Floats) -> Floats:
+def find_moves_across(grid: Floats, columns: Floats) -> Floats:
     """(R,) columns from the path to the minimum across it, by the parabola through the cells beside it.
 
-    Across is both a row back and a column on: on a clip's own grid neither side is favoured.
+    Across is both a row back and a column on: on a clip's own grid neither side is favored.
     """
     n_rows, n_columns = grid.shape
     i, j = np.arange(n_rows), np.rint(columns).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Which joints move in time with the legs: the correlation study of Heck 4.1, done by the machine."""
+"""Joints that move in time with the legs: an automatic version of the correlation study of Heck 4.1."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ AXES = ("pitch", "twist", "roll")
 
 # A polynomial's degree for each cycle of gait: enough for two waves in it, as trunks bob with every step.
 _DEGREE = 8
-_MOST_DEGREE = 150
+_MAX_DEGREE = 150
 # Likewise of the polynomial that takes turns and other slow changes out before curves are compared.
 _DRIFT = 0.8
 # Curves that swing less than this many radians, half from peak to peak, are noise.
-_LEAST = np.radians(0.5)
+_MIN_SWING = np.radians(0.5)
 # Correlation of two trends from which on they are in phase, or below its negative in counter-phase.
 _ALIKE = 0.7
 _HEADING = 0.25
@@ -56,7 +56,7 @@ class Trend:
     @property
     def relation(self) -> str:
         """ "in phase" or "counter-phase" with the left hip, "with each step", or "" where it is none of these."""
-        if self.swing < _LEAST:
+        if self.swing < _MIN_SWING:
             return ""
         if abs(self.hips) >= _ALIKE:
             return "in phase" if self.hips > 0.0 else "counter-phase"
@@ -98,7 +98,7 @@ def correlations(motion: Motion) -> Correlations:
     facing = rigid2d.to_quat(np.stack([heading, np.zeros_like(heading), np.zeros_like(heading)], axis=-1))
     seen = quat.inv_mul(facing[:, None], world.rotations)
     study = _Study(gait.phase, len(motion) / gait.cycle)
-    swings = [_turning(seen[:, roles[f"{side}_upper_leg"]])[:, 0] for side in SIDES]
+    swings = [_find_rotation_vectors(seen[:, roles[f"{side}_upper_leg"]])[:, 0] for side in SIDES]
     study.compare_with(swings[0] - swings[1])
     hips = [study.trend(f"{side} hip", 0, "global", swing) for side, swing in zip(SIDES, swings, strict=True)]
     trends = []
@@ -108,17 +108,17 @@ def correlations(motion: Motion) -> Correlations:
                 continue
             parent = int(motion.skeleton.parents[joint])
             if kind == "global":
-                turning = _turning(seen[:, joint])
+                turning = _find_rotation_vectors(seen[:, joint])
             else:
                 # As the parent sees it, told along the axes of the heading.
                 standing = quat.average(seen[:, parent], axis=0)
-                turning = quat.rotate(standing, _turning(motion.rotations[:, joint]))
+                turning = quat.rotate(standing, _find_rotation_vectors(motion.rotations[:, joint]))
             for axis in range(3):
                 trends.append(study.trend(motion.skeleton.names[joint], axis, kind, turning[:, axis]))
     return Correlations(motion, (hips[0], hips[1]), tuple(trends))
 
 
-def _turning(orientations: Floats) -> Floats:
+def _find_rotation_vectors(orientations: Floats) -> Floats:
     """(F, 3) rotation vectors from the mean orientation, in the frame that the orientations are seen from."""
     mean = quat.average(orientations, axis=0)
     return quat.log(quat.mul_inv(orientations, mean))
@@ -128,7 +128,7 @@ class _Study:
     """Fits polynomials to curves of a gait, and compares them with the hips'."""
 
     def __init__(self, phase: Floats, cycles: float) -> None:
-        self._curve, self._slow = (_basis(len(phase), degree * cycles) for degree in (_DEGREE, _DRIFT))
+        self._curve, self._slow = (_make_basis(len(phase), degree * cycles) for degree in (_DEGREE, _DRIFT))
         known = np.isfinite(phase)
         self._known = known
         waves = np.stack([np.cos(4.0 * np.pi * phase[known]), np.sin(4.0 * np.pi * phase[known])], axis=1)
@@ -137,12 +137,12 @@ class _Study:
 
     def compare_with(self, hips: Floats) -> None:
         """Take these values (F,) for the swing of the hips."""
-        self._hips = self._lively(self._fitted(hips))
+        self._hips = self._remove_drift(self._fit(hips))
 
     def trend(self, joint: str, axis: int, kind: str, values: Floats) -> Trend:
         """The trend of a joint's turning (F,) about an axis."""
-        curve = self._fitted(values)
-        lively = self._lively(curve)
+        curve = self._fit(values)
+        lively = self._remove_drift(curve)
         size = float(np.linalg.norm(lively))
         hips = steps = 0.0
         if size > 0.0:
@@ -152,21 +152,21 @@ class _Study:
         swing = 0.5 * float(high - low)
         return Trend(joint, AXES[axis], kind, set_readonly(values.copy()), curve, hips, steps, swing)
 
-    def _fitted(self, values: Floats) -> Floats:
-        return set_readonly(_projected(self._curve, values))
+    def _fit(self, values: Floats) -> Floats:
+        return set_readonly(_project(self._curve, values))
 
-    def _lively(self, curve: Floats) -> Floats:
+    def _remove_drift(self, curve: Floats) -> Floats:
         """The curve on frames of gait, slow changes taken out."""
-        rest = (curve - _projected(self._slow, curve))[self._known]
+        rest = (curve - _project(self._slow, curve))[self._known]
         return np.asarray(rest - rest.mean())
 
 
-def _basis(n_frames: int, degree: float) -> Floats:
+def _make_basis(n_frames: int, degree: float) -> Floats:
     """(F, d + 1) orthonormal: the polynomials up to about `degree`."""
-    whole = int(min(max(1.0, np.ceil(degree)), _MOST_DEGREE, n_frames // 3))
+    whole = int(min(max(1.0, np.ceil(degree)), _MAX_DEGREE, n_frames // 3))
     t = np.linspace(-1.0, 1.0, n_frames)
     return np.asarray(np.linalg.qr(np.polynomial.chebyshev.chebvander(t, whole))[0])
 
 
-def _projected(basis: Floats, values: Floats) -> Floats:
+def _project(basis: Floats, values: Floats) -> Floats:
     return np.asarray(basis @ (basis.T @ values))

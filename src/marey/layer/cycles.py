@@ -7,16 +7,16 @@ import numpy as np
 from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.errors import NotBlendable
-from marey.layer.cells import CELL_RATE, Cells, best_way
+from marey.layer.cells import CELL_RATE, Cells, find_best_path
 from marey.layer.gait import Gait
-from marey.layer.halves import Halves
-from marey.layer.phase import increasing, interpolated
-from marey.layer.timeline import Timeline, looped
+from marey.layer.halves import BodySplit
+from marey.layer.phase import interpolate_path, make_increasing
+from marey.layer.timeline import Timeline, make_loop
 
 
-def base_cycle(motion: Motion, gait: Gait, halves: Halves) -> Timeline:
+def find_base_cycle(motion: Motion, gait: Gait, halves: BodySplit) -> Timeline:
     """One cycle of a base clip, the one that closes best."""
-    found = looped(motion, halves, gait, most=1)
+    found = make_loop(motion, halves, gait, max_cycles=1)
     if found is None:
         raise NotBlendable(
             f"the base clip {motion.name!r} has no whole cycle of gait, which is what other clips are aligned to; "
@@ -25,7 +25,7 @@ def base_cycle(motion: Motion, gait: Gait, halves: Halves) -> Timeline:
     return found
 
 
-def cycles_of(clip: Gait, base: Gait, cycle: Timeline, slope_limit: int) -> Floats:
+def count_cycles(clip: Gait, base: Gait, cycle: Timeline, slope_limit: int) -> Floats:
     """(F,) cycles of the base clip at each frame of a clip, from 0 to 1 on, strictly increasing."""
     fps = clip.clouds.fps
     every = max(1, round(fps / CELL_RATE))
@@ -35,8 +35,8 @@ def cycles_of(clip: Gait, base: Gait, cycle: Timeline, slope_limit: int) -> Floa
     at = cycle.start + (cycle.stop - cycle.start) * np.arange(n_cells) / n_cells
     cells = Cells(clip, base, rows, at, fps / every)
     held = clip.standing()[rows.astype(np.int64)]
-    found = best_way(cells, lambda k: k % n_cells, n_cells, slope_limit, held)
+    found = find_best_path(cells, lambda k: k % n_cells, n_cells, slope_limit, held)
     if found is None:
         raise NotBlendable(f"{clip.clouds.name!r} finds no way through the base clip's cycle")
-    passed = interpolated(found.columns, np.arange(len(clip.clouds)) / every)
-    return set_readonly(increasing(passed, fps, 1.0 / every) / n_cells)
+    passed = interpolate_path(found.columns, np.arange(len(clip.clouds)) / every)
+    return set_readonly(make_increasing(passed, fps, 1.0 / every) / n_cells)

@@ -1,4 +1,4 @@
-"""Splice sets in files: the clips, and what was worked out of each."""
+"""Splice set files: the clips and the precomputed data of each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from marey.core.arrays import set_readonly
 from marey.errors import MareyError, ParseError
 from marey.io import archive, clip_arrays
 from marey.io.files import read_bytes, write_bytes
-from marey.layer.runtime import Prepared, SpliceSet
+from marey.layer.runtime import PreparedClip, SpliceSet
 
 FORMAT = "marey.splices"
 VERSION = 1
@@ -42,11 +42,11 @@ def load_set(path: str | os.PathLike[str]) -> SpliceSet:
         wanted = {"cycles": (n_frames,), "hips": (n_frames, 4), "postures": (n_clips, 2, 3), "loops": (n_clips, 4)}
         for key, shape in (wanted | {"begins": (n_clips,), "base": ()}).items():
             if arrays[key].shape != shape or not np.isfinite(arrays[key]).all():
-                raise ValueError(f"{key} has shape {arrays[key].shape}, or values that are no numbers")
+                raise ValueError(f"{key} has shape {arrays[key].shape}, or values that are not numbers")
         cuts = np.cumsum([len(clip) for clip in clips])[:-1]
         cycles, hips = (np.split(arrays[key].astype(np.float64), cuts) for key in ("cycles", "hips"))
         prepared = tuple(
-            Prepared(
+            PreparedClip(
                 set_readonly(cycles[k].copy()),
                 set_readonly(hips[k].copy()),
                 set_readonly(arrays["postures"][k].astype(np.float64)),

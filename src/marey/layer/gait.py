@@ -1,4 +1,4 @@
-"""The gait of a clip: when the feet pass one another, and what point of the cycle each frame is at."""
+"""The gait of a clip: when the feet pass each other, and the phase of each frame."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from marey.compare import Clouds, point_clouds
 from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.errors import NotBlendable
-from marey.layer.smoothing import smoothed
+from marey.layer.smoothing import smooth_series
 from marey.measure.gait import ankle_passes, leg_length
 
 # What gait is read off, hips and knees first: these three are what time alignment compares (Heck 4.2.2).
@@ -21,7 +21,7 @@ _ROLES = (
 )
 N_COMPARED = 3
 # Passings of the feet, one foot after the other, that make a gait.
-_LEAST_STEPS = 2
+_MIN_STEPS = 2
 # Seconds to either side of a passing over which the feet's speeds are compared.
 _NEAR = 0.03
 # Of the usual half cycle: feet that take longer from one passing to the next have paused.
@@ -41,7 +41,7 @@ class Gait:
         run of steps it counts on; NaN where the feet do not take turns.
     cycle : frames of a cycle, twice the median half cycle.
     run : first and last frame of the longest run of steps.
-    level : (F,) metres, the height of the hips over some cycles: what is climbed, or stooped by, is no part of a step.
+    level : (F,) meters, the height of the hips over some cycles: what is climbed, or stooped by, is no part of a step.
     """
 
     clouds: Clouds
@@ -91,19 +91,19 @@ class Gait:
 
 
 # What to do with a clip that cannot be brought in step.
-_INSTEAD = "transplant the joints that matter instead (marey.transplant, or `marey transplant`)"
+_INSTEAD = "transplant the joints instead (marey.transplant, or `marey transplant`)"
 
 
 def gait_of(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
-    """The gait of `what`, a motion; one without gait is refused, and `instead` says what to do."""
+    """Find the gait of a motion, called `what` in messages; raise if it has none, with `instead` as the remedy."""
     roles = motion.skeleton.roles
     for role in _ROLES:
         roles[role]  # raises where it is missing, and says how to map it
     clouds = point_clouds(motion, _ROLES)
-    frames, feet = _passings(clouds, leg_length(motion.skeleton))
-    runs = _runs(frames, feet)
+    frames, feet = _find_passings(clouds, leg_length(motion.skeleton))
+    runs = _find_runs(frames, feet)
     longest = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
-    if longest[1] - longest[0] < _LEAST_STEPS:
+    if longest[1] - longest[0] < _MIN_STEPS:
         found = "no step was" if not len(frames) else "only one step at a time was"
         raise NotBlendable(
             f"{what} {motion.name!r} has no locomotion to align to: {found} found in its {motion.duration:.1f} s, "
@@ -111,18 +111,18 @@ def gait_of(motion: Motion, what: str, instead: str = _INSTEAD) -> Gait:
         )
     phase = np.full(len(motion), np.nan)
     for start, stop in runs:
-        if stop - start < _LEAST_STEPS:
+        if stop - start < _MIN_STEPS:
             continue
         knots = 0.5 * (np.arange(stop - start) + float(feet[start]))
         inside = np.arange(math.ceil(frames[start]), math.floor(frames[stop - 1]) + 1)
         phase[inside] = np.interp(inside, frames[start:stop], knots)
     cycle = 2.0 * float(np.median(np.diff(frames[longest[0] : longest[1]])))
     ends = float(frames[longest[0]]), float(frames[longest[1] - 1])
-    level = smoothed(clouds.points[:, 0, 1], _LEVEL * cycle)
+    level = smooth_series(clouds.points[:, 0, 1], _LEVEL * cycle)
     return Gait(clouds, set_readonly(phase), cycle, ends, set_readonly(level))
 
 
-def _passings(clouds: Clouds, leg: float) -> tuple[Floats, Ints]:
+def _find_passings(clouds: Clouds, leg: float) -> tuple[Floats, Ints]:
     """Frames at which the feet pass one another, and the foot that is on its way: 0 left, 1 right."""
     points = clouds.points
     if len(points) < 3 or leg <= 0.0:
@@ -136,7 +136,7 @@ def _passings(clouds: Clouds, leg: float) -> tuple[Floats, Ints]:
     return frames, moving
 
 
-def _runs(frames: Floats, feet: Ints) -> list[tuple[int, int]]:
+def _find_runs(frames: Floats, feet: Ints) -> list[tuple[int, int]]:
     """Stretches (start, stop) of passings in which the feet take turns without pausing."""
     if not len(frames):
         return []

@@ -17,7 +17,7 @@ from marey.core.placement import find_facing
 from marey.edit.replant import keep_contacts
 from marey.errors import InvalidValue, MareyWarning
 from marey.layer.gaze_body import GazeBody
-from marey.layer.gaze_eyes import with_eyes
+from marey.layer.gaze_eyes import add_eyes
 from marey.layer.gaze_kernels import (
     ANGLES,
     BACK,
@@ -37,14 +37,14 @@ from marey.layer.gaze_model import (
     OVERSHOOT,
     GazeShift,
     angles_of,
+    angles_to_direction,
     checked_goal,
-    direction,
-    possible,
+    clamp_row,
 )
 from marey.layer.gaze_region import project
 from marey.layer.gaze_track import GazeTrack, Look
-from marey.layer.halves import offsets_of
-from marey.layer.smoothing import smoothed
+from marey.layer.halves import get_bone_offsets
+from marey.layer.smoothing import smooth_series
 from marey.maths import quat
 
 if TYPE_CHECKING:
@@ -75,16 +75,16 @@ def trace_gaze(
     eyes: str | Sequence[str] | None = None,
     smoothing: float = _SLOW,
 ) -> GazeTrack:
-    """A motion that looks at goals, and what its eyes do.
+    """Make a motion look at goals; also return its eyes.
 
     Parameters
     ----------
-    gaze : how the person looks somewhere.
-    motion : whatever the body does; hips and legs stay as they are.
+    gaze : the map of the person's gaze shifts.
+    motion : the body's motion; hips and legs do not change.
     goals : in the order of their times, seconds: ``(time, yaw, pitch)``, radians from the body's heading;
-        ``(time, (x, y, z))``, a point in the world, metres, that is followed while the body moves; ``(time, None)``,
-        back to what the motion does by itself.
-    steady : let the eyes take up the body's bobbing while they look at something.
+        ``(time, (x, y, z))``, a point in the world, meters, that is followed while the body moves; ``(time, None)``,
+        back to the original motion.
+    steady : let the eyes compensate for the body's bobbing while they look at something.
     forward : which way the head looks. "clip": on the whole, the clip looks straight ahead, as files hold heads up to
         20 degrees off; "rest": as in the rest pose; or (3,) in the head's own axes.
     eyes : None, where the motion is to show no eyes; "add" to hang a joint from the head that points where they look;
@@ -93,19 +93,19 @@ def trace_gaze(
 
     Returns
     -------
-    GazeTrack. Goals outside of the map, and eyes turned beyond 35 degrees, are told as `MareyWarning` and in `notes`.
+    GazeTrack. Goals outside the map, and eyes rotated beyond 35 degrees, raise a `MareyWarning` and appear in `notes`.
     """
 
-    asked = _checked_goals(goals, motion)
+    asked = _check_goals(goals, motion)
     body = GazeBody.of(motion.skeleton)
     sigma = check_number(smoothing, "smoothing") * motion.fps
     world = motion.world()
-    heading = smoothed(find_facing(motion.skeleton, world.positions), sigma)
+    heading = smooth_series(find_facing(motion.skeleton, world.positions), sigma)
     turned = quat.from_axis_angle([0.0, 1.0, 0.0], heading)
-    ahead = _forward(body, world.rotations[:, body.head], turned, forward)
+    ahead = _find_forward(body, world.rotations[:, body.head], turned, forward)
     seen = quat.inv_rotate(turned, quat.rotate(world.rotations[:, body.head], ahead))
-    base = _slow_part(seen, sigma, motion.fps)
-    plans = _plans(gaze, asked, _Figure(motion, world, body, turned, base))
+    base = _find_slow_part(seen, sigma, motion.fps)
+    plans = _make_plans(gaze, asked, _Body(motion, world, body, turned, base))
     n = len(motion)
     out = GazeOutput(
         rotations=motion.rotations.copy(),
@@ -119,7 +119,7 @@ def trace_gaze(
     figure = GazeMotion(
         world=world.rotations,
         positions=world.positions,
-        offsets=offsets_of(motion),
+        offsets=get_bone_offsets(motion),
         parents=motion.skeleton.parents,
         chain=body.chain,
         shares=body.shares,
@@ -130,14 +130,14 @@ def trace_gaze(
         fps=motion.fps,
     )
     limit = min(max(EYE_LIMIT, gaze.widest_eyes), EYE_MOST)
-    apply_looks(figure, _as_looks(plans, n), gaze.grid, bool(steady), limit, out)
-    looks = tuple(_look(plan, k, plans, motion) for k, plan in enumerate(plans))
-    notes = _notes(looks, out.strain, quat.angle(out.eyes), motion)
+    apply_looks(figure, _pack_looks(plans, n), gaze.grid, bool(steady), limit, out)
+    looks = tuple(_make_look(plan, k, plans, motion) for k, plan in enumerate(plans))
+    notes = _make_notes(looks, out.strain, quat.angle(out.eyes), motion)
     for note in notes:
         warnings.warn(note, MareyWarning, stacklevel=3)
-    made = _made(motion, body, set_readonly(out.rotations), plans, steady, notes)
+    made = _make_motion(motion, body, set_readonly(out.rotations), plans, steady, notes)
     if eyes is not None:
-        made = with_eyes(made, body, out.eyes, set_readonly(ahead), eyes)
+        made = add_eyes(made, body, out.eyes, set_readonly(ahead), eyes)
     return GazeTrack(
         made,
         set_readonly(out.eyes),
@@ -152,7 +152,7 @@ def trace_gaze(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Figure:
+class _Body:
     """The motion that is to look, `turned` (F, 4) its heading, and `base` (F, 2) where its head slowly points."""
 
     motion: Motion
@@ -177,7 +177,7 @@ class _Plan:
     anchor: Floats
 
 
-def _checked_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats | None]]:
+def _check_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats | None]]:
     """Time, kind and goal of each, refused where one is none."""
     try:
         listed = [tuple(entry) for entry in goals]
@@ -205,13 +205,13 @@ def _checked_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats 
                 (
                     time,
                     POINT,
-                    _checked_numbers(entry[1], f"the point to look at from {time:g} s must be x, y and z in metres"),
+                    _check_numbers(entry[1], f"the point to look at from {time:g} s must be x, y and z in meters"),
                 )
             )
     return out
 
 
-def _checked_numbers(given: Any, must: str) -> Floats:
+def _check_numbers(given: Any, must: str) -> Floats:
     """(3,) numbers, or the sentence on what they must be."""
     try:
         out = np.asarray(given, dtype=np.float64)
@@ -222,10 +222,10 @@ def _checked_numbers(given: Any, must: str) -> Floats:
     return out
 
 
-def _forward(body: GazeBody, head: Floats, turned: Floats, forward: Any) -> Floats:
+def _find_forward(body: GazeBody, head: Floats, turned: Floats, forward: Any) -> Floats:
     """(3,) unit: which way the head looks, in its own axes."""
     if not isinstance(forward, str):
-        given = _checked_numbers(forward, "forward must be 'clip', 'rest' or a direction in the head's axes (3,)")
+        given = _check_numbers(forward, "forward must be 'clip', 'rest' or a direction in the head's axes (3,)")
         size = float(np.linalg.norm(given))
         if size < 1e-9:
             raise InvalidValue(f"forward must be a direction in the head's axes, got {forward!r}")
@@ -237,31 +237,31 @@ def _forward(body: GazeBody, head: Floats, turned: Floats, forward: Any) -> Floa
     yaw, pitch = angles_of(quat.inv_rotate(turned, quat.rotate(head, body.ahead)).mean(axis=0))
     # A clip that keeps looking to one side is believed; a rest pose that looks elsewhere altogether is no pose.
     level = np.array([yaw, 0.0]) if _ASIDE < abs(yaw) < _NO_POSE and abs(pitch) < _NO_POSE else np.zeros(2)
-    found = quat.inv_rotate(head, quat.rotate(turned, direction(level))).mean(axis=0)
+    found = quat.inv_rotate(head, quat.rotate(turned, angles_to_direction(level))).mean(axis=0)
     size = float(np.linalg.norm(found))
     return np.asarray(found / size) if size > 0.1 else body.ahead.copy()
 
 
-def _slow_part(seen: Floats, sigma: float, fps: float) -> Floats:
+def _find_slow_part(seen: Floats, sigma: float, fps: float) -> Floats:
     """(F, 2) yaw and pitch of where the head points (F, 3), without bobbing, but with quick turns that are more."""
-    slow = angles_of(smoothed(seen, sigma))
+    slow = angles_of(smooth_series(seen, sigma))
     quick = angles_of(seen) - slow
     quick[:, 0] -= 2.0 * np.pi * np.rint(quick[:, 0] / (2.0 * np.pi))
     size = np.linalg.norm(quick, axis=1, keepdims=True)
     if size.max() <= _BOB:
         return slow
     more = np.maximum(1.0 - _BOB / np.maximum(size, _BOB), 0.0) * quick
-    return np.asarray(slow + smoothed(more, _ROUND * fps))
+    return np.asarray(slow + smooth_series(more, _ROUND * fps))
 
 
-def _plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], figure: _Figure) -> list[_Plan]:
+def _make_plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], figure: _Body) -> list[_Plan]:
     """What to ask the map for, frame by frame, for each look; points that pass behind make one more."""
     n, fps = len(figure.motion), figure.motion.fps
     plans: list[_Plan] = []
     longest = float(gaze.table[..., LENGTH].max())
     for k, (time, kind, goal) in enumerate(asked):
         stop = asked[k + 1][0] if k + 1 < len(asked) else np.inf
-        wanted = np.zeros((n, 2)) if goal is None else _wanted(figure, kind, goal)
+        wanted = np.zeros((n, 2)) if goal is None else _find_wanted_angles(figure, kind, goal)
         while True:
             frame = min(int(np.ceil(time * fps - 1e-9)), n - 1)
             if kind == POINT:  # from the side that is nearer when the look begins
@@ -272,10 +272,10 @@ def _plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], figure:
                 # A look counts until the next has settled; what it would be elsewhere need not be known.
                 last = min(n, int((min(stop, n / fps) + longest) * fps) + 2)
                 requests = wanted - figure.base
-                requests = requests - _outside(gaze, requests, fps, frame, last)
-                excess = _outside(gaze, wanted, fps, frame, last)
-            anchor, here = _where(gaze, plans, figure, frame, time)
-            shift, times = _timed(gaze, requests[frame] - here)
+                requests = requests - _find_excess(gaze, requests, fps, frame, last)
+                excess = _find_excess(gaze, wanted, fps, frame, last)
+            anchor, here = _find_start(gaze, plans, figure, frame, time)
+            shift, times = _time_shift(gaze, requests[frame] - here)
             point = np.zeros(3)
             if goal is not None:
                 point[: len(goal)] = goal
@@ -289,7 +289,7 @@ def _plans(gaze: GazeMap, asked: list[tuple[float, int, Floats | None]], figure:
     return plans
 
 
-def _wanted(figure: _Figure, kind: int, goal: Floats) -> Floats:
+def _find_wanted_angles(figure: _Body, kind: int, goal: Floats) -> Floats:
     """(F, 2) yaw and pitch of a goal from the body's heading, yaw continuous, without what bobs."""
     n = len(figure.motion)
     if kind == ANGLES:
@@ -298,20 +298,20 @@ def _wanted(figure: _Figure, kind: int, goal: Floats) -> Floats:
     eyes = figure.world.positions[:, head] + quat.rotate(figure.world.rotations[:, head], figure.body.eyes)
     angles = angles_of(quat.inv_rotate(figure.turned, goal - eyes))
     angles[:, 0] = np.unwrap(angles[:, 0])
-    return np.asarray(smoothed(angles, _ROUND * figure.motion.fps))
+    return np.asarray(smooth_series(angles, _ROUND * figure.motion.fps))
 
 
-def _outside(gaze: GazeMap, wanted: Floats, fps: float, first: int, last: int) -> Floats:
+def _find_excess(gaze: GazeMap, wanted: Floats, fps: float, first: int, last: int) -> Floats:
     """(F, 2) from the nearest that the map has room for to what is wanted; known from frame `first` to `last`."""
     excess = np.zeros_like(wanted)
     nearest, apart = project(wanted[first:last], gaze.region)
     if apart.max(initial=0.0) > _ON_EDGE:
         cut = np.where(apart[:, None] > _ON_EDGE, wanted[first:last] - nearest, 0.0)
-        excess[first:last] = smoothed(cut, _ROUND * fps)
+        excess[first:last] = smooth_series(cut, _ROUND * fps)
     return excess
 
 
-def _as_looks(plans: list[_Plan], n: int) -> GazeLooks:
+def _pack_looks(plans: list[_Plan], n: int) -> GazeLooks:
     """The plans as arrays, for a motion of `n` frames."""
     return GazeLooks(
         np.array([plan.time for plan in plans], dtype=np.float64),
@@ -324,15 +324,15 @@ def _as_looks(plans: list[_Plan], n: int) -> GazeLooks:
     )
 
 
-def _where(gaze: GazeMap, plans: list[_Plan], figure: _Figure, frame: int, time: float) -> tuple[Floats, Floats]:
+def _find_start(gaze: GazeMap, plans: list[_Plan], figure: _Body, frame: int, time: float) -> tuple[Floats, Floats]:
     """(15,) the turns of the parts as a look begins, and (2,) the gaze then, less `base`: broken off, or settled."""
     turns = np.zeros(15)
     if not plans:
         return turns, np.zeros(2)
     recent = plans[-_RECENT:]
     cut = [replace(plan, requests=plan.requests[frame, None], excess=plan.excess[frame, None]) for plan in recent]
-    blend_looks(_as_looks(cut, 1), gaze.grid, figure.base[frame], time, turns)
-    towards = direction(figure.base[frame])
+    blend_looks(_pack_looks(cut, 1), gaze.grid, figure.base[frame], time, turns)
+    towards = angles_to_direction(figure.base[frame])
     for part in reversed(quat.exp(turns.reshape(5, 3))):
         towards = quat.rotate(part, towards)
     here = angles_of(towards) - figure.base[frame]
@@ -341,16 +341,16 @@ def _where(gaze: GazeMap, plans: list[_Plan], figure: _Figure, frame: int, time:
     return turns, here
 
 
-def _timed(gaze: GazeMap, change: Floats) -> tuple[GazeShift, Floats]:
+def _time_shift(gaze: GazeMap, change: Floats) -> tuple[GazeShift, Floats]:
     """The shift by which gaze moves so far, and its 7 times; a look right across is timed as the widest there is."""
     nearest, _ = project(change[None], gaze.region)
     row = np.empty(N_NUMBERS)
-    aim_row(gaze.grid, nearest[0], direction(nearest[0]), row)
-    row = possible(row)
+    aim_row(gaze.grid, nearest[0], angles_to_direction(nearest[0]), row)
+    row = clamp_row(row)
     return GazeShift.of_row(row, nearest[0]), row[LENGTH : OVERSHOOT + 1]
 
 
-def _look(plan: _Plan, k: int, plans: list[_Plan], motion: Motion) -> Look:
+def _make_look(plan: _Plan, k: int, plans: list[_Plan], motion: Motion) -> Look:
     stop = plans[k + 1].time if k + 1 < len(plans) else motion.duration
     first, last = (min(round(t * motion.fps), len(motion) - 1) for t in (plan.time, stop))
     outside = float(np.linalg.norm(plan.excess[first : last + 1], axis=1).max(initial=0.0))
@@ -358,7 +358,7 @@ def _look(plan: _Plan, k: int, plans: list[_Plan], motion: Motion) -> Look:
     return Look(plan.time, plan.goal, plan.shift, outside, settled)
 
 
-def _notes(looks: tuple[Look, ...], strain: Floats, turned: Floats, motion: Motion) -> tuple[str, ...]:
+def _make_notes(looks: tuple[Look, ...], strain: Floats, turned: Floats, motion: Motion) -> tuple[str, ...]:
     notes = []
     for look in looks:
         if look.outside > _ON_EDGE and look.goal is not None:
@@ -369,7 +369,7 @@ def _notes(looks: tuple[Look, ...], strain: Floats, turned: Floats, motion: Moti
             )
             notes.append(
                 f"the goal at {look.time:.2f} s, {what}, lies up to {np.degrees(look.outside):.1f} degrees outside of "
-                "the gaze map and is looked at as far as the map goes"
+                "the gaze map; the gaze goes only as far as the map does"
             )
     most = int(strain.argmax())
     if strain[most] > EYE_LIMIT:
@@ -382,7 +382,7 @@ def _notes(looks: tuple[Look, ...], strain: Floats, turned: Floats, motion: Moti
     return tuple(notes)
 
 
-def _made(
+def _make_motion(
     motion: Motion, body: GazeBody, rotations: Floats, plans: list[_Plan], steady: bool, notes: tuple[str, ...]
 ) -> Motion:
     """The motion with its new turns; of the contacts, those of the hands that still hold."""

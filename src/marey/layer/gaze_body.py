@@ -15,7 +15,7 @@ from marey.errors import JointNotFound
 __all__ = ["GazeBody"]
 
 _UP = np.array([0.0, 1.0, 0.0])
-# Where a head has no tip, eyes are this far above and before its joint, metres.
+# Where a head has no tip, eyes are this far above and before its joint, meters.
 _HEAD = 0.08
 
 
@@ -28,7 +28,7 @@ class GazeBody:
     landmarks : joints at which pelvis, lower spine, upper spine and neck have made all of their turn.
     head : the head's joint, the last of the chain.
     ahead : (3,) straight ahead at rest, in the head's own axes.
-    eyes : (3,) metres, where the eyes are in the head's own axes.
+    eyes : (3,) meters, where the eyes are in the head's own axes.
     """
 
     chain: Ints
@@ -41,11 +41,11 @@ class GazeBody:
     @staticmethod
     def of(skeleton: Skeleton) -> GazeBody:
         """Of a skeleton; a missing role is a `JointNotFound` that says how to map it."""
-        return _found(skeleton)
+        return _find_body(skeleton)
 
 
 @lru_cache(maxsize=8)
-def _found(skeleton: Skeleton) -> GazeBody:
+def _find_body(skeleton: Skeleton) -> GazeBody:
     roles = skeleton.roles
     head, first = roles["head"], roles["spine"]
     above = skeleton.chain(head)

@@ -16,18 +16,26 @@ from marey.core.arrays import Floats, check_index
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyWarning, NoResult
-from marey.layer.gaze_markers import Landmarks, checked_triads, load_triads, of_markers, of_motion, still_runs, upright
+from marey.layer.gaze_markers import (
+    Landmarks,
+    check_triads,
+    find_marker_landmarks,
+    find_motion_landmarks,
+    find_still_runs,
+    load_triads,
+    set_upright,
+)
 from marey.layer.gaze_model import (
     AHEAD,
     EYE_LIMIT,
     EYE_MOST,
     GazeShift,
     angles_of,
+    angles_to_direction,
     checked_goal,
-    direction,
-    shares_at,
+    find_progress,
 )
-from marey.layer.smoothing import smoothed
+from marey.layer.smoothing import smooth_series
 from marey.maths import quat
 
 __all__ = ["gaze_example"]
@@ -53,14 +61,14 @@ def gaze_example(
     facing: float | None = None,
     eye_lead: float = 0.04,
 ) -> GazeShift:
-    """A gaze displacement motion from one captured look.
+    """Extract a gaze displacement motion from one captured look.
 
     Parameters
     ----------
     source : a recording of markers, or a skeletal clip: rest, a look at the goal, and rest there.
     goal : yaw and pitch of what was looked at, radians, from straight ahead at rest. The eyes, which nothing records,
         do what the head leaves of it.
-    triads : of markers, which of them sit on what: a mapping or its JSON file; see `checked_triads`.
+    triads : which markers are on which body part: a mapping or its JSON file; see `check_triads`.
     start, stop : frames between which the look lies, where rest is not found; the first 0.2 s and the last are rest.
     facing : yaw of the body at rest in the world, radians; by default told by the clip, or by the markers `front` and
         `back`, else 0, which is along +Z.
@@ -68,28 +76,28 @@ def gaze_example(
 
     Raises
     ------
-    NoResult : where no rest is found, or the eyes would have to turn by more than 55 degrees in the head, so that the
-        goal cannot be the one that was looked at. From 35 degrees on it is told as `MareyWarning`.
+    NoResult : if no rest is found, or if the eyes would have to rotate by more than 55 degrees in the head, so that the
+        goal must be wrong. From 35 degrees on there is a `MareyWarning`.
     """
     aimed = checked_goal(goal)
-    marks = _landmarks(source, triads, facing)
+    marks = _find_landmarks(source, triads, facing)
     if np.abs(aimed).max() < _NO_GOAL:
-        return straight_ahead(marks.name)
-    before, after = _rests(marks, start, stop)
+        return make_straight_ahead(marks.name)
+    before, after = _find_rests(marks, start, stop)
     heading = facing if facing is not None else marks.facing if marks.facing is not None else 0.0
     whole = marks.turns(slice(*before), float(heading))
     local = whole.copy()
     local[:, 1:] = quat.inv_mul(whole[:, :-1], whole[:, 1:])
     vectors = quat.log(local)
-    times = _fitted(vectors, before, after, marks.fps)
+    times = _fit_times(vectors, before, after, marks.fps)
     settled = slice(min(round(times[5]), after[1] - 3), after[1])
     pose = quat.exp(vectors[settled].mean(axis=0))
     head = pose[0]
     for part in pose[1:]:
         head = quat.mul(head, part)
-    eyes = quat.between(AHEAD, quat.inv_rotate(head, direction(aimed)))
+    eyes = quat.between(AHEAD, quat.inv_rotate(head, angles_to_direction(aimed)))
     _check_eyes(float(quat.angle(eyes)), head, aimed, marks.name or "the recording")
-    return _shift(aimed, np.concatenate([pose, eyes[None]]), times, marks, eye_lead)
+    return _make_shift(aimed, np.concatenate([pose, eyes[None]]), times, marks, eye_lead)
 
 
 def _check_eyes(turned: float, head: Floats, goal: Floats, name: str) -> None:
@@ -108,7 +116,7 @@ def _check_eyes(turned: float, head: Floats, goal: Floats, name: str) -> None:
     warnings.warn(f"{said}, more than the {np.degrees(EYE_LIMIT):.0f} that eyes easily do; {remedy}", MareyWarning, 3)
 
 
-def straight_ahead(name: str = "", like: GazeShift | None = None) -> GazeShift:
+def make_straight_ahead(name: str = "", like: GazeShift | None = None) -> GazeShift:
     """The shift that goes nowhere, which holds the middle of a map."""
     times = (0.6, np.array([0.26, 0.2, 0.14, 0.07]), 0.6, 0.05)
     if like is not None:
@@ -116,20 +124,20 @@ def straight_ahead(name: str = "", like: GazeShift | None = None) -> GazeShift:
     return GazeShift(np.zeros(2), quat.identity(5), *times, name)
 
 
-def _landmarks(source: Any, triads: Any, facing: float | None) -> Landmarks:
+def _find_landmarks(source: Any, triads: Any, facing: float | None) -> Landmarks:
     if isinstance(source, Motion):
         if triads is not None:
             raise InvalidValue("triads name markers, but a skeletal clip has none; leave them out")
-        return of_motion(source)
+        return find_motion_landmarks(source)
     if not isinstance(source, Markers):
         raise InvalidValue(f"expected markers or a motion of a look, got {type(source).__name__}")
     if triads is None:
-        raise InvalidValue("markers need triads: a mapping or JSON file that says which of them sit on what")
-    named = checked_triads(load_triads(triads) if isinstance(triads, str | os.PathLike) else triads)
-    return of_markers(upright(source, named, facing), named)
+        raise InvalidValue("markers need triads: a mapping or JSON file that assigns them to body parts")
+    named = check_triads(load_triads(triads) if isinstance(triads, str | os.PathLike) else triads)
+    return find_marker_landmarks(set_upright(source, named, facing), named)
 
 
-def _rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+def _find_rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int], tuple[int, int]]:
     """Half-open frames of rest before and after the look (Heck 5.2.2.1)."""
     n, edge = len(marks), max(2, round(0.2 * marks.fps))
     if start is not None or stop is not None:
@@ -140,7 +148,7 @@ def _rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int], tu
                 f"start and stop must be frames of 0 to {n}, more than {2 * edge + 3} apart, got {start}, {stop}"
             )
         return (first, first + edge), (last - edge, last)
-    found, most = still_runs(marks)
+    found, most = find_still_runs(marks)
     before = [(a, b) for a, b in found if b <= most and b - a >= _REST_BEFORE * marks.fps]
     after = [(a, b) for a, b in found if a > most and b - a >= _REST_AFTER * marks.fps]
     if not before or not after:
@@ -152,7 +160,7 @@ def _rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int], tu
     return before[-1], after[0]
 
 
-def _fitted(vectors: Floats, before: tuple[int, int], after: tuple[int, int], fps: float) -> Floats:
+def _fit_times(vectors: Floats, before: tuple[int, int], after: tuple[int, int], fps: float) -> Floats:
     """(7,) frames at which pelvis, lower, upper spine and neck start, of the peak and the end; and the overshoot.
 
     vectors : (F, 4, 3) rotation vectors of the four parts.
@@ -168,13 +176,13 @@ def _fitted(vectors: Floats, before: tuple[int, int], after: tuple[int, int], fp
     axes = final / np.maximum(size, 1e-9)[:, None]
     seen = np.einsum("fpk,pk->fp", vectors[first:last], axes)
     frames = np.arange(first, last, dtype=np.float64)
-    guess = _guess(seen, frames, size, before[1], after[0], fps)
-    # Beside noise as it is at rest, so that what shows plainly is not bent towards what is expected.
+    guess = _guess_times(seen, frames, size, before[1], after[0], fps)
+    # Beside noise as it is at rest, so that what shows plainly is not bent toward what is expected.
     noise = max(float(seen[: max(2, lead)].std(axis=0).mean()), 1e-6)
     ties = noise / (np.array(_LIKELY) * fps / 60.0)
 
     def misses(x: Floats) -> Floats:
-        model = _model(frames, x)
+        model = _evaluate_model(frames, x)
         # Each part's amplitude follows from the rest of the model.
         amplitude = (model * seen).sum(axis=0) / np.maximum((model * model).sum(axis=0), 1e-9)
         off = x - guess
@@ -194,18 +202,18 @@ def _fitted(vectors: Floats, before: tuple[int, int], after: tuple[int, int], fp
     return np.asarray(best.x)
 
 
-def _model(frames: Floats, x: Floats) -> Floats:
+def _evaluate_model(frames: Floats, x: Floats) -> Floats:
     """(F, 4) shares of the parts' turns; see `_fitted` for x."""
     begin = x[:4].min()
     length = max(x[5] - begin, 2.0)
     peak = np.clip((x[4] - begin) / length, 0.02, 0.98)
     starts = np.minimum((x[:4] - begin) / length, peak - 0.01)
-    return shares_at((frames - begin) / length, starts, float(peak), float(x[6]))[:, :4]
+    return find_progress((frames - begin) / length, starts, float(peak), float(x[6]))[:, :4]
 
 
-def _guess(seen: Floats, frames: Floats, size: Floats, moving: int, settled: int, fps: float) -> Floats:
+def _guess_times(seen: Floats, frames: Floats, size: Floats, moving: int, settled: int, fps: float) -> Floats:
     """What a fit begins with: starts where parts come out of the noise, the peak where the head goes furthest."""
-    even = smoothed(seen, 0.03 * fps)
+    even = smooth_series(seen, 0.03 * fps)
     inside = (frames >= moving) & (frames <= settled)
     head = np.where(inside, even[:, 3], -np.inf)
     peak = frames[int(head.argmax())]
@@ -221,7 +229,7 @@ def _guess(seen: Floats, frames: Floats, size: Floats, moving: int, settled: int
     return np.array([*starts, peak, float(settled), overshoot])
 
 
-def _shift(goal: Floats, pose: Floats, times: Floats, marks: Landmarks, eye_lead: float) -> GazeShift:
+def _make_shift(goal: Floats, pose: Floats, times: Floats, marks: Landmarks, eye_lead: float) -> GazeShift:
     """The shift whose times are given in frames."""
     begin = float(times[:4].min()) - eye_lead * marks.fps
     length = max(float(times[5]) - begin, 4.0)

@@ -14,17 +14,17 @@ from marey.errors import InvalidValue
 from marey.layer.gaze_body import GazeBody
 from marey.maths import quat
 
-__all__ = ["with_eyes"]
+__all__ = ["add_eyes"]
 
 _ADDED = "Eyes"
-# Metres from the added joint to its tip, which points where the eyes look.
+# Meters from the added joint to its tip, which points where the eyes look.
 _TIP = 0.15
 
 
-def with_eyes(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats, eyes: str | Sequence[str]) -> Motion:
+def add_eyes(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats, eyes: str | Sequence[str]) -> Motion:
     """The motion with joints that follow the eyes' turns (F, 4): "add" for a new one, or names of the head's joints."""
     if eyes == "add":
-        return _added(motion, body, turns, ahead)
+        return _add_eye_joint(motion, body, turns, ahead)
     if isinstance(eyes, str):
         raise InvalidValue(f"eyes must be 'add' or a list of joints below the head, got {eyes!r}")
     rotations = motion.rotations.copy()
@@ -39,7 +39,7 @@ def with_eyes(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats, eyes
     return replace(motion, rotations=set_readonly(quat.unroll(rotations)))
 
 
-def _added(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats) -> Motion:
+def _add_eye_joint(motion: Motion, body: GazeBody, turns: Floats, ahead: Floats) -> Motion:
     given, n, j = motion.skeleton, len(motion), len(motion.skeleton)
     if _ADDED in given.names:
         raise InvalidValue(f"the skeleton already has a joint {_ADDED!r}; give it as an eye instead of adding one")

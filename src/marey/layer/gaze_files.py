@@ -1,4 +1,4 @@
-"""Gaze maps in files: the examples alone, a few kilobytes of JSON, from which the rest is made again.
+"""Gaze map files: only the examples, a few kilobytes of JSON; the rest is recomputed.
 
 ``{"format": "marey.gaze_map", "version": 1, "k": 6, "examples": [{"name", "goal", "pose", "length", "starts", "peak",
 "overshoot"}, ...]}``: goal (2) in radians, pose (15) the rotation vectors of pelvis, lower spine, upper spine, neck and
@@ -22,12 +22,15 @@ from marey.maths import quat
 FORMAT, VERSION = "marey.gaze_map", 1
 # Of radians, seconds and shares: 0.0006 degrees.
 _DIGITS = 5
-_MOST_EXAMPLES = 1000
+_MAX_EXAMPLES = 1000
 
 
 def save_map(gaze: GazeMap, path: str | os.PathLike[str]) -> None:
     """Write a map."""
-    rows = [json.dumps(_written(example), ensure_ascii=False, separators=(",", ":")) for example in gaze.examples[1:]]
+    rows = [
+        json.dumps(_example_to_json(example), ensure_ascii=False, separators=(",", ":"))
+        for example in gaze.examples[1:]
+    ]
     head = f'{{"format": "{FORMAT}", "version": {VERSION}, "k": {gaze.k}, "examples": [\n'
     write_bytes(path, [(head + ",\n".join(rows) + "\n]}\n").encode("utf-8")])
 
@@ -45,17 +48,17 @@ def load_map(path: str | os.PathLike[str]) -> GazeMap:
             f"expected version {VERSION} of {FORMAT}, got {content.get('version')!r}; a newer marey wrote it", path=path
         )
     listed = content.get("examples")
-    if not isinstance(listed, list) or len(listed) > _MOST_EXAMPLES:
-        raise ParseError(f"expected a list of up to {_MOST_EXAMPLES} examples", path=path)
+    if not isinstance(listed, list) or len(listed) > _MAX_EXAMPLES:
+        raise ParseError(f"expected a list of up to {_MAX_EXAMPLES} examples", path=path)
     try:
-        examples = [_read(entry) for entry in listed]
+        examples = [_example_from_json(entry) for entry in listed]
         return GazeMap.build(examples, k=content.get("k", 6))
     except (InvalidValue, KeyError, TypeError, ValueError) as error:
         told = f"an example lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise ParseError(f"is not a sound gaze map: {told}", path=path) from None
+        raise ParseError(f"is not a valid gaze map: {told}", path=path) from None
 
 
-def _written(example: GazeShift) -> dict[str, Any]:
+def _example_to_json(example: GazeShift) -> dict[str, Any]:
     def rounded(values: Any) -> list[float]:
         return [round(float(value), _DIGITS) for value in np.ravel(values)]
 
@@ -70,7 +73,7 @@ def _written(example: GazeShift) -> dict[str, Any]:
     }
 
 
-def _read(entry: Any) -> GazeShift:
+def _example_from_json(entry: Any) -> GazeShift:
     if not isinstance(entry, dict):
         raise InvalidValue(f"expected an object for each example, got {type(entry).__name__}")
     pose = np.asarray(entry["pose"], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""A map from where to look to how a person does it: examples, blends of them, and a grid between (Heck 5.2.2)."""
+"""A map from gaze goals to gaze shifts: examples, blends of them, and a grid for lookup (Heck 5.2.2)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from marey.core.arrays import Floats, Ints, check_index, reduce_frozen, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
-from marey.layer.gaze_capture import straight_ahead
+from marey.layer.gaze_capture import make_straight_ahead
 from marey.layer.gaze_kernels import GazeTable, aim_row
-from marey.layer.gaze_model import N_NUMBERS, POSE, GazeShift, checked_goal, direction, reached
+from marey.layer.gaze_model import N_NUMBERS, POSE, GazeShift, angles_to_direction, checked_goal, reached
 from marey.layer.gaze_region import convex_hull, project
 from marey.maths import quat
 from marey.parametric.neighbours import mixed_weights, neighbour_shares
@@ -34,7 +34,7 @@ _DELTA, _EXPAND = 0.15, 0.1
 # Corners of a grid are corrected so often; radians by which a pose is changed to see what that does.
 _CORRECTIONS, _NUDGE = 3, 1e-5
 _CELL = np.radians(9.0)
-_MOST_CELLS = 20_000
+_MAX_CELLS = 20_000
 # What lies outside by less than this counts as inside, radians.
 _ON_EDGE = np.radians(0.1)
 _SHIPPED = "gaze_default.json"
@@ -42,15 +42,15 @@ _SHIPPED = "gaze_default.json"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GazeMap:
-    """What a person does to look somewhere, for every goal between the examples.
+    """How a person shifts the gaze, for every goal between the examples.
 
     Parameters
     ----------
-    examples : shifts of gaze; the first looks straight ahead, where none was given it is added.
+    examples : gaze shifts; the first looks straight ahead and is added if none does.
     k : nearest blends that a goal's come from.
     samples : (m, 2) yaw and pitch of sampled blends, the examples' own first.
     sample_examples, sample_weights : (m, 3) which examples each is blended of, and how.
-    scale : radians that count as one step between neighbouring examples.
+    scale : radians that count as one step between neighboring examples.
     region : (h, 2) corners, counter-clockwise, of the goals inside the map.
     origin, cell : (2,) radians, yaw and pitch of the grid's first corner, and how far the next ones are.
     table : (ny, np, 22) numbers of the shifts at the grid's corners; see `GazeShift.row`.
@@ -89,21 +89,21 @@ class GazeMap:
 
     @classmethod
     def build(cls, examples: Iterable[GazeShift], *, k: int = 6, rng: int = 0) -> GazeMap:
-        """The map of examples, as `gaze_example` makes them of captured looks.
+        """Build a map from examples, as `gaze_example` extracts them from captured looks.
 
         Parameters
         ----------
-        examples : two or more, of different goals. One that looks straight ahead is added where none does.
+        examples : two or more, with different goals. One that looks straight ahead is added if none does.
         k : nearest blends that a goal's come from, 4 or more.
         rng : seed of the blends that are sampled.
         """
-        given = _checked(examples)
+        given = _check_examples(examples)
         neighbours = check_index(k, "k")
         if neighbours < 4:
-            raise InvalidValue(f"k must be 4 or more, as one of two angles' neighbours has no share, got {k}")
+            raise InvalidValue(f"k must be 4 or more, as one of two angles' neighbors has no share, got {k}")
         goals = np.array([example.goal for example in given])
         rows = np.array([example.row() for example in given])
-        scale = _usual_distance(goals)
+        scale = _find_spacing(goals)
         which, weights = sample_weights(goals / scale, _N_SAMPLES, _DELTA, _EXPAND, np.random.default_rng(rng))
         blends = _Blends(goals, rows)
         own = reached(rows, goals)
@@ -111,13 +111,13 @@ class GazeMap:
         samples, members, shares = measured_samples(blends, own, both, which, weights, _SPACING)
         region = convex_hull(goals)
         made = _Query(rows, samples / scale, members, shares, scale, neighbours)
-        origin, cell, table = _grid(made, region)
+        origin, cell, table = _make_grid(made, region)
         return cls(given, neighbours, samples, members, shares, scale, region, origin, cell, table)
 
     @classmethod
     def default(cls) -> GazeMap:
-        """The map that comes with the program: a generated person's 33 looks, yaw to 150 degrees, pitch to 36."""
-        return _shipped()
+        """The built-in map: 33 synthetic looks, yaw to 150 degrees, pitch to 36."""
+        return _load_default()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GazeMap:
@@ -144,7 +144,7 @@ class GazeMap:
         return (inside[0], True) if apart[0] > _ON_EDGE else (given, False)
 
     def shift(self, goal: ArrayLike, *, method: str = "grid") -> GazeShift:
-        """What to do to look at a goal, yaw and pitch in radians; one outside the map is projected, see `aim`.
+        """Find the gaze shift for a goal, yaw and pitch in radians; a goal outside the map is projected, see `aim`.
 
         Parameters
         ----------
@@ -161,32 +161,32 @@ class GazeMap:
         if method != "grid":
             raise InvalidValue(f"a shift is taken from the 'grid' or by 'neighbours', got {method!r}")
         row = np.empty(N_NUMBERS)
-        aim_row(self.grid, aimed, direction(aimed), row)
+        aim_row(self.grid, aimed, angles_to_direction(aimed), row)
         return GazeShift.of_row(row, name=method)
 
     def trace(self, motion: Motion, goals: Sequence[Any], **options: Any) -> GazeTrack:
-        """A motion that looks at goals, with its eyes and where they look frame by frame; see `trace_gaze`."""
+        """Make a motion look at goals; return it with eye rotations and gaze for each frame. See `trace_gaze`."""
         from marey.layer.gaze_apply import trace_gaze
 
         return trace_gaze(self, motion, goals, **options)
 
     def apply(self, motion: Motion, goals: Sequence[Any], **options: Any) -> Motion:
-        """A motion that looks where it is told to.
+        """Make a motion look at goals given as angles.
 
         Parameters
         ----------
         motion : whatever the body does; hips and legs stay as they are.
-        goals : ``(time, yaw, pitch)``, seconds and radians, yaw to the left and pitch upwards from the body's heading;
-            ``(time, None)`` goes back to what the motion does by itself. A point, as in `look_at`, may stand between.
-        options : as in `trace_gaze`, which also tells where the eyes are.
+        goals : ``(time, yaw, pitch)``, seconds and radians, yaw to the left and pitch upward from the body's heading;
+            ``(time, None)`` goes back to the original motion. Points as in `look_at` are allowed, too.
+        options : as in `trace_gaze`, which also returns the eyes.
         """
         return self.trace(motion, goals, **options).motion
 
     def look_at(self, motion: Motion, points: Sequence[Any], **options: Any) -> Motion:
-        """A motion that looks at points in the world, ``(time, (x, y, z))``, and keeps to them while the body moves."""
+        """Make a motion look at points in the world, ``(time, (x, y, z))``, and follow them while the body moves."""
         for entry in points:
             if len(tuple(entry)) != 2:
-                raise InvalidValue(f"expected (time, (x, y, z)) in seconds and metres, got {entry!r}")
+                raise InvalidValue(f"expected (time, (x, y, z)) in seconds and meters, got {entry!r}")
         return self.trace(motion, points, **options).motion
 
 
@@ -233,7 +233,7 @@ class _Query:
         for _ in range(_CORRECTIONS):
             rows = weights @ self.rows
             miss = goals - reached(rows, goals)
-            slopes = _slopes(rows, goals) @ self.rows[:, POSE].T
+            slopes = _find_slopes(rows, goals) @ self.rows[:, POSE].T
             tied = np.concatenate([slopes, np.ones((len(goals), 1, len(self.rows)))], axis=1)
             wanted = np.concatenate([miss, np.zeros((len(goals), 1))], axis=1)
             roomy = tied * room[:, None]
@@ -243,7 +243,7 @@ class _Query:
         return np.asarray(weights @ self.rows)
 
 
-def _slopes(rows: Floats, near: Floats) -> Floats:
+def _find_slopes(rows: Floats, near: Floats) -> Floats:
     """(N, 2, 15) how yaw and pitch of rows (N, 22) change with the pose's numbers."""
     shifted = np.repeat(rows[:, None], 15, axis=1)
     shifted[:, np.arange(15), np.arange(15)] += _NUDGE
@@ -251,12 +251,12 @@ def _slopes(rows: Floats, near: Floats) -> Floats:
     return np.asarray((found - reached(rows, near)[:, None]).transpose(0, 2, 1) / _NUDGE)
 
 
-def _checked(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
+def _check_examples(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
     given = list(examples)
     for example in given:
         if not isinstance(example, GazeShift):
             raise InvalidValue(
-                f"a gaze map is made of shifts of gaze, as gaze_example makes them, got {type(example).__name__}"
+                f"a gaze map is built from gaze shifts, as gaze_example returns them, got {type(example).__name__}"
             )
     away = [np.abs(example.goal).max() for example in given]
     if sum(angle > np.radians(2.0) for angle in away) < 2:
@@ -274,21 +274,21 @@ def _checked(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
     # The middle does not turn anything, so that its times are those of the smallest look.
     middle = min(given, key=lambda example: float(np.linalg.norm(example.goal)) or np.inf)
     return (
-        straight_ahead("straight ahead", middle),
+        make_straight_ahead("straight ahead", middle),
         *(e for e, angle in zip(given, away, strict=True) if angle > np.radians(2.0)),
     )
 
 
-def _usual_distance(goals: Floats) -> float:
+def _find_spacing(goals: Floats) -> float:
     """Radians from an example to its nearest, as most have it."""
     apart = np.linalg.norm(goals[:, None] - goals, axis=2) + 10.0 * np.eye(len(goals))
     return float(np.median(apart.min(axis=1)))
 
 
-def _grid(query: _Query, region: Floats) -> tuple[Floats, Floats, Floats]:
+def _make_grid(query: _Query, region: Floats) -> tuple[Floats, Floats, Floats]:
     """First corner, cell size and rows (ny, np, 22) of a grid over the region, with a ring of corners around it."""
     low, high = region.min(axis=0), region.max(axis=0)
-    cell = max(_CELL, float(np.sqrt(np.prod(np.maximum(high - low, _CELL)) / _MOST_CELLS)))
+    cell = max(_CELL, float(np.sqrt(np.prod(np.maximum(high - low, _CELL)) / _MAX_CELLS)))
     counts = np.maximum(np.ceil((high - low) / cell), 1).astype(np.int64)
     step = np.where(high - low > 1e-9, (high - low) / counts, cell)
     origin = low - 2.0 * step
@@ -304,5 +304,5 @@ def _grid(query: _Query, region: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 @cache
-def _shipped() -> GazeMap:
+def _load_default() -> GazeMap:
     return GazeMap.load(Path(__file__).with_name(_SHIPPED))

@@ -19,19 +19,27 @@ from marey.errors import InvalidValue, MareyWarning, NoResult, ParseError, Unkno
 from marey.io.files import read_bytes
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_model import PARTS
-from marey.layer.marks import runs
-from marey.layer.smoothing import smoothed
+from marey.layer.marks import find_runs
+from marey.layer.smoothing import smooth_series
 from marey.maths import quat
 
-__all__ = ["Landmarks", "checked_triads", "load_triads", "of_markers", "of_motion", "still_runs", "upright"]
+__all__ = [
+    "Landmarks",
+    "check_triads",
+    "find_marker_landmarks",
+    "find_motion_landmarks",
+    "find_still_runs",
+    "load_triads",
+    "set_upright",
+]
 
 TRIADS_FORMAT, TRIADS_VERSION = "marey.gaze_triads", 1
-# Metres per second below which a body counts as still (Heck 5.2.2.1), and seconds by which two rests are one.
+# Meters per second below which a body counts as still (Heck 5.2.2.1), and seconds by which two rests are one.
 STILL, _JOIN = 0.006, 1.0 / 6.0
 # The longest gap that is filled, seconds.
 _LONGEST_GAP = 0.5
 _SMOOTH = 0.03
-# A triad's markers must not be on one line: metres by which they spread across it.
+# A triad's markers must not be on one line: meters by which they spread across it.
 _SPREAD = 0.004
 # Where no markers are, three are thought of at this distance from a joint.
 _LEVER = 0.1
@@ -41,7 +49,7 @@ _LEVER = 0.1
 class Landmarks:
     """A look as it was captured: four clouds of points on the body, from below.
 
-    clouds : points (F, n, 3) on pelvis, lower spine, upper spine and head, metres, from the base of the spine.
+    clouds : points (F, n, 3) on pelvis, lower spine, upper spine and head, meters, from the base of the spine.
     facing : yaw of the body at rest, radians; None where it has to be told.
     fps, name : of the recording.
     """
@@ -57,12 +65,14 @@ class Landmarks:
     def turns(self, rest: slice, heading: float) -> Floats:
         """(F, 4, 4) how each landmark is turned against its mean over frames `rest`, in the body's axes."""
         body = quat.from_axis_angle([0.0, 1.0, 0.0], heading)
-        out = [quat.mul(quat.inv_mul(body, _rotations(cloud, cloud[rest].mean(axis=0))), body) for cloud in self.clouds]
+        out = [
+            quat.mul(quat.inv_mul(body, _fit_rotations(cloud, cloud[rest].mean(axis=0))), body) for cloud in self.clouds
+        ]
         return np.asarray(quat.unroll(np.stack(out, axis=1)))
 
 
 def load_triads(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The map file that names the markers: a JSON object as `checked_triads` takes, with `format` and `version`."""
+    """The map file that names the markers: a JSON object as `check_triads` accepts, with `format` and `version`."""
     try:
         content = json.loads(read_bytes(path).decode("utf-8-sig"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -77,12 +87,12 @@ def load_triads(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"expected {TRIADS_FORMAT} version {TRIADS_VERSION}, got {form} version {version}", path=path
         )
     try:
-        return checked_triads(content)
+        return check_triads(content)
     except InvalidValue as error:
         raise ParseError(str(error), path=path) from None
 
 
-def checked_triads(given: Any) -> dict[str, Any]:
+def check_triads(given: Any) -> dict[str, Any]:
     """``{"base": "SACR", "pelvis": [three or more], "lower_spine": ..., "upper_spine": ..., "neck": ...}``.
 
     `neck` is the head's markers. `front` and `back`, lists of markers, say which way the body faces at rest.
@@ -106,16 +116,16 @@ def checked_triads(given: Any) -> dict[str, Any]:
     return dict(given)
 
 
-def upright(markers: Markers, named: Mapping[str, Any], facing: float | None) -> Markers:
+def set_upright(markers: Markers, named: Mapping[str, Any], facing: float | None) -> Markers:
     """The recording with the head above the base of the spine.
 
-    A few markers on a trunk hardly show a reader which axis is up, but whoever looks about sits or stands: where the
-    head lies along another axis, the recording is turned by right angles. Which way the body faces must then be told by
-    its markers, as angles in the world have lost their meaning.
+    A few trunk markers hardly show which axis is up, but a person who looks around sits or stands: if the head lies
+    along another axis, the recording is rotated by right angles. The facing direction must then come from markers,
+    because world angles are no longer valid.
     """
     rest = slice(0, max(1, round(0.2 * markers.fps)))
-    head = np.mean([filled(markers, name)[rest] for name in _seen_of(markers, named["neck"])], axis=(0, 1))
-    along = head - filled(markers, named["base"])[rest].mean(axis=0)
+    head = np.mean([fill_gaps(markers, name)[rest] for name in _select_seen(markers, named["neck"])], axis=(0, 1))
+    along = head - fill_gaps(markers, named["base"])[rest].mean(axis=0)
     axis = int(np.abs(along).argmax())
     if axis == 1 and along[1] > 0.0:
         return markers
@@ -133,28 +143,28 @@ def upright(markers: Markers, named: Mapping[str, Any], facing: float | None) ->
     return replace(markers, positions=set_readonly(quat.rotate(turn, markers.positions)))
 
 
-def _seen_of(markers: Markers, names: Any) -> list[str]:
+def _select_seen(markers: Markers, names: Any) -> list[str]:
     """Those of the names that are not missing too long to be filled; all of them where none is."""
     kept = []
     for name in names:
         try:
-            filled(markers, name)
+            fill_gaps(markers, name)
         except NoResult:
             continue
         kept.append(name)
     return kept or list(names)
 
 
-def of_markers(markers: Markers, triads: Mapping[str, Any]) -> Landmarks:
+def find_marker_landmarks(markers: Markers, triads: Mapping[str, Any]) -> Landmarks:
     """The landmarks of a recording: gaps filled, and the base of the spine held in place."""
-    named = checked_triads(triads)
-    base = filled(markers, named["base"])
+    named = check_triads(triads)
+    base = fill_gaps(markers, named["base"])
     clouds = []
     for part in PARTS[:4]:
         kept, lost = [], []
         for name in named[part]:
             try:
-                kept.append(filled(markers, name) - base)
+                kept.append(fill_gaps(markers, name) - base)
             except NoResult as error:
                 lost.append((name, error))
         if len(kept) < 3:
@@ -174,18 +184,18 @@ def of_markers(markers: Markers, triads: Mapping[str, Any]) -> Landmarks:
         clouds.append(cloud)
     towards = None
     if "front" in named:
-        ends = [np.mean([filled(markers, name) for name in named[end]], axis=0) for end in ("front", "back")]
-        towards = _level_yaw((ends[0] - ends[1])[: max(1, round(0.2 * markers.fps))].mean(axis=0))
+        ends = [np.mean([fill_gaps(markers, name) for name in named[end]], axis=0) for end in ("front", "back")]
+        towards = _find_level_yaw((ends[0] - ends[1])[: max(1, round(0.2 * markers.fps))].mean(axis=0))
     return Landmarks(tuple(clouds), towards, markers.fps, markers.name)
 
 
-def filled(markers: Markers, name: str) -> Floats:
+def fill_gaps(markers: Markers, name: str) -> Floats:
     """(F, 3) a marker with its gaps filled in a straight line, and held at the ends (Heck 5.2.2.1)."""
     k = markers.index(name)
     seen: Bools = markers.valid[:, k]
-    longest = max((b - a for a, b in runs(~seen)), default=0)
+    longest = max((b - a for a, b in find_runs(~seen)), default=0)
     if longest > _LONGEST_GAP * markers.fps:
-        a, b = next((a, b) for a, b in runs(~seen) if b - a == longest)
+        a, b = next((a, b) for a, b in find_runs(~seen) if b - a == longest)
         raise NoResult(
             f"marker {name!r} is missing from frame {a} to {b}, {longest / markers.fps:.2f} s; gaps of up to "
             f"{_LONGEST_GAP:g} s can be filled: cut the recording, or leave the marker out of its triad"
@@ -196,7 +206,7 @@ def filled(markers: Markers, name: str) -> Floats:
     return np.stack([np.interp(frames, frames[seen], at[seen, axis]) for axis in range(3)], axis=1)
 
 
-def of_motion(motion: Motion) -> Landmarks:
+def find_motion_landmarks(motion: Motion) -> Landmarks:
     """The landmarks of a skeletal clip: points thought of around the joints that carry them."""
     body = GazeBody.of(motion.skeleton)
     world = motion.world()
@@ -207,25 +217,25 @@ def of_motion(motion: Motion) -> Landmarks:
     return Landmarks(tuple(np.asarray(cloud) for cloud in clouds), yaw, motion.fps, motion.name)
 
 
-def still_runs(marks: Landmarks) -> tuple[list[tuple[int, int]], int]:
+def find_still_runs(marks: Landmarks) -> tuple[list[tuple[int, int]], int]:
     """Half-open runs of frames in which the body is at rest, and the frame in which it moves most."""
     points = np.concatenate(marks.clouds, axis=1)
-    even = smoothed(points.reshape(len(points), -1), _SMOOTH * marks.fps).reshape(points.shape)
+    even = smooth_series(points.reshape(len(points), -1), _SMOOTH * marks.fps).reshape(points.shape)
     speed = np.linalg.norm(np.gradient(even, axis=0), axis=2).mean(axis=1) * marks.fps
     # Noise alone makes markers seem to move; the quietest fifth of the frames says how fast.
     slow = speed < max(STILL, 1.8 * float(np.quantile(speed, 0.2)))
     joined = slow.copy()
-    for a, b in runs(~slow):
+    for a, b in find_runs(~slow):
         if a > 0 and b < len(slow) and b - a < _JOIN * marks.fps and speed[a:b].max() < 0.2 * speed.max():
             joined[a:b] = True
-    return runs(joined), int(speed.argmax())
+    return find_runs(joined), int(speed.argmax())
 
 
-def _level_yaw(towards: Floats) -> float:
+def _find_level_yaw(towards: Floats) -> float:
     return float(np.arctan2(towards[0], towards[2]))
 
 
-def _rotations(cloud: Floats, rest: Floats) -> Floats:
+def _fit_rotations(cloud: Floats, rest: Floats) -> Floats:
     """(F, 4) the best rotations that carry points `rest` (n, 3) to `cloud` (F, n, 3), about their middles."""
     moved = cloud - cloud.mean(axis=1, keepdims=True)
     u, _, vt = np.linalg.svd(np.einsum("fni,nj->fij", moved, rest - rest.mean(axis=0)))

@@ -1,6 +1,6 @@
 """A shift of gaze in a few numbers: how the body is turned in the end, and when each part of it moves (Heck 5.1).
 
-All turns are about axes to the left, up and ahead, as the figure stands: x, y and z. Yaw is to the left, pitch upwards.
+All turns are about axes to the left, up and ahead, as the figure stands: x, y and z. Yaw is to the left, pitch upward.
 A part's turn is as seen from the part below it, so that the head is turned by pelvis, lower spine, upper spine and neck
 one after another.
 """
@@ -18,7 +18,7 @@ from marey.core.arrays import Floats, convert_array, freeze_array, reduce_frozen
 from marey.errors import InvalidValue
 from marey.maths import quat
 
-__all__ = ["PARTS", "GazeShift", "angles_of", "checked_goal", "direction", "reached", "shares_at"]
+__all__ = ["PARTS", "GazeShift", "angles_of", "angles_to_direction", "checked_goal", "find_progress", "reached"]
 
 PARTS = ("pelvis", "lower_spine", "upper_spine", "neck", "eyes")
 # Eyes are not turned further in the head than this without a word, and no eyes further than that; radians.
@@ -86,7 +86,7 @@ class GazeShift:
     @classmethod
     def of_row(cls, row: Floats, goal: ArrayLike | None = None, name: str = "") -> GazeShift:
         """The shift of a row, kept to what is possible; without `goal`, that which its pose reaches."""
-        row = possible(row)
+        row = clamp_row(row)
         aimed = reached(row[None])[0] if goal is None else goal
         return cls(
             np.asarray(aimed, dtype=np.float64),
@@ -101,7 +101,7 @@ class GazeShift:
     def turns(self, seconds: ArrayLike) -> Floats:
         """(F, 5, 4) turns of the parts at times (F,) from the shift's beginning (Heck 5.2.3)."""
         t = np.atleast_1d(convert_array(seconds, "seconds")) / self.length
-        return quat.power(self.pose, shares_at(t, self.starts, self.peak, self.overshoot))
+        return quat.power(self.pose, find_progress(t, self.starts, self.peak, self.overshoot))
 
 
 def checked_goal(goal: Any, what: str = "a gaze goal") -> Floats:
@@ -111,7 +111,7 @@ def checked_goal(goal: Any, what: str = "a gaze goal") -> Floats:
     except (TypeError, ValueError):
         given = np.zeros(0)
     if given.shape != (2,) or not np.isfinite(given).all():
-        raise InvalidValue(f"{what} must be two angles in radians, yaw to the left and pitch upwards, got {goal!r}")
+        raise InvalidValue(f"{what} must be two angles in radians, yaw to the left and pitch upward, got {goal!r}")
     for name, value, most in (("yaw", given[0], math.pi), ("pitch", given[1], 0.5 * math.pi)):
         if abs(value) > most + 1e-9:
             raise InvalidValue(
@@ -121,7 +121,7 @@ def checked_goal(goal: Any, what: str = "a gaze goal") -> Floats:
     return given.copy()
 
 
-def direction(angles: ArrayLike) -> Floats:
+def angles_to_direction(angles: ArrayLike) -> Floats:
     """(..., 3) unit: where yaw and pitch (..., 2) point, x to the left, y up, z ahead."""
     yaw, pitch = np.moveaxis(np.asarray(angles, dtype=np.float64), -1, 0)
     level = np.cos(pitch)
@@ -146,7 +146,7 @@ def reached(rows: Floats, near: Floats | None = None) -> Floats:
     return found
 
 
-def possible(row: Floats) -> Floats:
+def clamp_row(row: Floats) -> Floats:
     """(22,) a blended row whose times are in order, as extrapolation may leave them out of it."""
     out = row.copy()
     out[LENGTH] = np.clip(out[LENGTH], _SHORTEST, _LONGEST)
@@ -156,7 +156,7 @@ def possible(row: Floats) -> Floats:
     return out
 
 
-def shares_at(t: Floats, starts: Floats, peak: float, overshoot: float) -> Floats:
+def find_progress(t: Floats, starts: Floats, peak: float, overshoot: float) -> Floats:
     """(F, 5) how much of its turn each part has made at t (F,), 0 to 1 over the shift; C1 (Heck 5.2.3)."""
     begin = np.concatenate([starts, [0.0]])
     at = np.asarray(t, dtype=np.float64)[:, None]

@@ -1,4 +1,4 @@
-"""What a motion that has been told where to look does with its eyes, frame by frame."""
+"""Result of a gaze edit: eye rotations and gaze for each frame."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.layer.gaze_model import GazeShift, direction
+from marey.layer.gaze_model import GazeShift, angles_to_direction
 from marey.maths import quat
 
 __all__ = ["GazeTrack", "Look"]
@@ -19,7 +19,7 @@ class Look:
     """One look of a motion.
 
     time : seconds at which it begins, with the eyes.
-    goal : (2,) yaw and pitch, radians, or a point (3,) in the world, metres; None where it goes back.
+    goal : (2,) yaw and pitch, radians, or a point (3,) in the world, meters; None where it goes back.
     shift : how it is done; its goal is how far the gaze moves.
     outside : radians by which the goal lies outside of the map, and is not met, at the most.
     settled : whether the clip and the next look leave it the time to settle.
@@ -48,9 +48,9 @@ class GazeTrack:
     goals : (F, 2) what is to be looked at, yaw and pitch, as it was asked: also where it lies outside of the map; NaN
         where nothing is.
     heading : (F,) radians, the body's smoothed heading in the world, from which these angles count.
-    places : (F, 3) metres, where the eyes are.
+    places : (F, 3) meters, where the eyes are.
     looks : one for each goal.
-    notes : what did not go as it was asked, in sentences.
+    notes : sentences on goals that were not met.
     """
 
     motion: Motion
@@ -67,7 +67,7 @@ class GazeTrack:
     def directions(self) -> Floats:
         """(F, 3) unit, where the eyes look in the world."""
         turned = quat.from_axis_angle([0.0, 1.0, 0.0], self.heading)
-        return np.asarray(quat.rotate(turned, direction(self.gaze)))
+        return np.asarray(quat.rotate(turned, angles_to_direction(self.gaze)))
 
     @property
     def eye_angles(self) -> Floats:
@@ -76,5 +76,5 @@ class GazeTrack:
 
     def misses(self, *, model: bool = False) -> Floats:
         """(F,) radians between gaze and goal, or the model's gaze and the goal; NaN where nothing is looked at."""
-        a, b = direction(self.model if model else self.gaze), direction(self.goals)
+        a, b = angles_to_direction(self.model if model else self.gaze), angles_to_direction(self.goals)
         return np.asarray(np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), (a * b).sum(axis=1)))

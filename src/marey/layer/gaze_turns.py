@@ -36,7 +36,7 @@ def angles_to(skeleton: Skeleton, positions: Floats, rotations: Floats, heading:
     Parameters
     ----------
     positions, rotations : (J, 3) and (J, 4) in the world.
-    goal : (3,) metres.
+    goal : (3,) meters.
     """
     body = GazeBody.of(skeleton)
     return np.array(find_goal_angles(positions[body.head], rotations[body.head], body.eyes, float(heading), goal))

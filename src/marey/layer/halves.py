@@ -1,4 +1,4 @@
-"""Where a figure is cut: the lower body with the hips, the upper body, and the joint that carries it (Heck 4.2.1)."""
+"""The split of a skeleton into lower body with hips, upper body, and the joint between them (Heck 4.2.1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIDES = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Halves:
+class BodySplit:
     """A skeleton cut at its first spine joint.
 
     skeleton : of J joints.
@@ -44,8 +44,8 @@ class Halves:
         return Cut(self.skeleton.parents, self.below, self.above, self.points, self.legs)
 
 
-def halves_of(skeleton: Skeleton) -> Halves:
-    """The cut of a skeleton; a role that it lacks is a `JointNotFound` that says how to map it."""
+def halves_of(skeleton: Skeleton) -> BodySplit:
+    """Split a skeleton; a missing role raises `JointNotFound` with a way to map it."""
     roles = skeleton.roles
     attachment = roles["spine"]
     # The joints at the arms, not those of the shoulders: in many files these sit on the spine and show no twist.
@@ -58,17 +58,17 @@ def halves_of(skeleton: Skeleton) -> Halves:
     below = sorted({joint for end in (attachment, *legs) for joint in skeleton.chain(end)})
     above = sorted({attachment, *(joint for end in points for joint in skeleton.chain(end) if upper[joint])})
     made = (np.array(part, dtype=np.int64) for part in (below, above, points, arms, legs))
-    return Halves(skeleton, attachment, set_readonly(upper), *(set_readonly(part) for part in made))
+    return BodySplit(skeleton, attachment, set_readonly(upper), *(set_readonly(part) for part in made))
 
 
-def check_pair(lower: Motion, upper: Motion, where: str) -> Halves:
-    """The cut of two motions' one skeleton, refused where they are not of one."""
+def check_pair(lower: Motion, upper: Motion, where: str) -> BodySplit:
+    """Split the common skeleton of two motions; raise if they differ."""
     check_bodies(lower, upper, where)
     return halves_of(lower.skeleton)
 
 
 def check_bodies(first: Motion, second: Motion, where: str) -> None:
-    """Refuse what is no motion, and motions that are not of one skeleton."""
+    """Raise unless both are motions of one skeleton."""
     for given in (first, second):
         if not isinstance(given, Motion):
             raise InvalidValue(f"{where} needs two motions, got {type(given).__name__}; marey.load reads one")
@@ -78,6 +78,6 @@ def check_bodies(first: Motion, second: Motion, where: str) -> None:
         raise InvalidValue(f"{error} (marey.edit.retarget, or `marey edit retarget`)") from None
 
 
-def offsets_of(motion: Motion) -> Floats:
-    """(1 or F, J, 3) metres: the bones, frame by frame where they move."""
+def get_bone_offsets(motion: Motion) -> Floats:
+    """(1 or F, J, 3) meters: the bones, frame by frame where they move."""
     return motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets

@@ -8,19 +8,19 @@ from marey.core.arrays import Bools, Ints, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
-from marey.layer.halves import Halves
+from marey.layer.halves import BodySplit
 from marey.layer.phase import TimeMap
 
 
-def nearest_frames(found: TimeMap) -> Ints:
+def find_nearest_frames(found: TimeMap) -> Ints:
     """(F,) the upper clip's frame that is nearest to what is shown."""
     first, second, share = found.frames()
     shown: Ints = np.rint(np.where(share < 0.5, first, second)).astype(np.int64)
     return shown
 
 
-def united_contacts(lower: Motion, upper: Motion, halves: Halves, found: TimeMap) -> Contacts | None:
-    """Points above the attachment with the upper clip's contacts, all others with the lower clip's."""
+def merge_contacts(lower: Motion, upper: Motion, halves: BodySplit, found: TimeMap) -> Contacts | None:
+    """Merge contacts: the upper clip's for points above the attachment, the lower clip's for all others."""
     points, columns = [], []
     if lower.contacts is not None:
         for k, point in enumerate(lower.contacts.points):
@@ -28,7 +28,7 @@ def united_contacts(lower: Motion, upper: Motion, halves: Halves, found: TimeMap
                 points.append(point)
                 columns.append(lower.contacts.mask[:, k])
     if upper.contacts is not None:
-        at = nearest_frames(found)
+        at = find_nearest_frames(found)
         for k, point in enumerate(upper.contacts.points):
             if halves.upper[point.joint]:
                 points.append(point)
@@ -38,19 +38,19 @@ def united_contacts(lower: Motion, upper: Motion, halves: Halves, found: TimeMap
     return Contacts(tuple(points), set_readonly(np.stack(columns, axis=1)))
 
 
-def united_labels(lower: Motion, upper: Motion, found: TimeMap) -> Labels:
-    """The lower clip's labels, and the upper clip's where they are, unless the lower clip says the same there."""
-    at = nearest_frames(found)
+def merge_labels(lower: Motion, upper: Motion, found: TimeMap) -> Labels:
+    """Merge labels: the lower clip's, and the upper clip's where the lower clip does not have the same label."""
+    at = find_nearest_frames(found)
     items = list(lower.labels)
     for name in upper.labels.names:
         held: Bools = upper.labels.mask(name, len(upper))[at]
         known = lower.labels.mask(name, len(lower))
         if (held & ~known).any():
-            items += [Label(name, start, stop) for start, stop in runs(held)]
+            items += [Label(name, start, stop) for start, stop in find_runs(held)]
     return Labels(tuple(items))
 
 
-def runs(mask: Bools) -> list[tuple[int, int]]:
+def find_runs(mask: Bools) -> list[tuple[int, int]]:
     """Half-open (start, stop) of the stretches that are True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]

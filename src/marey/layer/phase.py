@@ -1,4 +1,4 @@
-"""Time alignment: which moment of the upper clip belongs to each frame of the lower one (Heck 4.2.2)."""
+"""Time alignment: find the time in the upper clip for each frame of the lower one (Heck 4.2.2)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from marey.compare import distance_grid
 from marey.core.arrays import Bools, Floats, check_index, freeze_array, reduce_frozen, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NotBlendable
-from marey.layer.cells import CELL_RATE, WINDOW, Cells, best_way, moves_across
+from marey.layer.cells import CELL_RATE, WINDOW, Cells, find_best_path, find_moves_across
 from marey.layer.gait import Gait
-from marey.layer.halves import Halves
-from marey.layer.smoothing import smoothed
-from marey.layer.timeline import Timeline, looped, with_seam
+from marey.layer.halves import BodySplit
+from marey.layer.smoothing import smooth_series
+from marey.layer.timeline import Timeline, add_seam, make_loop
 from marey.register.dtw import SLOPE_LIMIT, dtw
 
 Align = Literal["loop", "first_minimum"]
@@ -24,21 +24,21 @@ Align = Literal["loop", "first_minimum"]
 # Standard deviation in seconds of the Gaussian that takes the stairs off the path.
 _SMOOTH = 0.06
 # Slope, against even speed, below which a smoothed curve may nowhere fall.
-_LEAST_SLOPE = 0.02
+_MIN_SLOPE = 0.02
 # How much further apart, m^2 and as a factor, frames may be for the upper clip to be played without a seam.
 _SEAMLESS = (1e-5, 1.15)
-_MOST_SLOPE = 20
+_MAX_SLOPE = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimeMap:
-    """The moments of an upper clip that belong to the frames of a lower one.
+    """The times in an upper clip that correspond to the frames of a lower one.
 
     Parameters
     ----------
     times : (F,) in frames of the upper clip, strictly increasing; beyond its loop they count on.
     timeline : what these times mean in the clip.
-    distance : metres, root of the mean D of hips and knees along the path.
+    distance : meters, root of the mean D of hips and knees along the path.
     how : a sentence on how it was found.
     """
 
@@ -70,23 +70,23 @@ def align_times(
     lower: Gait,
     upper: Gait,
     upper_motion: Motion,
-    halves: Halves,
+    halves: BodySplit,
     *,
     align: Align = "loop",
     slope_limit: int = SLOPE_LIMIT,
 ) -> TimeMap:
     """Align an upper clip with a lower one; see `marey.layer.splice`."""
     limit = check_index(slope_limit, "slope_limit")
-    if not 1 <= limit <= _MOST_SLOPE:
-        raise InvalidValue(f"expected a slope limit from 1 to {_MOST_SLOPE}, got {limit}")
+    if not 1 <= limit <= _MAX_SLOPE:
+        raise InvalidValue(f"expected a slope limit from 1 to {_MAX_SLOPE}, got {limit}")
     if align == "first_minimum":
-        return _from_first_minimum(lower, upper, limit)
+        return _align_from_first_minimum(lower, upper, limit)
     if align != "loop":
         raise InvalidValue(f'expected align as "loop" or "first_minimum", got {align!r}')
-    return _looped(lower, upper, upper_motion, halves, limit)
+    return _align_looped(lower, upper, upper_motion, halves, limit)
 
 
-def _looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: Halves, limit: int) -> TimeMap:
+def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, limit: int) -> TimeMap:
     """Through all of the lower clip, from anywhere in the upper one's first cycle on, around its loop as need be."""
     fps = lower.clouds.fps
     every = max(1, round(fps / CELL_RATE))
@@ -98,13 +98,13 @@ def _looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: Halves, limi
     cells = Cells(lower, upper, rows, at, fps / every)
     held = lower.standing()[rows.astype(np.int64)]
     n_starts = math.ceil((upper.run[0] + upper.cycle) / step) + 1
-    found = best_way(cells, lambda k: np.where(k < len(at), k, -1), n_starts, limit, held)
+    found = find_best_path(cells, lambda k: np.where(k < len(at), k, -1), n_starts, limit, held)
     timeline = Timeline(n_frames)
-    loop = looped(upper_motion, halves, upper)
+    loop = make_loop(upper_motion, halves, upper)
     if loop is not None:
-        loop = _on_cells(loop, step, upper.clouds.fps)
+        loop = _snap_to_cells(loop, step, upper.clouds.fps)
         start, stop = round(loop.start / step), round(loop.stop / step)
-        around = best_way(
+        around = find_best_path(
             cells, lambda k: np.where(k < stop, k, start + (k - start) % (stop - start)), n_starts, limit, held
         )
         if around is not None and (found is None or found.cost > _SEAMLESS[1] * around.cost + _SEAMLESS[0]):
@@ -117,21 +117,21 @@ def _looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: Halves, limi
             f"little for the {need:.2f} s of the lower one; take a longer stretch of it, or make some rounds "
             "of it first (marey.edit.cycle)"
         )
-    times = step * interpolated(found.columns, np.arange(len(lower.clouds)) / every)
-    times = increasing(times, fps, step / every)
+    times = step * interpolate_path(found.columns, np.arange(len(lower.clouds)) / every)
+    times = make_increasing(times, fps, step / every)
     how = f"{len(rows)} frames compared at {fps / every:g} Hz, a free start within the upper clip's first cycle"
     return TimeMap(set_readonly(times), timeline, found.distance, how)
 
 
-def _on_cells(loop: Timeline, step: float, fps: float) -> Timeline:
+def _snap_to_cells(loop: Timeline, step: float, fps: float) -> Timeline:
     """The loop with its seam on cells, so that each pass is the same ones again."""
     start, stop = step * round(loop.start / step), step * round(loop.stop / step)
     if stop > loop.n_frames - 1:
         stop -= step
-    return with_seam(replace(loop, start=start, stop=stop), fps)
+    return add_seam(replace(loop, start=start, stop=stop), fps)
 
 
-def interpolated(path: Floats, cells: Floats) -> Floats:
+def interpolate_path(path: Floats, cells: Floats) -> Floats:
     """The path at cells (N,) between rows; beyond the last it goes on as it did."""
     rows = np.arange(len(path))
     beyond = np.maximum(cells - rows[-1], 0.0)
@@ -139,16 +139,16 @@ def interpolated(path: Floats, cells: Floats) -> Floats:
     return np.asarray(np.interp(cells, rows, path) + beyond * max(slope, 0.0))
 
 
-def increasing(times: Floats, fps: float, slope: float) -> Floats:
-    """Times (F,) without stairs, and strictly increasing; `slope` per frame is what is usual."""
-    smooth = smoothed(times, _SMOOTH * fps)
-    steps, least = np.diff(smooth), _LEAST_SLOPE * slope
+def make_increasing(times: Floats, fps: float, slope: float) -> Floats:
+    """Smooth times (F,) and make them strictly increasing; `slope` is the usual increase per frame."""
+    smooth = smooth_series(times, _SMOOTH * fps)
+    steps, least = np.diff(smooth), _MIN_SLOPE * slope
     if (steps < least).any():
         smooth = smooth[0] + np.concatenate([[0.0], np.cumsum(np.maximum(steps, least))])
     return np.asarray(smooth - min(float(smooth[0]), 0.0))
 
 
-def _from_first_minimum(lower: Gait, upper: Gait, limit: int) -> TimeMap:
+def _align_from_first_minimum(lower: Gait, upper: Gait, limit: int) -> TimeMap:
     """As the source does: the upper clip cropped where it first is like the lower one's start, then to either end."""
     fps = lower.clouds.fps
     step = upper.clouds.fps / fps
@@ -164,8 +164,8 @@ def _from_first_minimum(lower: Gait, upper: Gait, limit: int) -> TimeMap:
     last = int(cells[-1, 0])
     sums = np.bincount(cells[:, 0], weights=cells[:, 1], minlength=last + 1)
     columns = start + sums / np.bincount(cells[:, 0], minlength=last + 1)
-    times = step * (columns + (moves_across(grid[: last + 1], columns) if last > 1 else 0.0))
-    times = np.clip(increasing(times, fps, step), 0.0, n_frames - 1.0)
+    times = step * (columns + (find_moves_across(grid[: last + 1], columns) if last > 1 else 0.0))
+    times = np.clip(make_increasing(times, fps, step), 0.0, n_frames - 1.0)
     reached = f"{last + 1} of {len(lower.clouds)} frames reached"
     how = f"the upper clip cropped by {start / fps:.2f} s to its first minimum; {reached}"
     return TimeMap(set_readonly(times), Timeline(n_frames), path.distance, how)

@@ -1,4 +1,4 @@
-"""One splice while it plays: a frame at a time, each in constant time."""
+"""Run-time splice player: one frame at a time, in constant time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.layer.halves import halves_of
 from marey.layer.phase import TimeMap
-from marey.layer.posture import Transfer, checked_posture, checked_transfer
+from marey.layer.posture import Transfer, check_posture, check_transfer
 from marey.layer.runtime_kernels import FULL, NO_TRANSFER, PITCH, FrameTable, LoopRange, SplicePlan, splice_frame
 from marey.layer.timeline import Timeline
 
@@ -21,9 +21,9 @@ _MEMORY, _PRIOR = 4.0, 1.0
 
 
 class Splicer:
-    """Gives the frames of a splice of `lower` and `upper`; made by `SpliceSet.splicer`.
+    """Plays a splice of `lower` and `upper`; create it with `SpliceSet.splicer`.
 
-    Frames may be asked for in any order. The running average of the posture goes by the frames that were asked for.
+    Frames may be requested in any order. The running average of the posture covers the requested frames.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Splicer:
         self._moments, self._line, table, (start, per_unit) = moments
         self._hips = np.ascontiguousarray(hips)
         self._running = running
-        self._first = checked_posture(postures[0], "the posture before transfer")
+        self._first = check_posture(postures[0], "the posture before transfer")
         halves, line = halves_of(lower.skeleton), self._line
         self._plan = SplicePlan(
             cut=halves.cut,
@@ -50,8 +50,8 @@ class Splicer:
             upper=upper.rotations,
             table=FrameTable(np.ascontiguousarray(table), float(start), float(per_unit)),
             loop=LoopRange(line.start, line.stop, line.before, line.after),
-            transfer=_TRANSFERS[checked_transfer(posture)],
-            wanted=checked_posture(postures[1], "the posture wanted"),
+            transfer=_TRANSFERS[check_transfer(posture)],
+            wanted=check_posture(postures[1], "the posture wanted"),
         )
         self._memory = max(1.0, _MEMORY * lower.fps)
         self.reset()
@@ -65,7 +65,7 @@ class Splicer:
         return self.lower.fps
 
     def reset(self) -> None:
-        """Forget the frames so far: the posture is the lower clip's again."""
+        """Restart: forget earlier frames and reset the posture to the lower clip's."""
         self._mean = self._first.copy()
         self._seen = _PRIOR * self.lower.fps
 

@@ -1,4 +1,4 @@
-"""Posture: how the shoulders stand over the hips, on the whole (Heck 4.2.4)."""
+"""Posture: the average position of the shoulders relative to the hips (Heck 4.2.4)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
-from marey.layer.halves import Halves, offsets_of
-from marey.layer.smoothing import smoothed
+from marey.layer.halves import BodySplit, get_bone_offsets
+from marey.layer.smoothing import smooth_series
 from marey.layer.trunk_kernels import ClipArrays, best_rotation, find_shoulders, pitch_between
 from marey.maths import quat
 
@@ -19,27 +19,27 @@ Transfer = Literal["pitch", "full"] | None
 _STEADY = 0.25
 
 
-def checked_transfer(transfer: Any) -> Transfer:
-    """How posture is transferred, refused where it is none of the ways."""
+def check_transfer(transfer: Any) -> Transfer:
+    """Check the posture transfer mode."""
     if transfer not in ("pitch", "full", None):
         raise InvalidValue(f'expected posture as "pitch", "full" or None, got {transfer!r}')
     chosen: Transfer = transfer
     return chosen
 
 
-def shoulders_of(halves: Halves, offsets: Floats, rotations: Floats) -> Floats:
-    """(F, 2, 3) metres: left and right arm, from the attachment, as each frame's hip frame sees them."""
+def measure_shoulders(halves: BodySplit, offsets: Floats, rotations: Floats) -> Floats:
+    """(F, 2, 3) meters: left and right arm, from the attachment, as each frame's hip frame sees them."""
     out = np.empty((len(rotations), 2, 3))
     find_shoulders(halves.cut, ClipArrays(np.ascontiguousarray(offsets), np.ascontiguousarray(rotations)), out)
     return set_readonly(out)
 
 
-def posture_of(motion: Motion, halves: Halves) -> Floats:
-    """(2, 3) metres, the posture of a whole clip: the mean of its shoulders in the hip frame."""
-    return set_readonly(shoulders_of(halves, offsets_of(motion), motion.rotations).mean(axis=0))
+def measure_posture(motion: Motion, halves: BodySplit) -> Floats:
+    """(2, 3) meters, the posture of a whole clip: the mean of its shoulders in the hip frame."""
+    return set_readonly(measure_shoulders(halves, get_bone_offsets(motion), motion.rotations).mean(axis=0))
 
 
-def posture_turn(mean: Floats, wanted: Floats, transfer: Transfer) -> Floats:
+def find_posture_rotation(mean: Floats, wanted: Floats, transfer: Transfer) -> Floats:
     """(4,) the rotation in the hip frame that gives a posture `mean` (2, 3) the posture `wanted` (2, 3).
 
     "pitch" turns about the hip line alone, so that a figure that leans into a turn goes on leaning; "full" is the
@@ -59,9 +59,9 @@ def steady_hips(hip: Floats, fps: float) -> Floats:
     The hip line swings with every step. A trunk that is leant back about the swinging line itself would be thrown from
     side to side, the more the further it leans.
     """
-    return quat.normalize(smoothed(quat.unroll(hip), _STEADY * fps))
+    return quat.normalize(smooth_series(quat.unroll(hip), _STEADY * fps))
 
 
-def checked_posture(posture: Any, what: str) -> Floats:
-    """A posture (2, 3) that somebody gives."""
+def check_posture(posture: Any, what: str) -> Floats:
+    """Check a given posture (2, 3)."""
     return freeze_array(posture, what, (2, 3))

@@ -1,4 +1,4 @@
-"""Splicing while it plays: a set's alignments and postures worked out before, any pair frame by frame (Heck 4.3)."""
+"""Run-time splicing: precomputed alignments and postures of a set; any pair is spliced frame by frame (Heck 4.3)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, check_same_skeleton
 from marey.core.protocols import Clips
 from marey.errors import InvalidValue, UnknownName, similar
-from marey.layer.cycles import base_cycle, cycles_of
+from marey.layer.cycles import count_cycles, find_base_cycle
 from marey.layer.gait import gait_of
-from marey.layer.halves import Halves, halves_of, offsets_of
+from marey.layer.halves import BodySplit, get_bone_offsets, halves_of
 from marey.layer.phase import TimeMap
 from marey.layer.player import Splicer
-from marey.layer.posture import Transfer, posture_of, steady_hips
-from marey.layer.splicing import Taken, joined, splice
-from marey.layer.timeline import Timeline, looped
+from marey.layer.posture import Transfer, measure_posture, steady_hips
+from marey.layer.splicing import UpperFrames, join_halves, splice
+from marey.layer.timeline import Timeline, make_loop
 from marey.maths import quat
 from marey.register.dtw import SLOPE_LIMIT
 
@@ -30,12 +30,12 @@ Average = Literal["running", "stored"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
-    """What is kept of one clip, beside the clip.
+class PreparedClip:
+    """Precomputed data of one clip.
 
     cycles : (F,) of the base clip at each frame, strictly increasing.
     hips : (F, 4) hip frames, steadied.
-    posture : (2, 3) metres, mean of the shoulders in the hip frame.
+    posture : (2, 3) meters, mean of the shoulders in the hip frame.
     loop : (4,) frames: start, stop, before and after of its `Timeline`; zeros where it cannot be looped.
     begin : frame of its first step.
     """
@@ -54,21 +54,21 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpliceSet:
-    """Clips that can be spliced with one another while they play.
+    """Clips that can be spliced with each other at run time.
 
-    For n clips as lower and m as upper bodies, n + m alignments are kept, one of each clip to a base clip, and none of
-    the n m pairs: what belongs to a frame of the lower clip is looked up by way of the base clip, in constant time.
+    For n lower and m upper clips, it stores n + m alignments, one of each clip with a base clip, instead of n m. The
+    upper clip's frame for a frame of the lower clip is looked up through the base clip, in constant time.
 
     Parameters
     ----------
     clips : of one skeleton and rate, their bones of fixed length.
     base : number of the clip that all are aligned to.
-    prepared : for each clip what was worked out.
+    prepared : precomputed data of each clip.
     """
 
     clips: tuple[Motion, ...]
     base: int
-    prepared: tuple[Prepared, ...]
+    prepared: tuple[PreparedClip, ...]
 
     def __post_init__(self) -> None:
         if len(self.clips) != len(self.prepared) or not 0 <= self.base < len(self.clips):
@@ -92,7 +92,7 @@ class SpliceSet:
     def build(
         cls, clips: Sequence[Motion] | Clips, *, base: int | str = 0, slope_limit: int = SLOPE_LIMIT
     ) -> SpliceSet:
-        """Align every clip to a base clip, and work out its posture.
+        """Align every clip with a base clip and measure its posture.
 
         Parameters
         ----------
@@ -100,21 +100,21 @@ class SpliceSet:
         base : number or name of the clip that the others are aligned to: a plain walk, with a whole cycle in it.
         slope_limit : as for `splice`.
         """
-        taken = tuple(bake_hips_into_root(clip) for clip in _listed(clips))
+        taken = tuple(bake_hips_into_root(clip) for clip in _list_clips(clips))
         _check_set(taken)
-        number = _number([clip.name for clip in taken], base, "base")
+        number = _find_index([clip.name for clip in taken], base, "base")
         halves = halves_of(taken[0].skeleton)
         gaits = [gait_of(clip, "the clip") for clip in taken]
-        cycle = base_cycle(taken[number], gaits[number], halves)
+        cycle = find_base_cycle(taken[number], gaits[number], halves)
         prepared = []
         for clip, gait in zip(taken, gaits, strict=True):
-            line = looped(clip, halves, gait)
+            line = make_loop(clip, halves, gait)
             loop = np.zeros(4) if line is None else np.array([line.start, line.stop, line.before, line.after])
             prepared.append(
-                Prepared(
-                    cycles_of(gait, gaits[number], cycle, check_index(slope_limit, "slope_limit")),
+                PreparedClip(
+                    count_cycles(gait, gaits[number], cycle, check_index(slope_limit, "slope_limit")),
                     set_readonly(steady_hips(hip_frames(halves, clip), clip.fps)),
-                    posture_of(clip, halves),
+                    measure_posture(clip, halves),
                     set_readonly(loop),
                     gait.run[0],
                 )
@@ -131,7 +131,7 @@ class SpliceSet:
         times: TimeMap | None = None,
         postures: tuple[Any, Any] | None = None,
     ) -> Splicer:
-        """What gives the frames of a splice, one at a time.
+        """Create a player that returns the frames of a splice one at a time.
 
         Parameters
         ----------
@@ -142,11 +142,11 @@ class SpliceSet:
         times : moments of the upper clip to take, as found by `align_motions`, not those by way of the base clip.
         postures : two postures (2, 3), before transfer and wanted, to be used as they are.
         """
-        first, second = (_number(self.names, clip, what) for clip, what in ((lower, "lower"), (upper, "upper")))
+        first, second = (_find_index(self.names, clip, what) for clip, what in ((lower, "lower"), (upper, "upper")))
         if average not in ("running", "stored"):
             raise InvalidValue(f'expected average as "running" or "stored", got {average!r}')
         below, above = self.prepared[first], self.prepared[second]
-        moments = _by_base(below, above) if times is None else _by_times(times)
+        moments = _plan_by_base(below, above) if times is None else _plan_by_times(times)
         given = (below.posture, above.posture) if postures is None else postures
         return Splicer(
             self.clips[first],
@@ -159,24 +159,26 @@ class SpliceSet:
         )
 
     def splice(self, lower: int | str, upper: int | str, **options: Any) -> Motion:
-        """The splice of two whole clips, made frame by frame; options as for `splicer`."""
+        """Splice two whole clips frame by frame; options as for `splicer`."""
         player = self.splicer(lower, upper, **options)
         made = np.empty(player.lower.rotations.shape)
         for f in range(len(player.lower)):
             made[f] = player.frame(f)[1]
         halves = halves_of(player.lower.skeleton)
         rotations = set_readonly(quat.unroll(made))
-        taken = Taken(rotations, offsets_of(player.lower))
-        whole = joined(halves, player.lower, player.upper, taken, rotations[:, halves.attachment], player.time_map())
+        taken = UpperFrames(rotations, get_bone_offsets(player.lower))
+        whole = join_halves(
+            halves, player.lower, player.upper, taken, rotations[:, halves.attachment], player.time_map()
+        )
         return add_provenance(whole, "splice", lower=player.lower.name, upper=player.upper.name, align="base")
 
     def difference(self, lower: int | str, upper: int | str) -> dict[str, float]:
         """How far the run-time splice is from the one of whole clips, median and 95th percentile of all frames.
 
-        ``position_median`` and ``position_p95`` in metres, of the joints of the upper body; ``angle_median`` and
+        ``position_median`` and ``position_p95`` in meters, of the joints of the upper body; ``angle_median`` and
         ``angle_p95`` in radians, of the first spine joint.
         """
-        first, second = (self.clips[_number(self.names, clip, "clip")] for clip in (lower, upper))
+        first, second = (self.clips[_find_index(self.names, clip, "clip")] for clip in (lower, upper))
         ours, whole = self.splice(lower, upper), splice(first, second)
         halves = halves_of(first.skeleton)
         apart = np.linalg.norm((ours.world().positions - whole.world().positions)[:, halves.upper], axis=-1)
@@ -196,20 +198,20 @@ class SpliceSet:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SpliceSet:
-        """A set from a file that `save` wrote; it plays without the clips' own files."""
+        """Load a saved set; the clips' own files are not needed."""
         from marey.layer.files import load_set
 
         return load_set(path)
 
 
-def hip_frames(halves: Halves, motion: Motion) -> Floats:
+def hip_frames(halves: BodySplit, motion: Motion) -> Floats:
     """(F, 4) hip frames of a clip."""
-    from marey.layer.splicing import aligned_trunk
+    from marey.layer.splicing import align_trunk_frames
 
-    return aligned_trunk(halves, motion, Taken(motion.rotations, offsets_of(motion))).hip
+    return align_trunk_frames(halves, motion, UpperFrames(motion.rotations, get_bone_offsets(motion))).hip
 
 
-def _by_base(below: Prepared, above: Prepared) -> tuple[Floats, Timeline, Floats, Floats]:
+def _plan_by_base(below: PreparedClip, above: PreparedClip) -> tuple[Floats, Timeline, Floats, Floats]:
     """Moments in cycles of the base clip, the upper clip's timeline in them, its frames at even steps, and these."""
     cycles = above.cycles
     n_steps = max(2, 2 * len(cycles))
@@ -231,12 +233,12 @@ def _by_base(below: Prepared, above: Prepared) -> tuple[Floats, Timeline, Floats
     return moments, line, table, np.array([even[0], (n_steps - 1) / (even[-1] - even[0])])
 
 
-def _by_times(times: TimeMap) -> tuple[Floats, Timeline, Floats, Floats]:
+def _plan_by_times(times: TimeMap) -> tuple[Floats, Timeline, Floats, Floats]:
     last = times.timeline.n_frames - 1.0
     return times.times, times.timeline, np.array([0.0, last]), np.array([0.0, 1.0 / max(last, 1.0)])
 
 
-def _listed(clips: Sequence[Motion] | Clips) -> list[Motion]:
+def _list_clips(clips: Sequence[Motion] | Clips) -> list[Motion]:
     if isinstance(clips, Clips):
         return [clips.motion(i) for i in range(len(clips.names))]
     return list(clips)
@@ -262,7 +264,7 @@ def _check_set(clips: Sequence[Motion]) -> None:
         raise InvalidValue(f"clips of a splice set need different names, but {twice!r} occurs twice")
 
 
-def _number(names: Sequence[str], clip: int | str, what: str) -> int:
+def _find_index(names: Sequence[str], clip: int | str, what: str) -> int:
     if isinstance(clip, str):
         if clip not in names:
             raise UnknownName(f"{what}: no clip is called {clip!r} here{similar(clip, names)}")

@@ -1,4 +1,4 @@
-"""A Gaussian that is quick on short columns, and leaves straight lines as they are."""
+"""Gaussian smoothing that is fast on short series and preserves straight lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from marey.core.arrays import Floats
 
 
-def smoothed(values: Floats, sigma: float) -> Floats:
+def smooth_series(values: Floats, sigma: float) -> Floats:
     """Values (F, ...) under a Gaussian of `sigma` frames; beyond an end the series goes on turned about that end."""
     n = len(values)
     reach = min(int(np.ceil(3.5 * sigma)), n - 1)

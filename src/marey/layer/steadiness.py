@@ -1,4 +1,4 @@
-"""How steadily a trunk is carried, and how well a splice is in step: what tells a good splice from a bad one."""
+"""Quality measures of a splice: steadiness of the trunk and phase errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEADING = 0.25
 
 
 def neck_path(motion: Motion) -> Floats:
-    """(F, 3) metres: the neck as seen from the hips, x to the left, y upwards, z ahead (Heck figure 4.5).
+    """(F, 3) meters: the neck as seen from the hips, x to the left, y upward, z ahead (Heck figure 4.5).
 
     It is seen along the hips' heading, smoothed over half a second, not in the frame that turns and lists with them: in
     that one a trunk that is thrown about by the hips would seem to be still.
@@ -31,7 +31,7 @@ def neck_path(motion: Motion) -> Floats:
     if len(motion) > 2:
         heading = filters.gaussian(heading, _HEADING * motion.fps)
     turns = np.stack([heading, np.zeros(len(motion)), np.zeros(len(motion))], axis=-1)
-    relative = at[:, _neck(motion)] - at[:, roles["hips"]]
+    relative = at[:, _find_neck(motion)] - at[:, roles["hips"]]
     return set_readonly(rigid2d.apply_vector(rigid2d.invert(turns), relative))
 
 
@@ -59,7 +59,7 @@ def wobble(motion: Motion, stride: float | None = None) -> float:
 
 
 def neck_deviation(motion: Motion, lower: Motion) -> float:
-    """Root mean square in metres by which the neck's path differs from the lower clip's, beyond posture.
+    """Root mean square in meters by which the neck's path differs from the lower clip's, beyond posture.
 
     Posture is one turn and one place for a whole clip, so the path is first turned about the hips until its mean lies
     in the direction of the lower clip's, and then moved onto it.
@@ -83,6 +83,6 @@ def phase_errors(lower: Motion, upper: Motion, found: TimeMap) -> Floats:
     return set_readonly(ahead[np.isfinite(ahead) & (share == 0.0)])
 
 
-def _neck(motion: Motion) -> int:
+def _find_neck(motion: Motion) -> int:
     roles = motion.skeleton.roles
     return int(roles["neck"] if "neck" in roles else roles["head"])

@@ -1,4 +1,4 @@
-"""The time that an upper clip has to offer: its frames, and after them a part of them over and over."""
+"""The timeline of an upper clip: its frames, followed by a loop over a part of them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.layer.gait import Gait
-from marey.layer.halves import Halves
+from marey.layer.halves import BodySplit
 from marey.maths import quat
 from marey.maths.ease import ease_in
 
 # Seconds to either side of a seam over which one pass goes over into the next, where the clip has frames for it.
 _SEAM = 0.15
 # Seconds that a seam takes at least.
-_SHORTEST = 0.1
+_MIN_SECONDS = 0.1
 # Seconds of travel that count as much as being elsewhere.
 _RATE = 0.1
 # A loop should be no shorter than this share of the gait that there is, so that it does not show.
@@ -24,7 +24,7 @@ _LONG = 0.5
 # Of a cycle, by how much a loop may fail to be a whole number of cycles.
 _OFF = 0.06
 # Frames that are all compared with one another; of longer gaits every n-th, and then all near the best.
-_MOST_FRAMES = 120
+_MAX_FRAMES = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Timeline:
         Returns
         -------
         first, second, share : (N,) frames of two passes and the share of the second, 0 outside of seams. What is
-            shown is the first pass turned by `share` towards the second.
+            shown is the first pass turned by `share` toward the second.
         """
         last = self.n_frames - 1.0
         first, second, share = self.frames_of(times)
@@ -86,7 +86,7 @@ class Timeline:
         return int(counts[-1] - counts[0])
 
 
-def looped(motion: Motion, halves: Halves, gait: Gait, most: int | None = None) -> Timeline | None:
+def make_loop(motion: Motion, halves: BodySplit, gait: Gait, max_cycles: int | None = None) -> Timeline | None:
     """The timeline of a clip whose gait goes on by itself, or None where it has not a whole cycle of it.
 
     The seam is put where arms, trunk and legs are and move most alike, a whole number of cycles apart.
@@ -99,41 +99,41 @@ def looped(motion: Motion, halves: Halves, gait: Gait, most: int | None = None) 
     cycles = float(phase[last] - phase[first])
     if not cycles >= 1.0 - _OFF:
         return None
-    least = 1.0 if most is not None else max(1.0, np.floor(_LONG * cycles))
-    span = least - _OFF, (np.inf if most is None else most + _OFF)
-    step = max(1, -(-(last - first) // _MOST_FRAMES))
+    least = 1.0 if max_cycles is not None else max(1.0, np.floor(_LONG * cycles))
+    span = least - _OFF, (np.inf if max_cycles is None else max_cycles + _OFF)
+    step = max(1, -(-(last - first) // _MAX_FRAMES))
     every = np.arange(first, last + 1, step)
-    found = _best_seam(motion, halves, phase, every, every, span)
+    found = _find_best_seam(motion, halves, phase, every, every, span)
     if found is not None and step > 1:
         near = np.arange(-step, step + 1)
         begins, ends = (np.clip(face + near, first, last) for face in found)
-        found = _best_seam(motion, halves, phase, np.unique(begins), np.unique(ends), span)
+        found = _find_best_seam(motion, halves, phase, np.unique(begins), np.unique(ends), span)
     if found is None:
         return None
     start, stop = (float(face) for face in found)
-    return with_seam(Timeline(len(motion), start, stop), motion.fps)
+    return add_seam(Timeline(len(motion), start, stop), motion.fps)
 
 
-def with_seam(timeline: Timeline, fps: float) -> Timeline:
+def add_seam(timeline: Timeline, fps: float) -> Timeline:
     """The loop with as long a seam as it has frames for.
 
     Where there are hardly any beyond its faces, the next pass waits in its first frame for a moment as it comes in.
     """
     most = min(_SEAM * fps, 0.49 * (timeline.stop - timeline.start))
     after = max(0.0, min(most, timeline.n_frames - 1.0 - timeline.stop))
-    before = max(min(most, timeline.start), min(_SHORTEST * fps, most) - after)
+    before = max(min(most, timeline.start), min(_MIN_SECONDS * fps, most) - after)
     return replace(timeline, before=before, after=after)
 
 
-def _best_seam(
-    motion: Motion, halves: Halves, phase: Floats, begins: Ints, ends: Ints, span: tuple[float, float]
+def _find_best_seam(
+    motion: Motion, halves: BodySplit, phase: Floats, begins: Ints, ends: Ints, span: tuple[float, float]
 ) -> tuple[int, int] | None:
     """Two frames, of `begins` and `ends`, so many cycles apart as `span` says, between which the seam shows least."""
     gap = phase[ends][None, :] - phase[begins][:, None]
     whole = (np.abs(gap - np.rint(gap)) <= _OFF) & (gap >= span[0]) & (gap <= span[1])
     if not whole.any():
         return None
-    a, b = _poses(motion, halves, begins), _poses(motion, halves, ends)
+    a, b = _sample_poses(motion, halves, begins), _sample_poses(motion, halves, ends)
     apart = np.sum(a**2, axis=1)[:, None] + np.sum(b**2, axis=1) - 2.0 * a @ b.T
     # A seam needs frames beyond its faces to go over in.
     reach = _SEAM * motion.fps
@@ -145,8 +145,8 @@ def _best_seam(
     return int(begins[i]), int(ends[j])
 
 
-def _poses(motion: Motion, halves: Halves, frames: Ints) -> Floats:
-    """(N, D) metres: the upper body as the attachment sees it, the legs as the hips do, and how fast both move."""
+def _sample_poses(motion: Motion, halves: BodySplit, frames: Ints) -> Floats:
+    """(N, D) meters: the upper body as the attachment sees it, the legs as the hips do, and how fast both move."""
     from marey.core.kinematics import forward_kinematics
 
     skeleton = motion.skeleton

@@ -1,4 +1,4 @@
-"""Transplanting: some joints of one motion on another, the joints between them graded from one to the other."""
+"""Transplanting: put some joints of one motion on another, with weights falling off along the chain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from marey.core.motion import Motion
 from marey.core.roles import ROLE_NAMES
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, JointNotFound, similar
-from marey.layer.halves import check_bodies, offsets_of
+from marey.layer.halves import check_bodies, get_bone_offsets
 from marey.maths import quat
 from marey.maths.ease import ease_in
 
@@ -46,33 +46,34 @@ def transplant(
     at: float = 0.0,
     ease: float = 0.3,
 ) -> Motion:
-    """Some joints of `donor` on `base`: an arm that waves while the rest walks.
+    """Put some joints of `donor` on `base`, such as a waving arm on a walk.
 
-    What is named moves as in the donor, all else as in the base, and each joint between the two and the hips by a share
-    of both that falls along the chain. Where the figure goes, and how its hips turn, is always the base's. Unlike
-    `splice` nothing is brought in step, so neither motion needs to walk.
+    The named joints move as in the donor and all others as in the base. For joints between the named ones and the hips,
+    the donor's weight falls off along the chain. The path and the hips are always the base's. Unlike in `splice`,
+    nothing is aligned in time, so neither motion needs steps.
 
     Parameters
     ----------
     base, donor : motions of one skeleton. Rates may differ; the result has the base's.
-    joints : limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles, or joints by name;
-        each with everything that hangs from it. Or a mapping from such to weights between 0 and 1, which are taken as
-        they are, for these joints alone.
-    falloff : over how many joints towards the hips the weights fall to 0: 0 for a sharp edge; all of them by default.
+    joints : limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles or joint names, each
+        with all joints below it. Or a mapping from these to weights between 0 and 1, which apply to exactly these
+        joints.
+    falloff : number of joints toward the hips over which the weights fall to 0; 0 for a sharp edge; by default all of
+        them.
     at : seconds of the base at which the donor begins.
-    ease : seconds over which the donor comes in and goes out, where it begins or ends within the base.
+    ease : seconds over which the donor fades in and out, if it begins or ends within the base.
 
-    Contacts of transplanted hands are the donor's; transplanted feet have none, as nothing holds them in place and they
-    skate: where that matters, put the base's upper body on the donor instead. Labels of both are kept.
-    Provenance notes this, and what of a donor is left out that lasts longer than the base.
+    Contacts of transplanted hands are the donor's. Transplanted feet have none because they skate; if that matters, put
+    the base's upper body on the donor instead. Labels of both are kept.
+    Provenance records this, and how much of a donor that is longer than the base is cut off.
     """
     check_bodies(base, donor, "a transplant")
-    weights = joint_weights(base.skeleton, joints, falloff)
+    weights = find_joint_weights(base.skeleton, joints, falloff)
     begin = check_number(at, "at, the seconds at which the donor begins,")
     fade = check_number(ease, "ease, in seconds,")
     if begin > base.duration + 1e-9:
         raise InvalidValue(f"at must lie within the base's {base.duration:g} s, got {begin:g} s")
-    frames, share = _shares(base, donor, begin, fade)
+    frames, share = _find_weights(base, donor, begin, fade)
     taken = donor.at(np.clip((frames / base.fps) - begin, 0.0, donor.duration))
     amount = share[:, None] * weights
     rotations = base.rotations.copy()
@@ -83,9 +84,9 @@ def transplant(
     made = replace(
         base,
         rotations=set_readonly(quat.unroll(rotations)),
-        bone_offsets=_offsets(base, donor, taken, frames, amount),
-        contacts=_contacts(base, donor, weights, frames, share, begin),
-        labels=_labels(base, donor, begin),
+        bone_offsets=_mix_offsets(base, donor, taken, frames, amount),
+        contacts=_merge_contacts(base, donor, weights, frames, share, begin),
+        labels=_merge_labels(base, donor, begin),
         source=replace(base.source, channel_values=None),
     )
     return add_provenance(
@@ -96,11 +97,11 @@ def transplant(
         weights={base.skeleton.names[j]: float(weights[j]) for j in np.flatnonzero(touched)},
         frames=[int(frames[0]), int(frames[-1]) + 1],
         ease=fade,
-        notes=_notes(base, donor, weights, begin),
+        notes=_make_notes(base, donor, weights, begin),
     )
 
 
-def joint_weights(
+def find_joint_weights(
     skeleton: Skeleton, joints: str | Sequence[str] | Mapping[str, float], falloff: int | None = None
 ) -> Floats:
     """(J,) how much of each joint is the donor's; parameters as for `transplant`."""
@@ -110,27 +111,25 @@ def joint_weights(
     fixed = set(skeleton.chain(skeleton.roles["hips"]))
     if isinstance(joints, Mapping):
         if falloff is not None:
-            raise InvalidValue("weights that are given joint by joint have no falloff; leave one of them out")
+            raise InvalidValue("a mapping of weights cannot have a falloff; leave one of them out")
         for name, weight in joints.items():
             value = check_number(weight, f"the weight of {name!r}")
             if value > 1.0:
                 raise InvalidValue(f"the weight of {name!r} must lie between 0 and 1, got {value:g}")
-            weights[_carriers(skeleton, name, limbs=False)] = value
+            weights[_find_joints(skeleton, name, limbs=False)] = value
     else:
         names = [joints] if isinstance(joints, str) else list(joints)
         if not names:
             raise InvalidValue("expected at least one limb, role or joint to transplant, got none")
-        for root in (joint for name in names for joint in _carriers(skeleton, name)):
-            _mark(skeleton, root, falloff, fixed, weights)
+        for root in (joint for name in names for joint in _find_joints(skeleton, name)):
+            _set_weights(skeleton, root, falloff, fixed, weights)
     held = [skeleton.names[j] for j in sorted(fixed) if weights[j] > 0.0]
     if held:
-        raise InvalidValue(
-            f"{held[0]!r} carries the whole figure, which a layer never turns; name what hangs from the hips"
-        )
+        raise InvalidValue(f"{held[0]!r} carries the whole body, which a layer never moves; name joints below the hips")
     return set_readonly(weights)
 
 
-def _mark(skeleton: Skeleton, root: int, falloff: int | None, fixed: set[int], weights: Floats) -> None:
+def _set_weights(skeleton: Skeleton, root: int, falloff: int | None, fixed: set[int], weights: Floats) -> None:
     """Set, in place, the weights of a joint, of all that hangs from it, and of the chain down to the hips."""
     below: Bools = np.zeros(len(skeleton), dtype=bool)
     below[root] = True
@@ -143,7 +142,7 @@ def _mark(skeleton: Skeleton, root: int, falloff: int | None, fixed: set[int], w
         weights[joint] = max(weights[joint], 1.0 - k / (n + 1.0))
 
 
-def _carriers(skeleton: Skeleton, name: Any, limbs: bool = True) -> list[int]:
+def _find_joints(skeleton: Skeleton, name: Any, limbs: bool = True) -> list[int]:
     """The joints that a limb, role or name stands for; "head" is the limb with the neck, or else the joint alone."""
     roles = skeleton.roles
     if name in skeleton.names:
@@ -153,10 +152,10 @@ def _carriers(skeleton: Skeleton, name: Any, limbs: bool = True) -> list[int]:
     if name in ROLE_NAMES:
         return [roles[name]]
     near = similar(str(name), (*LIMBS, *ROLE_NAMES, *skeleton.names))
-    raise JointNotFound(f"{name!r} is no limb ({', '.join(LIMBS)}), role or joint of the skeleton{near}")
+    raise JointNotFound(f"{name!r} is not a limb ({', '.join(LIMBS)}), role or joint of the skeleton{near}")
 
 
-def _shares(base: Motion, donor: Motion, begin: float, fade: float) -> tuple[np.ndarray, Floats]:
+def _find_weights(base: Motion, donor: Motion, begin: float, fade: float) -> tuple[np.ndarray, Floats]:
     """The base's frames that the donor covers, and how far it has come in on each."""
     times = np.arange(len(base)) / base.fps
     slack = 1e-9
@@ -173,13 +172,13 @@ def _shares(base: Motion, donor: Motion, begin: float, fade: float) -> tuple[np.
     return frames, share
 
 
-def _notes(base: Motion, donor: Motion, weights: Floats, begin: float) -> list[str]:
+def _make_notes(base: Motion, donor: Motion, weights: Floats, begin: float) -> list[str]:
     """What is not as one might expect, in sentences."""
     notes = []
     over = begin + donor.duration - base.duration
     if over > 0.5 / base.fps:
-        notes.append(f"the donor's last {over:.2f} s are left out, as the base ends before")
-    if any(weights[joint] >= _MOSTLY for joint in _legs(base.skeleton)):
+        notes.append(f"the donor's last {over:.2f} s are cut off because the base ends earlier")
+    if any(weights[joint] >= _MOSTLY for joint in _find_leg_joints(base.skeleton)):
         notes.append(
             "the transplanted feet skate, as the hips above them go where the base goes: put the upper_body of the "
             "base on the donor instead, or clean what stands still enough (marey.clean, or `marey clean`)"
@@ -187,21 +186,21 @@ def _notes(base: Motion, donor: Motion, weights: Floats, begin: float) -> list[s
     return notes
 
 
-def _offsets(base: Motion, donor: Motion, taken: Motion, frames: np.ndarray, amount: Floats) -> Floats | None:
+def _mix_offsets(base: Motion, donor: Motion, taken: Motion, frames: np.ndarray, amount: Floats) -> Floats | None:
     if base.bone_offsets is None and donor.bone_offsets is None:
         return None
-    bones = np.broadcast_to(offsets_of(base), (*base.rotations.shape[:2], 3)).copy()
-    bones[frames] += amount[..., None] * (offsets_of(taken) - bones[frames])
+    bones = np.broadcast_to(get_bone_offsets(base), (*base.rotations.shape[:2], 3)).copy()
+    bones[frames] += amount[..., None] * (get_bone_offsets(taken) - bones[frames])
     return set_readonly(bones)
 
 
-def _contacts(
+def _merge_contacts(
     base: Motion, donor: Motion, weights: Floats, frames: np.ndarray, share: Floats, begin: float
 ) -> Contacts | None:
     """The base's contacts, except on transplanted limbs: there the donor's for hands and none for feet."""
     if base.contacts is None and donor.contacts is None:
         return None
-    legs = _legs(base.skeleton)
+    legs = _find_leg_joints(base.skeleton)
     mostly = np.zeros(len(base), dtype=bool)
     mostly[frames[share >= _MOSTLY]] = True
     points, columns = [], []
@@ -226,13 +225,13 @@ def _contacts(
     return Contacts(tuple(points), set_readonly(mask))
 
 
-def _legs(skeleton: Skeleton) -> set[int]:
+def _find_leg_joints(skeleton: Skeleton) -> set[int]:
     """All joints of the legs."""
     roots = {skeleton.roles.get("left_upper_leg"), skeleton.roles.get("right_upper_leg")}
     return {joint for joint in range(len(skeleton)) if roots & set(skeleton.chain(joint))}
 
 
-def _labels(base: Motion, donor: Motion, begin: float) -> Labels:
+def _merge_labels(base: Motion, donor: Motion, begin: float) -> Labels:
     """The base's labels and, where they fall into it, the donor's; the same is not said twice."""
     items: list[Label] = list(base.labels)
     for label in donor.labels:

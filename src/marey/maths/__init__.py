@@ -1,9 +1,9 @@
-"""The mathematics under everything else: NumPy only, any leading axes.
+"""Math on NumPy arrays with any leading axes.
 
 - `quat`: unit quaternions (..., 4), wxyz;
 - `euler`: Euler angles of all orders, to and from quaternions, and continuous over time;
 - `rigid2d`: floor-plane transforms (theta, x, z);
-- `bspline`: uniform quadratic B-splines: evaluated, fitted, kept increasing, inverted;
+- `bspline`: uniform quadratic B-splines: evaluate, fit, fit increasing, invert;
 - `filters`: Gaussian and median smoothing;
 - `ease`, `ease_in`, `ease_slope`: the C1 ease (these names are the functions).
 """

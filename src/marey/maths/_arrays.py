@@ -1,4 +1,4 @@
-"""What the functions of this room do at the door: make arrays float64, check their shapes, line them up."""
+"""Argument checks for this package: convert arrays to float64, check their shapes, broadcast them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 TINY = 1e-100
-"""Lengths below this count as zero: their squares are still normal numbers, so no digit is lost above it."""
+"""Lengths below this count as zero. Its square is still a normal number, so longer lengths lose no precision."""
 
 _BLOCK_ROWS = 8192
 _MEANING = {(4,): "a quaternion is w, x, y, z", (3, 3): "a rotation matrix is 3 by 3"}
 
 
 def as_floats(value: npt.ArrayLike, where: str, name: str) -> FloatArray:
-    """`value` as a float64 array, without a copy where it is one already."""
+    """`value` as a float64 array, copied only if it is not one already."""
     if isinstance(value, np.ndarray) and value.dtype == np.float64:
         return value
     array = _converted(value, where, name)
@@ -37,7 +37,7 @@ def _converted(value: npt.ArrayLike, where: str, name: str) -> npt.NDArray[np.ge
 
 
 def with_tail(value: npt.ArrayLike, tail: tuple[int, ...], where: str, name: str) -> FloatArray:
-    """`value` as float64, its last axes being `tail`."""
+    """`value` as float64; its last axes must be `tail`."""
     array = as_floats(value, where, name)
     if array.shape[-len(tail) :] != tail:
         wanted = ", ".join(["...", *map(str, tail)])
@@ -53,8 +53,8 @@ def lead_shape(where: str, *leads: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError as error:
         got = " and ".join(map(str, leads))
         raise InvalidValue(
-            f"{where}: the leading axes {got} do not line up; "
-            "make them equal, or insert an axis of length 1 (x[:, None]) where one should repeat"
+            f"{where}: the leading axes {got} do not broadcast; "
+            "make them equal, or insert an axis of length 1 (x[:, None]) to repeat one"
         ) from error
 
 
@@ -104,7 +104,7 @@ def sample_weights(
 
 
 def unit(vector: FloatArray, where: str, name: str) -> FloatArray:
-    """`vector` divided by its length; a length of zero is refused."""
+    """`vector` divided by its length; a length of zero raises InvalidValue."""
     with np.errstate(over="ignore"):
         norm = length(vector)
     bad = ~((norm > TINY) & np.isfinite(norm))

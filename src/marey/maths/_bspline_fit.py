@@ -1,6 +1,6 @@
 """Least-squares fits of uniform quadratic B-splines: banded normal equations, steps bounded below by an active set.
 
-Points that are tied to one another (a cyclic spline's last two to its first two, or neighbours whose step is held at
+Points that depend on one another (a cyclic spline's last two to its first two, or neighbors whose step is held at
 its bound) share one unknown: ``points = unknowns[group] + offset``. The normal equations of the unknowns keep
 their band of two, so that each solution takes time linear in the number of points.
 """
@@ -17,22 +17,22 @@ from marey.maths._arrays import FloatArray
 
 Ints = npt.NDArray[np.intp]
 
-# Weight of a sample that must be met; what is then left of its residual is moved away exactly.
+# Weight of a sample that must be interpolated; its small remaining residual is then removed exactly.
 _HEAVY = 1e4
-# Least weight of the second differences, beside that of a sample: it decides where samples do not.
+# Minimum weight of the second differences, relative to a sample: it determines points without samples.
 _STRAIGHTEN = 1e-10
 _DENSE = 8  # unknowns up to which bands would overlap around a cycle
 _FEW_COLUMNS = 6
 _ROUNDS_OF_BLOCKS = 3
-# A step is at its bound, and a multiplier is 0, to this share of their scales.
+# Relative tolerance for a step to be at its bound and for a multiplier to be 0.
 _SLACK = 1e-13
-# Exchanges per step, far beyond any that were seen, after which what is left is put at the bound.
+# Maximum exchanges per step, far more than ever observed; then the remaining steps are set to the bound.
 _MOST_EXCHANGES = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """Which points each sample sees: span (N,), basis (N, 3), weight (N,); bands (3, K) of the normal matrix."""
+    """Which points affect each sample: span (N,), basis (N, 3), weight (N,); bands (3, K) of the normal matrix."""
 
     span: Ints
     basis: FloatArray
@@ -87,24 +87,24 @@ class Ties:
         return cls(group, period)
 
     def offset(self, n_columns: int) -> FloatArray:
-        """(K, C) of points above their unknowns."""
+        """(K, C) offsets of points from their unknowns."""
         out = np.zeros((len(self.group), n_columns))
         if self.period is not None:
-            # With one span, the last point is a second period on.
+            # With one span, the last point is two periods ahead.
             out += (np.arange(len(out)) // (len(out) - 2))[:, None] * self.period
         return np.asarray(out)
 
 
 def fit_free(design: Design, samples: FloatArray, ties: Ties) -> FloatArray:
     """(K, C) points nearest to samples (N, C)."""
-    # About the first sample: the ridge and rounding then do not see how far from 0 the samples lie.
+    # Relative to the first sample, so that the ridge and rounding do not depend on the samples' distance from 0.
     base = samples[0]
     offset = ties.offset(samples.shape[1])
     return np.asarray(_tied(design, design.moments(samples - base), ties.group, offset) + base)
 
 
 def fit_bounded(design: Design, samples: FloatArray, ties: Ties, least: FloatArray) -> FloatArray:
-    """As `fit_free`, with every step between neighbouring points at least `least` (C,)."""
+    """As `fit_free`, with every step between neighboring points at least `least` (C,)."""
     points = fit_free(design, samples, ties)
     low = (np.diff(points, axis=0) < least).any(axis=0)
     for column in np.flatnonzero(low):
@@ -145,7 +145,7 @@ def _active_set(design: Design, samples: FloatArray, ties: Ties, least: float) -
 
 
 def _raised(points: FloatArray, least: float, period: FloatArray | None) -> FloatArray:
-    """`points` (K, 1) with steps that lie below `least`, by a rounding as a rule, put there."""
+    """`points` (K, 1) with steps below `least`, usually by rounding, raised to it."""
     steps = np.maximum(np.diff(points[:, 0]), least)
     if period is not None:
         cycle = len(points) - 2
@@ -158,13 +158,13 @@ def _raised(points: FloatArray, least: float, period: FloatArray | None) -> Floa
 def _groups(
     held: npt.NDArray[np.bool_], n_points: int, cycle: int | None, period: FloatArray | None, least: float
 ) -> tuple[Ints, FloatArray]:
-    """Unknown of each point (K,) and its offset (K, 1), where neighbours joined by a held step share one."""
+    """Unknown of each point (K,) and its offset (K, 1), where neighbors joined by a held step share one."""
     if cycle is None or period is None:
         first = np.concatenate([[True], ~held])
         group = np.cumsum(first) - 1
         starts = np.flatnonzero(first)
         return group, (least * (np.arange(n_points) - starts[group]))[:, None]
-    # Around the cycle, begun after a free step, where a group begins.
+    # Go around the cycle from a free step, where a group begins.
     along = np.arange(cycle) + (int(np.flatnonzero(~held)[0]) + 1) % cycle
     first = ~held[(along - 1) % cycle]
     number = np.cumsum(first) - 1
@@ -176,7 +176,7 @@ def _groups(
 
 
 def _multipliers(gradient: FloatArray, held: npt.NDArray[np.bool_], cycle: int | None) -> FloatArray:
-    """What the cost gains as each held step grows: the gradient of all points of its group that lie behind it."""
+    """The derivative of the cost by each held step: the gradient summed over the later points of its group."""
     if cycle is None:
         return np.asarray(-np.cumsum(gradient)[:-1])
     around = np.zeros(cycle)
@@ -227,7 +227,7 @@ def _solve_around(bands: FloatArray, corner: FloatArray, right: FloatArray) -> F
     """(n, C) solution of a symmetric positive definite system of band two whose ends may be coupled."""
     if not corner.any():
         return _solve(bands, right)
-    # The last two unknowns are set apart: the rest is banded, and the two follow from a system of their own.
+    # The last two unknowns are solved separately: the rest is banded, and these two form a system of their own.
     inner = bands[:, :-2].copy()
     inner[1, -1] = 0.0
     inner[2, -2:] = 0.0

@@ -1,4 +1,4 @@
-"""The arithmetic behind `quat`, on arrays that it has checked."""
+"""Arithmetic of `quat`, on checked arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PARALLEL = 1e-14
 """The sine below which two unit vectors count as parallel: a hundred rounding errors."""
 
 _SQUARINGS = 5
-# What the other eigenvalues still amount to one squaring before the last; the last one squares this again.
+# Bound on the other eigenvalues one squaring before the last; the last one squares this again.
 _CONVERGED = 1e-8
 
 
@@ -26,7 +26,7 @@ def _pair(q: FloatArray, invert: bool) -> tuple[npt.NDArray[np.complex128], npt.
 
 
 def product(a: FloatArray, b: FloatArray, *, invert_left: bool = False, invert_right: bool = False) -> FloatArray:
-    """a * b, with a or b inverted first where asked."""
+    """a * b, optionally with a or b inverted first."""
     out = np.empty(np.broadcast_shapes(a.shape, b.shape))
     kernel = partial(_mul_kernel, invert_left=invert_left, invert_right=invert_right)
     return in_blocks(kernel, out, a, b)
@@ -123,8 +123,9 @@ def principal(moment: FloatArray, indefinite: BoolArray) -> FloatArray:
     """Unit eigenvector of the largest eigenvalue of symmetric moment (..., 4, 4) with trace 1.
 
     Squaring the matrix squares the ratios of its eigenvalues, so a few squarings leave the wanted one alone.
-    That takes a fraction of the time of a full decomposition, which is kept for samples so scattered that the
-    squarings do not settle, and for negative weights, where the largest need not be the largest in size.
+    That takes a fraction of the time of a full decomposition. The decomposition is used only if the samples are so
+    scattered that the squarings do not converge, and for negative weights, where the largest eigenvalue need not have
+    the largest absolute value.
     """
     powered, trace = moment, np.trace(moment, axis1=-2, axis2=-1)
     before = trace

@@ -1,11 +1,11 @@
 """Uniform quadratic B-splines: control points (K, ...) over u in [0, 1], in m = K - 2 equal spans.
 
 In span k, with x = m u - k in [0, 1], the value is ``(1 - x)^2 / 2 p[k] + (1/2 + x - x^2) p[k+1] + x^2 / 2 p[k+2]``:
-at a border between spans the mean of two neighbouring points, with a slope of m times their difference. The slope is
-linear in between, so a spline whose points increase is increasing everywhere. Beyond [0, 1] it goes on straight.
+at a border between spans the mean of two neighboring points, with a slope of m times their difference. The slope is
+linear in between, so a spline whose points increase is increasing everywhere. Beyond [0, 1] it continues straight.
 
-A cyclic spline ends as it begins, a period further on: ``p[K-2:] - p[:2]`` is its period. It goes on round after round,
-with no jump in value or slope.
+A cyclic spline ends as it begins, one period later: ``p[K-2:] - p[:2]`` is its period. It repeats without a jump in
+value or slope.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ def derivative(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False)
 
 
 def inverse(points: npt.ArrayLike, values: npt.ArrayLike, *, cyclic: bool = False) -> FloatArray:
-    """Where an increasing spline takes these values, in closed form.
+    """The u at which an increasing spline has these values, in closed form.
 
     Parameters
     ----------
-    points : (K,) control points, each above the one before.
+    points : (K,) control points, strictly increasing.
     values : (...) of any shape.
 
     Returns
@@ -95,11 +95,11 @@ def fit(
     n_points : K, the number of control points, 3 or more; `n_points_for` chooses it.
     at : (N,) u of each sample, increasing; evenly from 0 to 1 by default.
     period : (...) of a cyclic fit, whose value at u + 1 is that at u plus this; 0 for a closed curve.
-    smooth : weight of the squared second differences of the control points, that of a squared residual being 1.
+    smooth : weight of the squared second differences of the control points, relative to a squared residual.
 
     Returns
     -------
-    (K, ...) control points. Where samples are too few to decide, the straighter spline is taken.
+    (K, ...) control points. If there are too few samples to determine the spline, the straightest one is returned.
     """
     columns, design, ties, tail = _prepared(samples, n_points, at, period, False, smooth, "bspline.fit")
     return fit_free(design, columns, ties).reshape(n_points, *tail)
@@ -115,14 +115,14 @@ def fit_increasing(
     exact_ends: bool = False,
     least: float = 0.05,
 ) -> FloatArray:
-    """As `fit`, of all splines whose slope is nowhere below `least` of their mean slope: strictly increasing.
+    """As `fit`, among splines whose slope is at least `least` times their mean slope everywhere: strictly increasing.
 
-    The problem is least squares in the steps between control points, each bounded below, and solved as such.
+    Solves least squares in the steps between control points, each with a lower bound.
 
     Parameters
     ----------
     exact_ends : whether the values at u = 0 and 1 are exactly the first and last sample (of a cyclic fit, the first).
-    least : lower bound of the slope as a share of the mean slope, (last sample - first) or the period; in (0, 1).
+    least : lower bound of the slope as a fraction of the mean slope, (last sample - first) or the period; in (0, 1).
     """
     where = "bspline.fit_increasing"
     columns, design, ties, tail = _prepared(samples, n_points, at, period, exact_ends, smooth, where)
@@ -141,7 +141,7 @@ def fit_increasing(
 
 
 def n_points_for(n_samples: int, knot_every: float) -> int:
-    """Control points for a knot at about every `knot_every` samples, but no more than there are samples."""
+    """The number of control points for about one knot per `knot_every` samples, at most the number of samples."""
     if not knot_every > 0:
         raise InvalidValue(f"bspline.n_points_for: expected knot_every above 0 samples, got {knot_every}")
     spans = max(1, math.ceil((n_samples - 1) / knot_every))
@@ -162,13 +162,13 @@ def _control(points: npt.ArrayLike, where: str) -> FloatArray:
     return control
 
 
-def _over(share: FloatArray, control: FloatArray) -> FloatArray:
-    """`share` (...) with an axis of length 1 for each component axis of the points."""
-    return share.reshape(share.shape + (1,) * (control.ndim - 1))
+def _over(fraction: FloatArray, control: FloatArray) -> FloatArray:
+    """`fraction` (...) with an axis of length 1 for each component axis of the points."""
+    return fraction.reshape(fraction.shape + (1,) * (control.ndim - 1))
 
 
 def _place(control: FloatArray, u: FloatArray) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Span of each u, and the place in it: 0 to 1, and further outside [0, 1]."""
+    """Span of each u, and the position in it: 0 to 1, or beyond for u outside [0, 1]."""
     spans = len(control) - 2
     scaled = spans * u
     span = np.clip(np.floor(scaled), 0, spans - 1).astype(np.intp)
@@ -180,7 +180,7 @@ def _evaluate(control: FloatArray, u: FloatArray) -> FloatArray:
     inside = np.clip(place, 0.0, 1.0)
     x, beyond = _over(inside, control), place - inside
     first, second, third = control[span], control[span + 1], control[span + 2]
-    # By differences, so that large values keep the digits of small steps.
+    # Use differences, so that small steps between large values keep their precision.
     value = 0.5 * (first + second) + x * (second - first) + 0.5 * x * x * ((third - second) - (second - first))
     if beyond.any():
         steps = np.where(_over(beyond, control) < 0.0, second - first, third - second)
@@ -196,7 +196,7 @@ def _inverse(control: FloatArray, values: FloatArray) -> FloatArray:
     rise = values - borders[span]
     whole = borders[span + 1] - borders[span]
     inside = np.clip(rise, 0.0, whole)
-    # Root of bend x^2 + step x - inside in the form that subtracts nothing.
+    # Root of bend x^2 + step x - inside in the form without cancellation.
     bend = 0.5 * (following - step)
     root = np.sqrt(np.maximum(step * step + 4.0 * bend * inside, 0.0))
     x = 2.0 * inside / (step + root)
@@ -236,18 +236,18 @@ def _prepared(
 
 
 def _at_ends(control: FloatArray, first: FloatArray, last: FloatArray, bound: FloatArray) -> FloatArray:
-    """Points that take the values `first` and `last` at the ends: heavy weights have left little to do.
+    """Points adjusted to the values `first` and `last` at the ends; due to the heavy weights this is a small change.
 
-    What steps have above their bound is scaled, so that none falls below it.
+    Scales the part of each step above its bound, so that no step falls below it.
     """
     above = np.diff(control, axis=0) - bound
-    share = np.ones((len(above), 1))
-    share[[0, -1]] = 0.5
-    wanted = (last - first) - bound * share.sum()
-    steps = bound + above * (wanted / (share * above).sum(axis=0))
+    fraction = np.ones((len(above), 1))
+    fraction[[0, -1]] = 0.5
+    wanted = (last - first) - bound * fraction.sum()
+    steps = bound + above * (wanted / (fraction * above).sum(axis=0))
     start = first - 0.5 * steps[0]
     out = np.concatenate([start[None], start + np.cumsum(steps, axis=0)])
-    # What rounding left is taken off the outermost points, so that the ends are exact to the last bit or so.
+    # Correct the outermost points for rounding, so that the ends are exact to about the last bit.
     out[0] += 2.0 * (first - 0.5 * (out[0] + out[1]))
     out[-1] += 2.0 * (last - 0.5 * (out[-2] + out[-1]))
     return np.asarray(out)

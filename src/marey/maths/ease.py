@@ -1,4 +1,4 @@
-"""The C1 ease that fades one thing out and another in (Kovar, eq. 3.5)."""
+"""The C1 ease for crossfades (Kovar, eq. 3.5)."""
 
 from __future__ import annotations
 

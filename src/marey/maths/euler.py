@@ -1,6 +1,6 @@
 """Euler angles, intrinsic, in radians: order 'ZYX' means R = Rz @ Ry @ Rx, the first angle belonging to Z.
 
-This is how a BVH file means its channels: in listed order, each about the axis as turned by those before it.
+BVH channels use this convention: in listed order, each about the axis as rotated by the channels before it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def to_euler(q: npt.ArrayLike, order: str) -> FloatArray:
     w, x, y, z = given[..., 0], given[..., 1 + i], given[..., 1 + j], parity * given[..., 1 + k]
     three_axes = order[0] != order[2]
     if three_axes:
-        # A quarter turn about the second axis carries the first axis to the third, up to sign: after it, the
+        # A 90-degree rotation about the second axis carries the first axis to the third, up to sign: after it, the
         # rotation reads as one in the order that returns to its first axis, its second angle pi/2 larger.
         w, x, y, z = (part * np.sqrt(0.5) for part in (w - y, x - z, y + w, z + x))
     out = np.empty(given.shape[:-1] + (3,))
@@ -102,8 +102,8 @@ def continuous(angles: npt.ArrayLike, order: str) -> FloatArray:
         return out
     twin = out + np.pi
     twin[..., 1] = (np.pi if three_axes else 0.0) - out[..., 1]
-    # Going to the twin keeps distances (modulo 2 pi) and twice is back: whether frame f should sit on the
-    # other triple than frame f - 1 does not depend on which of them f - 1 sits on, so all frames can be
+    # Switching triples preserves distances (modulo 2 pi), and switching twice returns to the start. So whether
+    # frame f switches relative to frame f - 1 does not depend on the triple of f - 1, and all frames can be
     # decided at once.
     switch = _squared_step(twin[1:], out[:-1]) < _squared_step(out[1:], out[:-1])
     on_twin = np.logical_xor.accumulate(switch, axis=0)
@@ -135,14 +135,14 @@ def _product(angles: FloatArray, axes: str) -> FloatArray:
 
 
 def _half_angle(angles: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Cosine and sine of half the angles, from the tangent of a quarter: NumPy has a faster one of these alone."""
+    """Cosine and sine of half the angles, from the tangent of a quarter: only NumPy's tangent is fast."""
     tangent = np.tan(0.25 * angles)
     below = 1.0 + tangent * tangent
     return (1.0 - tangent) * (1.0 + tangent) / below, (tangent + tangent) / below
 
 
 def _turn(letter: str, c: FloatArray, s: FloatArray) -> list[FloatArray | None]:
-    """The parts w, x, y, z of a turn about one axis; None stands for zeros."""
+    """The parts w, x, y, z of a rotation about one axis; None stands for zeros."""
     return [c, *(s if axis == letter else None for axis in "XYZ")]
 
 
@@ -167,7 +167,7 @@ def _combined(a: FloatArray, p: FloatArray | None, b: FloatArray, q: FloatArray 
 
 
 def _hold_in_lock(angles: FloatArray, three_axes: bool, parity: float) -> FloatArray:
-    """A copy of `angles` in which frames in gimbal lock split them like the frame before.
+    """A copy of `angles` in which frames in gimbal lock split the angles like the frame before.
 
     In lock the rotation fixes only a + sign * c. Nearest to the frame before is then: the other combination
     stays, and both angles take half of the change in this one. Over a locked stretch the changes add up, so

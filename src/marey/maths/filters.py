@@ -22,8 +22,8 @@ def gaussian(x: npt.ArrayLike, sigma: float, axis: int = 0) -> FloatArray:
 
     Near an end, where the window is cut, a straight line is fitted to the samples under the Gaussian and read
     off at the sample itself. In the middle this is the plain weighted mean. So constants and straight lines
-    pass unchanged everywhere: a figure that walks through the first frame keeps its speed there, while
-    renormalised weights or a reflection would slow it down, and pinning the end sample would keep its noise.
+    pass unchanged everywhere: a character that walks through the first frame keeps its speed there, while
+    renormalized weights or a reflection would slow it down, and pinning the end sample would keep its noise.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def gaussian(x: npt.ArrayLike, sigma: float, axis: int = 0) -> FloatArray:
 
     Returns
     -------
-    float64 of x's shape. A value that is not finite spoils the results within its reach.
+    float64 of x's shape. A non-finite value makes all results within its window non-finite.
     """
     columns, shape = _as_columns(x, axis, "filters.gaussian")
     if not (math.isfinite(sigma) and sigma >= 0.0):
@@ -45,7 +45,7 @@ def gaussian(x: npt.ArrayLike, sigma: float, axis: int = 0) -> FloatArray:
 
 
 def median(x: npt.ArrayLike, size: int, axis: int = 0) -> FloatArray:
-    """Running median over `size` samples; beyond the ends the end sample repeats, so that it stays.
+    """Running median over `size` samples; beyond the ends, the end sample repeats.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _gaussian_kernel(x: FloatArray, sigma: float, radius: int) -> FloatArray:
 
 
 def _line_weights(taps: FloatArray, offsets: npt.NDArray[np.signedinteger]) -> FloatArray:
-    """Weights that give the value at offset 0 of the line fitted under the Gaussian `taps`."""
+    """Weights for the value at offset 0 of a line fitted with the Gaussian weights `taps`."""
     weight = taps[np.abs(offsets)]
     zeroth, first, second = weight.sum(), (weight * offsets).sum(), (weight * offsets**2).sum()
     if second > 0.0:

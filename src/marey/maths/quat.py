@@ -101,7 +101,7 @@ def inv(q: npt.ArrayLike) -> FloatArray:
 
 
 def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
-    """Vectors v (..., 3) turned by q (..., 4): from the child's frame to the parent's."""
+    """Vectors v (..., 3) rotated by q (..., 4): from the child's frame to the parent's."""
     turn = with_tail(q, (4,), "quat.rotate", "q")
     vector = with_tail(v, (3,), "quat.rotate", "v")
     lead = lead_shape("quat.rotate", turn.shape[:-1], vector.shape[:-1])
@@ -109,7 +109,7 @@ def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
 
 
 def inv_rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
-    """Vectors v (..., 3) turned by inv(q): from the parent's frame to the child's."""
+    """Vectors v (..., 3) rotated by inv(q): from the parent's frame to the child's."""
     turn = with_tail(q, (4,), "quat.inv_rotate", "q")
     vector = with_tail(v, (3,), "quat.inv_rotate", "v")
     lead = lead_shape("quat.inv_rotate", turn.shape[:-1], vector.shape[:-1])
@@ -130,7 +130,7 @@ def dot(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 def angle(q: npt.ArrayLike) -> FloatArray:
     """Angle of the rotation, (...) in [0, pi] radians; q and -q give the same."""
     given = with_tail(q, (4,), "quat.angle", "q")
-    # An arccos of w would lose half of the digits near 0; the arctangent keeps them at both ends.
+    # arccos(w) would lose half of the digits near 0; the arctangent is accurate at both ends.
     return np.asarray(2.0 * np.arctan2(length(given[..., 1:]), np.abs(given[..., 0])))
 
 
@@ -141,11 +141,11 @@ def angle_between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
 
 def slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
-    """From a at t = 0 to b at t = 1 the short way at constant speed.
+    """Interpolate from a at t = 0 to b at t = 1 along the shorter arc at constant speed.
 
     Parameters
     ----------
-    a, b : (..., 4). Where ``dot(a, b)`` is negative, -b stands in for b, so the result at t = 1 is b or -b.
+    a, b : (..., 4). If ``dot(a, b)`` is negative, -b replaces b, so the result at t = 1 is b or -b.
         At a half turn exactly both ways are equally short, and the sign of b decides.
     t : (...), broadcast against the leading axes; values outside [0, 1] continue the same rotation.
 
@@ -232,7 +232,7 @@ def from_matrix(m: npt.ArrayLike) -> FloatArray:
         at = tuple(int(i) for i in np.argwhere(~sound)[0])
         raise InvalidValue(
             "quat.from_matrix: expected rotation matrices (orthonormal, determinant +1), got "
-            f"{given[at].tolist()} at index {at}; take scale and reflection out first"
+            f"{given[at].tolist()} at index {at}; remove scale and reflection first"
         )
     return short(matrix_kernel(given))
 
@@ -306,7 +306,7 @@ def twist_angle(q: npt.ArrayLike, axis: npt.ArrayLike) -> FloatArray:
 
 
 def average(q: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = -2) -> FloatArray:
-    """Weighted average of rotations: the q that maximises the sum of ``weights * dot(q, sample)**2``.
+    """Weighted average of rotations: the q that maximizes the sum of ``weights * dot(q, sample)**2``.
 
     It is the principal eigenvector of the weighted sum of outer products, hence exact, independent of the
     samples' order and of their signs. For two samples it lies on the arc between them, at the middle for
@@ -332,7 +332,7 @@ def average(q: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = 
 
 
 def unroll(q: npt.ArrayLike, axis: int = 0) -> FloatArray:
-    """q with signs chosen so that neighbours along `axis` (time) agree; the first keeps its sign."""
+    """q with signs chosen so that neighbors along `axis` (time) agree; the first keeps its sign."""
     given = with_tail(q, (4,), "quat.unroll", "q")
     index = axis_index(axis, given.ndim, "quat.unroll")
     if index == given.ndim - 1:

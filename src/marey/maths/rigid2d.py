@@ -1,4 +1,4 @@
-"""Rigid transforms of the floor plane: arrays (..., 3) of (theta, x0, z0), in radians and metres.
+"""Rigid transforms of the floor plane: arrays (..., 3) of (theta, x0, z0), in radians and meters.
 
 A transform takes a point (x, y, z) to::
 
@@ -6,9 +6,9 @@ A transform takes a point (x, y, z) to::
     y' =  y
     z' = -x sin(theta) + z cos(theta) + z0
 
-This is the right-handed rotation about +Y by theta, then the shift. Results have theta in (-pi, pi]. A figure
-that faces +Z has +X at its left, and a positive theta turns +Z towards +X: positive is a turn to the left,
-anticlockwise seen from above.
+This is the right-handed rotation about +Y by theta, then the shift. Results have theta in (-pi, pi]. A character
+that faces +Z has +X at its left, and a positive theta turns +Z toward +X: positive is a turn to the left,
+counterclockwise seen from above.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TURN = 2.0 * np.pi
 
 
 def identity(shape: int | tuple[int, ...] = ()) -> FloatArray:
-    """No turn and no shift, as an array of shape (*shape, 3)."""
+    """The identity, as an array of shape (*shape, 3)."""
     return np.zeros((*((shape,) if isinstance(shape, int) else shape), 3))
 
 
@@ -51,7 +51,7 @@ def invert(t: npt.ArrayLike) -> FloatArray:
 
 
 def between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """The move that takes a to b, (..., 3): ``compose(between(a, b), a) == b``."""
+    """The transform that takes a to b, (..., 3): ``compose(between(a, b), a) == b``."""
     start, end = _two(a, b, "rigid2d.between")
     return _compose(end, _invert(start))
 
@@ -72,7 +72,7 @@ def apply(t: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
 
 
 def apply_vector(t: npt.ArrayLike, vectors: npt.ArrayLike) -> FloatArray:
-    """Vectors (velocities, directions), (..., 3) or (..., 2) as in `apply`, turned by t but not shifted."""
+    """Vectors (velocities, directions), (..., 3) or (..., 2) as in `apply`, rotated by t but not shifted."""
     return _moved(t, vectors, "rigid2d.apply_vector", shift=False)
 
 
@@ -115,7 +115,7 @@ def wrap_angle(angle: npt.ArrayLike) -> FloatArray:
     """`angle` (...) plus the multiple of 2 pi that brings it into (-pi, pi]; exact for angles there."""
     given = as_floats(angle, "rigid2d.wrap_angle", "angle")
     wrapped = given - _TURN * np.rint(given / _TURN)
-    # Rounding may leave an angle at the seam a last digit beyond either end.
+    # Rounding may leave an angle slightly beyond either end.
     return np.asarray(np.where(np.abs(wrapped) < np.pi, wrapped, np.where(np.isnan(wrapped), wrapped, np.pi)))
 
 

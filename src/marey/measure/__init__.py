@@ -1,13 +1,8 @@
-"""Figures of motion quality, each with its unit, its definition and where that was published.
+"""Metrics of motion quality, each with its unit, definition and source.
 
-``marey.measure(motion, against=source)`` is `measure`: this room can be called, as it and its main function share a
-name.
+`marey.measure` is the function `measure` of this package.
 """
 
-import sys
-from types import ModuleType
-
-from marey.core.motion import Motion
 from marey.measure.figures import Figure, Measure
 from marey.measure.gait import Stride, find_strides, rate_finding, stride_rate
 from marey.measure.report import MEASURES, Report, measure
@@ -23,11 +18,3 @@ __all__ = [
     "rate_finding",
     "stride_rate",
 ]
-
-
-class _Room(ModuleType):
-    def __call__(self, motion: Motion, against: Motion | None = None) -> Report:
-        return measure(motion, against)
-
-
-sys.modules[__name__].__class__ = _Room

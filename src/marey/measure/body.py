@@ -1,4 +1,4 @@
-"""The body as a body: bones keep their length, and nothing goes through the floor."""
+"""Metrics of the body: changes of bone length and floor penetration."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from marey.errors import InvalidValue
 from marey.measure.figures import BODY_JOINTS, Reading, measures
 from marey.measure.subject import Subject
 
-# Metres; joints nearer to their parent than this have no bone whose length could change.
+# Meters; joints nearer to their parent than this have no bone.
 _NO_BONE = 1e-3
-# Metres; a depth that is no depth.
+# Meters; a smaller depth is rounding error.
 _ROUNDING = 1e-9
 
 _DEPTH = (
-    "max(0, -h) in each frame, where h is the height above the floor of the lowest point: of the soles under heels and"
-    f" balls, and of all {BODY_JOINTS}"
+    "max(0, -h) in each frame, where h is the height above the floor of the lowest point: the soles under heels and"
+    f" balls, and all {BODY_JOINTS}"
 )
 _YUAN = "Yuan, Song, Iqbal, Vahdat, Kautz: PhysDiff, ICCV 2023 ('penetrate', there of a body mesh)"
 _CHANGE = (
@@ -28,21 +28,21 @@ _KOVAR = "Kovar, Schreiner, Gleicher: Footskate Cleanup for Motion Capture Editi
 
 @measures("penetration_mean", "mm", definition=f"mean over frames of {_DEPTH}", source=_YUAN)
 def penetration_mean(subject: Subject) -> Reading:
-    """How deep the lowest point is in the floor on average; frames above it count as 0."""
+    """Mean depth of the lowest point below the floor; frames above the floor count as 0."""
     depth = _depth(subject)
     return 1000.0 * float(depth.mean()), f"floor at {subject.floor:.3f} m"
 
 
 @measures("penetration_max", "mm", definition=f"largest over frames of {_DEPTH}", source=_YUAN)
 def penetration_max(subject: Subject) -> Reading:
-    """How deep the lowest point ever is in the floor."""
+    """Maximum depth of the lowest point below the floor."""
     depth = _depth(subject)
     deepest = int(np.argmax(depth))
     return 1000.0 * float(depth[deepest]), f"frame {deepest}" if depth[deepest] > _ROUNDING else ""
 
 
 def _depth(subject: Subject) -> Floats:
-    """(F,) metres below the floor."""
+    """Return (F,) meters below the floor."""
     lowest = subject.positions[..., 1].min(axis=1)
     points = subject.foot_points
     if points:

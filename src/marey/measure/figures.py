@@ -1,4 +1,4 @@
-"""What a measure is: a value with its unit, its definition and where that was published."""
+"""Metrics: values with a unit, a definition and a published source."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Figure:
     Attributes
     ----------
     name : such as ``skate_ratio``.
-    value : in `unit`, or None where it cannot be had; `note` then says why.
+    value : in `unit`, or None if it cannot be measured; `note` then says why.
     unit : as printed.
     definition : the formula.
-    source : where it was published, and where this one differs.
+    source : where it was published, and how this version differs.
     note : where the value occurs, what it was measured on, or why there is none.
-    against : the same figure of the clip compared with; None without one, or where it cannot be had.
-    against_note : as `note`, of that clip.
+    against : the same metric of the clip compared with; None without one, or if it cannot be measured.
+    against_note : as `note`, for that clip.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Figure:
         return f"{self.name}: {value}" + (f" ({self.note})" if self.note else "")
 
     def beside(self, other: Figure) -> Figure:
-        """This figure with the `other` clip's beside it."""
+        """Return this metric with the value of the `other` clip as `against`."""
         return replace(self, against=other.value, against_note=other.note)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "value": self.value,
             "unit": self.unit,
@@ -63,7 +63,7 @@ class Figure:
 
 
 class Measure:
-    """A function from a motion to a `Figure`; its docstring holds the unit, the definition and the source.
+    """A function from a motion to a metric; its docstring has the unit, the definition and the source.
 
     Made by `measures`.
     """
@@ -76,11 +76,11 @@ class Measure:
         self.definition = definition
         self.source = source
         self._compute = compute
-        told = (compute.__doc__ or "").rstrip()
-        self.__doc__ = f"{told}\n\nUnit: {unit}\n\nDefinition: {definition}\n\nSource: {source}\n"
+        summary = (compute.__doc__ or "").rstrip()
+        self.__doc__ = f"{summary}\n\nUnit: {unit}\n\nDefinition: {definition}\n\nSource: {source}\n"
 
     def __call__(self, motion: Motion | Subject) -> Figure:
-        """Measure a motion. What it lacks for this measure is told in the figure's `note`."""
+        """Measure a motion. If it lacks something for this metric, the `note` of the result says what."""
         subject = motion if isinstance(motion, Subject) else Subject(motion)
         value: float | None
         try:
@@ -96,9 +96,9 @@ class Measure:
 def measures(
     name: str, unit: str, *, definition: str, source: str
 ) -> Callable[[Callable[[Subject], Reading]], Measure]:
-    """Decorator: make a `Measure` of a function from a `Subject` to a value and a note."""
+    """Decorator: make a `Measure` from a function that maps a `Subject` to a value and a note."""
 
-    def made(compute: Callable[[Subject], Reading]) -> Measure:
+    def decorate(compute: Callable[[Subject], Reading]) -> Measure:
         return Measure(compute, name, unit, definition, source)
 
-    return made
+    return decorate

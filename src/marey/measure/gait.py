@@ -46,7 +46,7 @@ class Stride:
     Attributes
     ----------
     start, stop : frames, between whole ones by linear interpolation.
-    length : metres on the floor between where the hips are at both.
+    length : meters on the floor between where the hips are at both.
     turn : radians, by which the hips turn; positive to the left.
     duty : share of the stride for which a foot stands, mean of both feet.
     """
@@ -162,10 +162,10 @@ def ankle_passes(hips: Floats, across: Floats, ankles: Floats, leg: float) -> tu
 
     Parameters
     ----------
-    hips : (F, 2) x, z in metres.
+    hips : (F, 2) x, z in meters.
     across : (F, 2) from the right hip joint to the left one.
     ankles : (F, 2, 2) left and right.
-    leg : metres, of the leg.
+    leg : meters, of the leg.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def _passes(separation: Floats, swing: float) -> list[float]:
 
 
 def _extremes(values: Floats, swing: float) -> list[int]:
-    """Frames of alternating highs and lows of (F,) `values`, neighbours at least `swing` apart."""
+    """Frames of alternating highs and lows of (F,) `values`, neighbors at least `swing` apart."""
     turns: list[int] = []
     listed = values.tolist()
     low = high = 0

@@ -1,4 +1,4 @@
-"""All measures of a motion at once, beside those of the clip that it was made from."""
+"""All metrics of a motion, next to those of its source clip."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ MEASURES: tuple[Measure, ...] = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report(Mapping[str, Figure]):
-    """The figures of one motion, in order; ``report["skate_ratio"]`` is a `Figure`.
+    """The metrics of one motion, in order; ``report["skate_ratio"]`` is one of them.
 
     Attributes
     ----------
-    figures : in the order in which they are printed.
+    figures : the metrics, in the order in which they are printed.
     motion : name, frames, fps and seconds of the motion.
-    against : the same of the clip compared with, or None.
+    against : the same for the clip compared with, or None.
     """
 
     figures: tuple[Figure, ...]
@@ -52,7 +52,7 @@ class Report(Mapping[str, Figure]):
     against: Mapping[str, Any] | None = None
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The figure, or `default` where there is none of that name."""
+        """Return the metric, or `default` if there is none with that name."""
         return next((figure for figure in self.figures if figure.name == name), default)
 
     def __getitem__(self, name: str) -> Figure:
@@ -60,7 +60,7 @@ class Report(Mapping[str, Figure]):
             if figure.name == name:
                 return figure
         names = tuple(self)
-        raise UnknownName(f"there is no figure {name!r}; there are {', '.join(names)}{similar(str(name), names)}")
+        raise UnknownName(f"unknown metric {name!r}; available metrics: {', '.join(names)}{similar(str(name), names)}")
 
     def __iter__(self) -> Iterator[str]:
         return (figure.name for figure in self.figures)
@@ -72,7 +72,7 @@ class Report(Mapping[str, Figure]):
         return any(figure.name == name for figure in self.figures)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON: the motion, the clip compared with, and each figure with unit and definition."""
+        """Return plain data for JSON: the motion, the clip compared with, and each metric with unit and definition."""
         return {
             **self.motion,
             "against": None if self.against is None else dict(self.against),
@@ -81,20 +81,20 @@ class Report(Mapping[str, Figure]):
 
 
 def measure(motion: Motion, against: Motion | None = None) -> Report:
-    """Every figure of a motion, each with its unit, definition and source.
+    """Measure all metrics of a motion, each with its unit, definition and source.
 
     Parameters
     ----------
-    motion : any. What cannot be measured on it is None, with the reason in the figure's note.
-    against : the clip that it was made from, whose own figures come beside.
+    motion : any motion. A metric that cannot be measured has the value None, and its note gives the reason.
+    against : the clip that it was made from; its metrics are added for comparison.
 
     Raises
     ------
-    InvalidValue : where nothing at all can be measured, as on one frame of one joint.
+    InvalidValue : if nothing can be measured, such as on one frame or one joint.
     """
     for clip in (motion,) if against is None else (motion, against):
         if len(clip) < 2:
-            raise InvalidValue(f"motion {clip.name!r} has one frame; there is nothing to measure in less than two")
+            raise InvalidValue(f"motion {clip.name!r} has one frame; measuring needs at least two")
     figures = _figures(motion)
     if against is None:
         return Report(figures, _about(motion))

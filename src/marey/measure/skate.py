@@ -15,14 +15,14 @@ from marey.errors import InvalidValue
 from marey.measure.figures import Reading, measures
 from marey.measure.subject import Subject
 
-# Metres; the height at which Zhang et al.'s weight reaches 0.
+# Meters; the height at which Zhang et al.'s weight reaches 0.
 SLIDE_HEIGHT = 0.025
-# Metres and metres per second; the thresholds of Karunratanakul et al.
+# Meters and meters per second; the thresholds of Karunratanakul et al.
 SKATE_HEIGHT = 0.05
 SKATE_SPEED = 0.5
 
 _WEIGHTED = (
-    "mean over pairs of neighbouring frames of the sum over both feet of d (2 - 2^(h/H)), where d is the"
+    "mean over pairs of neighboring frames of the sum over both feet of d (2 - 2^(h/H)), where d is the"
     " distance that the ball of the foot moves along the floor from frame to frame, h the height of its sole"
     " above the floor, mean of both frames and not under 0, H = 2.5 cm; nothing where h > H"
 )
@@ -50,7 +50,7 @@ def slide_weighted_speed(subject: Subject) -> Reading:
     "skate_ratio",
     "fraction",
     definition=(
-        "share of pairs of neighbouring frames in which the ball of either foot has its sole under 5 cm above the"
+        "fraction of pairs of neighboring frames in which the ball of either foot has its sole under 5 cm above the"
         " floor in both frames and moves along the floor at more than 0.5 m/s"
     ),
     source=(
@@ -59,7 +59,7 @@ def slide_weighted_speed(subject: Subject) -> Reading:
     ),
 )
 def skate_ratio(subject: Subject) -> Reading:
-    """How often a foot slides. A foot that swings forward low over the floor counts too."""
+    """Fraction of frames in which a foot slides. A foot that swings low above the floor counts too."""
     subject.need_frames(2)
     skating = skating_frames(subject.balls, subject.motion.fps)
     return float(skating.mean()), f"{int(skating.sum())} of {len(skating)} pairs of frames"
@@ -69,7 +69,7 @@ def skate_ratio(subject: Subject) -> Reading:
     "slide_contact",
     "m/s",
     definition=(
-        "mean over all points of the feet (heels and balls) and all pairs of neighbouring frames in both of which"
+        "mean over all points of the feet (heels and balls) and all pairs of neighboring frames in both of which"
         " the point is in contact, of the distance that it moves along the floor, times the frame rate"
     ),
     source=(
@@ -78,7 +78,7 @@ def skate_ratio(subject: Subject) -> Reading:
     ),
 )
 def slide_contact(subject: Subject) -> Reading:
-    """How fast planted feet move."""
+    """Mean speed of planted feet."""
     subject.need_frames(2)
     contacts, whose = subject.foot_contacts
     if not contacts.points:
@@ -91,7 +91,7 @@ def slide_contact(subject: Subject) -> Reading:
 
 
 def floor_steps(paths: Floats) -> Floats:
-    """(F - 1, K) metres that points (F, K, 3) move along the floor from frame to frame."""
+    """(F - 1, K) meters that points (F, K, 3) move along the floor from frame to frame."""
     step = np.diff(paths, axis=0)
     return np.asarray(np.hypot(step[..., 0], step[..., 2]))
 

@@ -19,7 +19,7 @@ _LOCAL = (
     "10^2 m/s^3",
     definition=(
         f"mean over {BODY_JOINTS} and frames of |x(f+3) - 3 x(f+2) + 3 x(f+1) - x(f)| fps^3 / 100, with"
-        " x a joint's position in the world in metres: the jerk, in units of 100 m/s^3"
+        " x a joint's position in the world in meters: the jerk, in units of 100 m/s^3"
     ),
     source=(
         "Flash and Hogan 1985 (jerk); Yi, Zhou, Xu: TransPose, SIGGRAPH 2021, and Physical Inertial Poser, CVPR"
@@ -39,7 +39,7 @@ def jitter(subject: Subject) -> Reading:
     "m/s^2",
     definition=(
         f"root of the mean over {BODY_JOINTS} and frames of |x(f+1) - 2 x(f) + x(f-1)|^2 fps^4, with x"
-        " a joint's position in the world in metres"
+        " a joint's position in the world in meters"
     ),
     source="second difference, as in the acceleration error of Kanazawa et al. 2019, of one clip alone",
 )
@@ -55,10 +55,10 @@ def acceleration_rms(subject: Subject) -> Reading:
     "angular_velocity_max",
     "rad/s",
     definition=f"largest over joints and frames of the {_LOCAL}",
-    source="kinematics: the rotation vector of finite turns",
+    source="kinematics: the rotation vector of finite rotations",
 )
 def angular_velocity_max(subject: Subject) -> Reading:
-    """The fastest turn of any joint from one frame to the next; the note says which and where."""
+    """Largest angular velocity of any joint between two frames; the note says which joint and where."""
     speeds = _turning(subject)
     f, j = np.unravel_index(int(np.argmax(speeds)), speeds.shape)
     name = subject.motion.skeleton.names[int(subject.joints[j])]
@@ -72,7 +72,7 @@ def angular_velocity_max(subject: Subject) -> Reading:
     source="as angular_velocity_max, without the rarest glitches",
 )
 def angular_velocity_p999(subject: Subject) -> Reading:
-    """How fast joints turn at their fastest, single jumps left aside."""
+    """High angular velocity of the joints, ignoring single jumps."""
     return float(np.quantile(_turning(subject), 0.999)), ""
 
 

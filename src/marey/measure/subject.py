@@ -42,7 +42,7 @@ class Subject:
 
     @cached_property
     def positions(self) -> Floats:
-        """(F, n, 3) metres in the world, of `joints`."""
+        """(F, n, 3) meters in the world, of `joints`."""
         return np.ascontiguousarray(self.world.positions[:, self.joints])
 
     @cached_property
@@ -52,13 +52,13 @@ class Subject:
 
     @cached_property
     def travel(self) -> Floats:
-        """(F, 2) metres, the way of the hips on the floor: x and z."""
+        """(F, 2) meters, the way of the hips on the floor: x and z."""
         roles = self.motion.skeleton.roles
         return self.world.positions[:, roles["hips"]][:, [0, 2]]
 
     @cached_property
     def bends(self) -> Floats:
-        """(F - 2, n, 3) metres: second differences of `positions`."""
+        """(F - 2, n, 3) meters: second differences of `positions`."""
         return np.diff(self.positions, n=2, axis=0)
 
     @cached_property
@@ -124,7 +124,7 @@ class Subject:
 
     @cached_property
     def balls(self) -> Floats:
-        """(F, 2, 3) metres: the soles under the balls of the left and the right foot, y above the floor."""
+        """(F, 2, 3) meters: the soles under the balls of the left and the right foot, y above the floor."""
         named = {point.name: point for point in self.foot_points}
         missing = [f"{side}_ball" for side in _SIDES if f"{side}_ball" not in named]
         if missing:
@@ -143,7 +143,7 @@ class Subject:
         return Contacts(points, carried.mask[:, columns]), whose
 
     def paths(self, points: tuple[ContactPoint, ...]) -> Floats:
-        """(F, K, 3) metres in the world."""
+        """(F, K, 3) meters in the world."""
         joints = [point.joint for point in points]
         offsets = np.array([point.offset for point in points]).reshape(-1, 3)
         turned = quat.rotate(self.world.rotations[:, joints], offsets)

@@ -13,10 +13,10 @@ from marey.measure.figures import BODY_JOINTS, Reading, measures
 from marey.measure.gait import finding_of, rate_of
 from marey.measure.subject import Subject
 
-_WAY = "the way of role hips on the floor (x, z), sway included"
+_WAY = "the path of the hips role on the floor (x, z), including sway"
 _ALIGNED = (
-    "the last frame laid onto the first by the turn about the vertical and the shift on the floor that bring their"
-    " joints nearest"
+    "the last frame aligned with the first by the rotation about the vertical and the translation on the floor that"
+    " bring their joints closest"
 )
 _SEAM = (
     "Kovar, Gleicher, Pighin: Motion Graphs, SIGGRAPH 2002 (alignment and root of the distance, equal weights); a loop"
@@ -27,13 +27,13 @@ _PLAIN = "kinematics"
 
 @measures("path_length", "m", definition=f"sum over frames of the distance along {_WAY}", source=_PLAIN)
 def path_length(subject: Subject) -> Reading:
-    """How far the figure goes."""
+    """Length of the path."""
     return float(_steps(subject).sum()), ""
 
 
 @measures("path_net", "m", definition=f"distance on the floor between both ends of {_WAY}", source=_PLAIN)
 def path_net(subject: Subject) -> Reading:
-    """How far from its beginning the figure ends."""
+    """Distance between the start and the end of the path."""
     subject.need_frames(2)
     way = subject.travel[-1] - subject.travel[0]
     return math.hypot(float(way[0]), float(way[1])), ""
@@ -41,7 +41,7 @@ def path_net(subject: Subject) -> Reading:
 
 @measures("speed_mean", "m/s", definition="path_length divided by the clip's duration", source=_PLAIN)
 def speed_mean(subject: Subject) -> Reading:
-    """Mean speed along the way."""
+    """Mean speed along the path."""
     return float(_steps(subject).sum()) / subject.motion.duration, ""
 
 
@@ -71,7 +71,7 @@ def strides(subject: Subject) -> Reading:
     """Strides (two steps) per second."""
     rate = rate_of(subject.strides, subject.motion.fps)
     if rate is None:
-        raise InvalidValue("no gait: needs both legs, and a stride that both feet take part in")
+        raise InvalidValue("no gait: needs both legs and a stride with both feet")
     return rate, finding_of(subject.strides, subject.motion) or ""
 
 
@@ -82,7 +82,7 @@ def strides(subject: Subject) -> Reading:
     source=_SEAM,
 )
 def loop_position(subject: Subject) -> Reading:
-    """How far joints jump where the clip begins again."""
+    """Jump of joint positions where the loop restarts."""
     subject.need_frames(2)
     first, last = subject.positions[0], subject.positions[-1]
     apart = np.linalg.norm(first - rigid2d.apply(align(first, last), last), axis=1)
@@ -99,7 +99,7 @@ def loop_position(subject: Subject) -> Reading:
     source=_SEAM,
 )
 def loop_rotation(subject: Subject) -> Reading:
-    """How far joints turn where the clip begins again."""
+    """Jump of joint rotations where the loop restarts."""
     subject.need_frames(2)
     turn = rigid2d.to_quat(align(subject.positions[0], subject.positions[-1]))
     first, last = subject.orientations[0], subject.orientations[-1].copy()
@@ -114,12 +114,12 @@ def loop_rotation(subject: Subject) -> Reading:
     "m/s",
     definition=(
         f"root of the mean over {BODY_JOINTS} of |v0 - R v1|^2, with v0 the velocity at the first frame and"
-        f" v1 at the last, by three-point differences inside the clip, and R the turn that has {_ALIGNED}"
+        f" v1 at the last, by three-point differences inside the clip, and R the rotation of {_ALIGNED}"
     ),
     source=_SEAM,
 )
 def loop_velocity(subject: Subject) -> Reading:
-    """How far joints' velocities jump where the clip begins again."""
+    """Jump of joint velocities where the loop restarts."""
     subject.need_frames(3)
     x, half = subject.positions, 0.5 * subject.motion.fps
     begins = (4.0 * x[1] - 3.0 * x[0] - x[2]) * half

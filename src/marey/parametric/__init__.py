@@ -1,4 +1,4 @@
-"""Parameterised motion: examples of one action, made into a space that is asked by what the action should do."""
+"""Parametric motion: examples of one action, made into a space that is controlled by what the action should do."""
 
 from marey.parametric.features import (
     MOMENTS,

@@ -1,4 +1,4 @@
-"""Building a space of parameterised motion from examples (Kovar 6.3)."""
+"""Build a space of parametric motion from examples (Kovar 6.3)."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from marey.register.registration import RegistrationCurve
 __all__ = ["build_space"]
 
 STEPS = {"m": 0.03, "rad": math.radians(3.0), "m/s": 0.05, "rad/s": 0.15, "s": 0.03, "rad/m": 0.03}
-"""By unit, how far from a sample a target still counts as reachable."""
-# The same for other units, as a share of the range of the examples.
+"""By unit, the distance from a sample within which a target counts as reachable."""
+# The same for other units, as a fraction of the range of the examples.
 _STEP_OF_RANGE = 0.05
-# Half an inch beside 3 cm: samples nearer than this, in units of the scale, are one (Kovar 6.3.2).
+# Half an inch relative to 3 cm: samples closer than this, in units of the scale, are merged (Kovar 6.3.2).
 _SPACING = 0.0127 / 0.03
-# An apex this few frames from either end of a motion leaves nothing to bring in step beyond it.
+# An apex this few frames from either end of a motion leaves nothing to register beyond it.
 _FROM_END = 3
-_MOST_SAMPLES = 1_000_000
+_MAX_SAMPLES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Staged:
-    """Examples in step: which of those given they are, their moments, and notes, also on those left out."""
+class _Registered:
+    """Registered examples: their indices among those given, their moments, and notes, also on those left out."""
 
     registration: RegistrationCurve
     kept: Ints
@@ -72,57 +72,57 @@ def build_space(
     force: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> ParametricMotion:
-    """A space of motions between examples of one action.
+    """Build a space of motions between examples of one action.
 
     Parameters
     ----------
-    examples : what `web.search` found (its `motions` and `parents`), any motions of one action from its first frame
+    examples : the result of `web.search` (its `motions` and `parents`), any motions of one action from its first frame
         to its last, or a `RegistrationCurve` of them.
-    feature : what the space is asked by: a Feature as of `marey.parametric.position`, a text such as
+    feature : the parameters of the space: a Feature such as `marey.parametric.position`, a text such as
         ``"position:right_foot@highest"`` or ``"turn,speed"``, a function of a Motion, or several of these.
-    values : (n, d) or (n,) instead of `feature`: numbers given by hand, such as 0 for sad and 1 for happy. They are
-        not measured, so there is no sampling (Kovar 6.4.2), and no error.
+    values : (n, d) or (n,) instead of `feature`: numbers given by hand, such as 0 for sad and 1 for happy. They cannot
+        be measured, so there is no sampling (Kovar 6.4.2) and no error.
     names : of the numbers in `values`.
-    samples : how many blends are sampled; 0 for none.
-    delta : how far weights may leave [0, 1].
-    k : nearest samples that the weights for a target come from.
-    expand : by how much of its size the box that is sampled is larger than that of the examples.
-    scale : (d,) what counts as equally far in each dimension. By default 3 cm, 3 degrees, 0.05 m/s and so on, by unit.
-        A target within one of a sample is reachable.
-    spacing : samples nearer to another than this, in units of `scale`, are dropped.
-    redundant : a number, or one for each dimension: examples whose parameters others can be blended to, to within
-        this, are left out. None keeps all.
-    apexes : (n,) frames of the moment that the pose features are about, instead of those found.
-    snap : "farthest", "highest", "lowest", "fastest" or "slowest": where a feature's moment is given in seconds into
-        the reference, that of each example is its largest such turning point up to 0.2 s from where the timewarp has
-        it. None takes the moment just where the timewarp has it.
-    landmarks : bring the motions in step so that these moments fall together. False maps the reference's moment
-        through the timewarp (Kovar 6.3.1).
+    samples : number of blends to sample; 0 for none.
+    delta : how far weights may exceed [0, 1].
+    k : number of nearest samples that determine the weights for a target.
+    expand : extra size of the sampled box, relative to the box of the examples.
+    scale : (d,) distances that count as equal in each dimension. By default 3 cm, 3 degrees, 0.05 m/s and so on, by
+        unit. A target within this distance of a sample is reachable.
+    spacing : samples closer to another than this, in units of `scale`, are dropped.
+    redundant : a number, or one for each dimension: examples whose parameters can be blended from others to within this
+        are left out. None keeps all.
+    apexes : (n,) frames of the moment that the pose features refer to, instead of those found.
+    snap : "farthest", "highest", "lowest", "fastest" or "slowest": if a feature's moment is given in seconds of the
+        reference, use for each example its largest such extreme within 0.2 s of the position given by the timewarp.
+        None uses the position given by the timewarp.
+    landmarks : register the motions so that these moments coincide. False maps the reference's moment through the
+        timewarp (Kovar 6.3.1).
     rng : seed or Generator of the sampling.
     window, slope_limit, markers, max_distance, force : as for `marey.register.along.register_along`.
-    progress : called with the share that is done.
+    progress : called with the completed fraction.
 
     Raises
     ------
-    InvalidValue : fewer than two examples, features that fail or give no numbers, shapes that do not fit.
-    NotBlendable : fewer than two examples that can be brought in step.
+    InvalidValue : fewer than two examples, features that fail or return no numbers, shapes that do not match.
+    NotBlendable : fewer than two examples that can be registered.
 
     Warns
     -----
-    MareyWarning : on examples that are left out, as they cannot be brought in step; `notes` have it too.
+    MareyWarning : on examples left out because they cannot be registered; `notes` also lists them.
     """
-    given, parents, reg = _examples(examples)
+    given, parents, reg = _unpack_examples(examples)
     motions = given if reg is not None else told_apart(given)
     shown = progress or (lambda share: None)
     options: dict[str, Any] = {
         "window": window, "slope_limit": slope_limit, "markers": markers, "max_distance": max_distance, "force": force,
     }  # fmt: skip
-    limits = check_number(delta, "delta= or --delta"), _checked_count(k, "k=", 1)
-    n_samples = _checked_count(samples, "samples= or --samples", 0)
+    limits = check_number(delta, "delta= or --delta"), _check_count(k, "k=", 1)
+    n_samples = _check_count(samples, "samples= or --samples", 0)
     if (values is None) == (feature is None):
         raise InvalidValue("expected either feature= to measure or values= given by hand, and not both")
     if values is not None:
-        return _by_hand((given, motions), parents, reg, values, names, scale, limits, options)
+        return _build_by_hand((given, motions), parents, reg, values, names, scale, limits, options)
     features = features_of(feature)
     if snap is not None:
         if apexes is not None or reg is not None:
@@ -130,29 +130,29 @@ def build_space(
                 "snap= is for motions and a moment given in seconds; leave out apexes= and registrations"
             )
         apexes = snapped_apexes(motions, parents, features, snap, options)
-    staged = _staged(motions, parents, reg, features, apexes, landmarks, options)
+    staged = _register_examples(motions, parents, reg, features, apexes, landmarks, options)
     warn_left_out(staged.notes, len(motions), stacklevel=3)
     shown(0.2)
     aligned = staged.registration
     measured = Measured(densified(aligned), features, staged.moments, aligned.fps)
-    own = _own(measured)
-    steps = _scale(scale, own, features)
+    own = _measure_examples(measured)
+    steps = _choose_scale(scale, own, features)
     notes, kept = staged.notes, staged.kept
     if redundant is not None:
-        keep = redundant_examples(measured, own, steps, _tolerance(redundant, own.shape[1]), limits[0])
+        keep = redundant_examples(measured, own, steps, _check_tolerance(redundant, own.shape[1]), limits[0])
         dropped = [told(aligned.motions[j], j) for j in range(len(own)) if j not in set(keep.tolist())]
         if dropped:
             notes += (f"{len(dropped)} examples are redundant and left out: {', '.join(dropped)}",)
             aligned, own, kept = chosen(aligned, keep.tolist())[0], own[keep], kept[keep]
             measured = Measured(densified(aligned), features, staged.moments, aligned.fps)
     shown(0.4)
-    which, weights = sample_weights(own / steps, n_samples, limits[0], check_number(expand, "expand="), _generator(rng))
+    which, weights = sample_weights(own / steps, n_samples, limits[0], check_number(expand, "expand="), _make_rng(rng))
     try:
         reached, blended, shares = measured_samples(
             measured, own, steps, which, weights, check_number(spacing, "spacing=")
         )
     except MareyError as error:
-        raise InvalidValue(f"the feature of a blend of examples cannot be had: {error}") from error
+        raise InvalidValue(f"the feature of a blend of examples cannot be computed: {error}") from error
     shown(1.0)
     return ParametricMotion(
         registration=named_again(aligned, given, kept),
@@ -170,7 +170,7 @@ def build_space(
     )
 
 
-def _examples(given: Any) -> tuple[tuple[Motion, ...], Ints | None, RegistrationCurve | None]:
+def _unpack_examples(given: Any) -> tuple[tuple[Motion, ...], Ints | None, RegistrationCurve | None]:
     if isinstance(given, RegistrationCurve):
         return given.motions, None, given
     if isinstance(given, Motion):
@@ -179,7 +179,7 @@ def _examples(given: Any) -> tuple[tuple[Motion, ...], Ints | None, Registration
     motions = tuple(getattr(given, "motions", given))
     for motion in motions:
         if not isinstance(motion, Motion):
-            raise InvalidValue(f"a space is built of motions, got {type(motion).__name__}; load files first")
+            raise InvalidValue(f"a space is built from motions, got {type(motion).__name__}; load files first")
     if len(motions) < 2:
         raise InvalidValue(
             f"a space needs two examples or more, got {len(motions)}; add others of the same action, or search with a "
@@ -188,7 +188,7 @@ def _examples(given: Any) -> tuple[tuple[Motion, ...], Ints | None, Registration
     return motions, None if parents is None else np.asarray(parents), None
 
 
-def _staged(
+def _register_examples(
     motions: Sequence[Motion],
     parents: Ints | None,
     reg: RegistrationCurve | None,
@@ -196,39 +196,39 @@ def _staged(
     apexes: ArrayLike | None,
     landmarks: bool,
     options: dict[str, Any],
-) -> _Staged:
-    """The examples brought in step, through the moments that are found in them."""
-    marks, columns = _marks(motions, features, apexes)
+) -> _Registered:
+    """Register the examples through the moments found in them."""
+    marks, columns = _find_marks(motions, features, apexes)
     seconds = marks / np.array([[motion.fps] for motion in motions])
     if reg is not None:
-        return _Staged(reg, np.arange(len(motions)), _moments(reg, features, seconds, columns), reg.notes)
-    inside = _inside(motions, marks) if landmarks else dict[int, str]()
+        return _Registered(reg, np.arange(len(motions)), _find_moments(reg, features, seconds, columns), reg.notes)
+    inside = _find_at_ends(motions, marks) if landmarks else dict[int, str]()
     fit = [j for j in range(len(motions)) if j not in inside]
     if len(fit) < 2:
         raise NotBlendable(f"a space needs two examples or more, and {len(fit)} remain: {'; '.join(inside.values())}")
     notes = tuple(f"{told(motions[j], j)} is left out: {inside[j]}" for j in sorted(inside))
     forced = marks[fit] if landmarks and marks.shape[1] else None
     if forced is not None and (np.diff(forced, axis=1) < 0).any():
-        notes += ("the moments come in different order in some motions, so that only the first feature's is held",)
+        notes += ("the moments come in a different order in some motions, so only the first feature's is aligned",)
         forced = forced[:, :1]
     timed = any(not isinstance(feature.at, str) for feature in features if feature.is_pose) and apexes is None
     along = register_along(
         [motions[j] for j in fit],
-        _left(parents, fit),
+        _remaining_tree(parents, fit),
         landmarks=forced,
         reference=0 if timed and parents is None and fit[0] == 0 else None,
         **options,
     )
     kept = np.array(fit)[along.kept]
-    moments = _moments(along.registration, features, seconds[kept], columns)
+    moments = _find_moments(along.registration, features, seconds[kept], columns)
     notes += kept_notes(along.registration.notes, (motions[fit[k]] for k in along.left_out))
-    return _Staged(replace(along.registration, notes=notes), kept, moments, notes)
+    return _Registered(replace(along.registration, notes=notes), kept, moments, notes)
 
 
-def _marks(
+def _find_marks(
     motions: Sequence[Motion], features: Sequence[Feature], apexes: ArrayLike | None
 ) -> tuple[Ints, dict[int, int]]:
-    """(n, L) frames of the moments that are found in each motion, and for each pose feature its column."""
+    """(n, L) frames of the moments found in each motion, and the column of each pose feature."""
     columns: dict[int, int] = {}
     if apexes is not None:
         given = convert_array(apexes, "apexes", np.int64)
@@ -246,31 +246,31 @@ def _marks(
         kind = (feature.at, feature.of or feature.joint)
         if kind not in kinds:
             kinds[kind] = len(found)
-            found.append([_apex(feature, motion, j) for j, motion in enumerate(motions)])
+            found.append([_find_apex(feature, motion, j) for j, motion in enumerate(motions)])
         columns[k] = kinds[kind]
     marks = np.array(found, dtype=np.int64).reshape(len(found), len(motions)).T
     return marks, columns
 
 
-def _apex(feature: Feature, motion: Motion, j: int) -> int:
+def _find_apex(feature: Feature, motion: Motion, j: int) -> int:
     try:
         return feature.frame(motion)
     except MareyError as error:
         raise InvalidValue(f"no moment for {feature.told} in {told(motion, j)}: {error}") from None
 
 
-def _inside(motions: Sequence[Motion], marks: Ints) -> dict[int, str]:
+def _find_at_ends(motions: Sequence[Motion], marks: Ints) -> dict[int, str]:
     """Motions whose moment lies at one of their ends, and a sentence on each."""
     out = {}
     for j, (row, motion) in enumerate(zip(marks.tolist(), motions, strict=True)):
         for frame in row:
             if not _FROM_END <= frame < len(motion) - _FROM_END:
-                out[j] = f"its moment, frame {frame} of {len(motion)}, lies at its end; cut it with more around that"
+                out[j] = f"its moment, frame {frame} of {len(motion)}, lies at its end; cut it with more frames there"
     return out
 
 
-def _left(parents: Ints | None, fit: Sequence[int]) -> Ints | None:
-    """The tree of the motions that are left; None where its root is not among them."""
+def _remaining_tree(parents: Ints | None, fit: Sequence[int]) -> Ints | None:
+    """The tree of the remaining motions; None if its root is not among them."""
     if parents is None:
         return None
     tree = checked_parents(parents, len(parents))
@@ -278,10 +278,10 @@ def _left(parents: Ints | None, fit: Sequence[int]) -> Ints | None:
     return hung if (hung < 0).sum() == 1 and tree[fit[int(np.argmin(hung))]] < 0 else None
 
 
-def _moments(
+def _find_moments(
     reg: RegistrationCurve, features: Sequence[Feature], seconds: Floats, columns: dict[int, int]
 ) -> tuple[float, ...]:
-    """u of each feature's pose, by the reference's own moment (n, L) or by the seconds that were given."""
+    """u of each feature's pose, from the reference's own moment (n, L) or from the given seconds."""
     out = []
     motion = reg.motions[reg.reference]
     for k, feature in enumerate(features):
@@ -295,27 +295,27 @@ def _moments(
             assert feature.at is not None
             if feature.at > motion.duration:
                 raise InvalidValue(
-                    f"{feature.told} is about {feature.at:g} s, but {told(motion, reg.reference)} ends at "
+                    f"{feature.told} refers to {feature.at:g} s, but {told(motion, reg.reference)} ends at "
                     f"{motion.duration:.2f} s"
                 )
             out.append(float(reg.timewarp.inverse(reg.reference, feature.at)))
     return tuple(out)
 
 
-def _own(measured: Measured) -> Floats:
-    """(n, d) parameters of the examples, each as a blend with all of the weight."""
+def _measure_examples(measured: Measured) -> Floats:
+    """(n, d) parameters of the examples, each as a blend with weight 1."""
     n = measured.registration.n_motions
     own = np.empty((n, measured.n_dims))
     for j, motion in enumerate(measured.registration.motions):
         try:
             own[j] = measured.of_weights(np.array([[j]]), np.ones((1, 1)))[0]
         except MareyError as error:
-            raise InvalidValue(f"the feature of {told(motion, j)} cannot be had: {error}") from error
+            raise InvalidValue(f"the feature of {told(motion, j)} cannot be computed: {error}") from error
         check_finite(own[j], measured.features, told(motion, j))
     return own
 
 
-def _scale(scale: ArrayLike | None, own: Floats, features: Sequence[Feature]) -> Floats:
+def _choose_scale(scale: ArrayLike | None, own: Floats, features: Sequence[Feature]) -> Floats:
     units = [unit for feature in features for unit in feature.units]
     if scale is not None:
         steps: Floats = freeze_array(np.atleast_1d(convert_array(scale, "scale")), "scale", (len(units),))
@@ -333,14 +333,14 @@ def _scale(scale: ArrayLike | None, own: Floats, features: Sequence[Feature]) ->
     )
 
 
-def _tolerance(given: ArrayLike, d: int) -> Floats:
+def _check_tolerance(given: ArrayLike, d: int) -> Floats:
     numbers = np.atleast_1d(convert_array(given, "redundant"))
     if numbers.shape not in ((1,), (d,)) or not (np.isfinite(numbers).all() and (numbers > 0.0).all()):
         raise InvalidValue(f"redundant must be a number above 0, or {d} of them, got {given!r}")
     return np.broadcast_to(numbers, (d,))
 
 
-def _by_hand(
+def _build_by_hand(
     motions_of: tuple[Sequence[Motion], Sequence[Motion]],
     parents: Ints | None,
     reg: RegistrationCurve | None,
@@ -350,9 +350,9 @@ def _by_hand(
     limits: tuple[float, int],
     options: dict[str, Any],
 ) -> ParametricMotion:
-    """A space of numbers that nobody measures: neighbours among the examples alone (Kovar 6.4.2).
+    """A space of given, unmeasured numbers: neighbors among the examples alone (Kovar 6.4.2).
 
-    motions_of : as they were given, and with names that tell them apart.
+    motions_of : as given, and with unique names.
     """
     given, motions = motions_of
     table = convert_array(values, "values")
@@ -372,19 +372,19 @@ def _by_hand(
     n = reg.n_motions
     features = (Feature("given", names=named, units=("",) * d),)
     alone, full = np.arange(n)[:, None], np.ones((n, 1))
-    steps = _scale(scale, table, features)
+    steps = _choose_scale(scale, table, features)
     return ParametricMotion(reg, features, (math.nan,), table, table, alone, full, steps, *limits, reg.notes, kept)
 
 
-def _checked_count(value: Any, what: str, least: int) -> int:
+def _check_count(value: Any, what: str, least: int) -> int:
     count = check_index(value, what)
-    if not least <= count <= _MOST_SAMPLES:
-        raise InvalidValue(f"{what} must be from {least} to {_MOST_SAMPLES:,}, got {count}")
+    if not least <= count <= _MAX_SAMPLES:
+        raise InvalidValue(f"{what} must be from {least} to {_MAX_SAMPLES:,}, got {count}")
     return count
 
 
-def _generator(rng: Any) -> np.random.Generator:
+def _make_rng(rng: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
-        raise InvalidValue(f"rng must be a whole number from 0 on, or a Generator, got {rng!r}") from None
+        raise InvalidValue(f"rng must be a whole number of at least 0, or a Generator, got {rng!r}") from None

@@ -1,8 +1,8 @@
-"""Examples with more frames, on smooth curves through their own.
+"""Upsample examples along smooth curves through their frames.
 
-A blend takes poses between frames from the straight line (slerp), which cuts the peak of a quick motion: a kick at
-30 Hz falls short by centimetres, or not, just as its frames happen to lie about the apex. What a blend reaches would
-then depend on its weights by fits and starts. On curves through the frames it does not.
+A blend interpolates poses between frames linearly (slerp), which cuts the peak of a quick motion: a kick at 30 Hz falls
+short by centimeters or not at all, depending on where its frames lie around the apex. The parameters of a blend would
+then depend on its weights in a jagged way. With smooth curves through the frames they do not.
 """
 
 from __future__ import annotations
@@ -20,24 +20,26 @@ from marey.register.registration import RegistrationCurve
 
 __all__ = ["densified", "value_between"]
 
-# Frames per second from which on straight lines between frames are as good: an apex at 200 m/s2 is cut by 0.4 mm.
+# Frames per second above which linear interpolation is good enough: an apex at 200 m/s2 loses 0.4 mm.
 _RATE = 240.0
 
 
 def densified(reg: RegistrationCurve) -> RegistrationCurve:
-    """The same registration of motions that have a whole number of times as many frames; loops stay as they are."""
+    """Upsample the motions of a registration by a whole factor; loops stay as they are."""
     times = math.ceil(_RATE / reg.fps - 1e-9)
     if times < 2 or reg.cyclic:
         return reg
     return replace(
-        reg, motions=tuple(_dense(motion, times) for motion in reg.motions), crops=set_readonly(reg.crops * times)
+        reg,
+        motions=tuple(_upsample_motion(motion, times) for motion in reg.motions),
+        crops=set_readonly(reg.crops * times),
     )
 
 
-def _dense(motion: Motion, times: int) -> Motion:
+def _upsample_motion(motion: Motion, times: int) -> Motion:
     n = times * (len(motion) - 1) + 1
     nearest = (np.arange(n) + times // 2) // times
-    rotations = _curve(_unbroken(motion.rotations), times)
+    rotations = _catmull_rom(_align_signs(motion.rotations), times)
     contacts, bones = motion.contacts, motion.bone_offsets
     labels = [
         Label(label.name, int(np.searchsorted(nearest, label.start)), int(np.searchsorted(nearest, label.stop)))
@@ -45,23 +47,23 @@ def _dense(motion: Motion, times: int) -> Motion:
     ]
     return replace(
         motion,
-        root_positions=set_readonly(_curve(motion.root_positions, times)),
+        root_positions=set_readonly(_catmull_rom(motion.root_positions, times)),
         rotations=set_readonly(rotations / np.linalg.norm(rotations, axis=2, keepdims=True)),
         fps=motion.fps * times,
-        bone_offsets=None if bones is None else set_readonly(_curve(bones, times)),
+        bone_offsets=None if bones is None else set_readonly(_catmull_rom(bones, times)),
         contacts=None if contacts is None else Contacts(contacts.points, contacts.mask[nearest]),
         labels=Labels(tuple(labels)),
     )
 
 
-def _unbroken(rotations: Floats) -> Floats:
-    """Unit quaternions (F, J, 4) with signs such that each is on the same side as the one before."""
+def _align_signs(rotations: Floats) -> Floats:
+    """Flip signs of unit quaternions (F, J, 4) so that each agrees with the one before."""
     flips = np.einsum("fjk,fjk->fj", rotations[1:], rotations[:-1]) < 0.0
     signs = np.where(np.cumsum(flips, axis=0) % 2 == 1, -1.0, 1.0)
     return np.concatenate([rotations[:1], rotations[1:] * signs[..., None]])
 
 
-def _curve(values: Floats, times: int) -> Floats:
+def _catmull_rom(values: Floats, times: int) -> Floats:
     """(times (F - 1) + 1, ...) on a Catmull-Rom curve through values (F, ...)."""
     flat = values.reshape(len(values), -1)
     if len(flat) < 3:
@@ -83,12 +85,13 @@ def _curve(values: Floats, times: int) -> Floats:
 
 
 def value_between(at: Floats, lengths: Ints) -> tuple[Ints, Floats]:
-    """Which four whole places within sequences of these lengths (B,) a place `at` (B,) lies among, and their shares.
+    """The four whole positions around each position `at` (B,) within sequences of these lengths (B,), and their
+    weights.
 
     Returns
     -------
-    (B, 4) places and (B, 4) shares with a sum of 1: those of the cubic through four values, so that it is they on whole
-    places; of the straight line in sequences of fewer than four.
+    (B, 4) positions and (B, 4) weights with sum 1: those of the cubic through four values, which is exact at whole
+    positions; linear in sequences of fewer than four.
     """
     first = np.clip(at.astype(np.int64) - 1, 0, np.maximum(lengths - 4, 0))
     places = first[:, None] + np.arange(4)

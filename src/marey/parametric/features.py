@@ -1,8 +1,8 @@
-"""What a motion is described by: the function f of Kovar 6.3, from a motion to a few numbers.
+"""Features that describe a motion: the function f of Kovar 6.3, from a motion to a few numbers.
 
-A feature is either about one pose, such as where the hand is at the apex of a reach, or about the whole motion, such as
-how far it turns. Places are told in the figure's own frame at the start: the floor under the hips, facing ahead; x to
-the left, y up from the floor, z ahead.
+A feature refers either to one pose, such as the position of the hand at the apex of a reach, or to the whole motion,
+such as the angle it turns. Positions are in the character's own frame at the start: the origin on the floor under the
+hips, facing ahead; x to the left, y up from the floor, z ahead.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ __all__ = [
 ]
 
 MOMENTS = ("farthest", "highest", "lowest", "fastest", "slowest", "start", "end")
-"""Moments that are found in each motion: where a point is farthest from where it began, highest, lowest, fastest or
-slowest (not at the very ends), and the first and the last frame."""
-# Share of its range by which a turning point may stay below the largest value at an end, and still be the moment.
+"""Moments that are found in each motion: where a point is farthest from its start, highest, lowest, fastest or slowest
+(not at the very ends), and the first and the last frame."""
+# Fraction of its range by which an extreme may be below the largest value at an end, and still be the moment.
 _NEARLY = 0.2
-# Share of a motion's length that counts as its end.
+# Fraction of a motion's length that counts as its end.
 _EDGE = 0.08
 _POSES = ("position", "orientation")
 _AXES = "xyz"
@@ -56,14 +56,14 @@ _AXES = "xyz"
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One or several numbers that say what a motion does.
+    """One or several numbers that describe what a motion does.
 
     kind : "position" or "orientation" of a joint at a moment; "function"; or one of the features of whole motions.
-    joint : role or joint name, or "centre_of_mass"; "" where the feature is not about one.
-    at : the moment of a pose: one of `MOMENTS`, or seconds into the reference motion, which the timewarp carries
-        over to the others.
-    of : whose extreme the moment is; the joint's own by default.
-    which : "mean", "min" or "max" of speeds; the components kept of a position, such as "xy".
+    joint : role or joint name, or "centre_of_mass"; "" if the feature needs none.
+    at : the moment of a pose: one of `MOMENTS`, or seconds of the reference motion, which the timewarp maps to the
+        others.
+    of : the joint whose extreme defines the moment; by default the same joint.
+    which : "mean", "min" or "max" of speeds; the components of a position to use, such as "xy".
     call : the function, for kind "function".
     names, units : of the numbers.
     """
@@ -83,12 +83,12 @@ class Feature:
 
     @property
     def is_pose(self) -> bool:
-        """Whether it is about one pose, so that no others need be made."""
+        """Whether it refers to one pose, so that no other pose is needed."""
         return self.kind in _POSES
 
     @property
     def is_found(self) -> bool:
-        """Whether the moment is one that can be found in a motion by itself, inside it."""
+        """Whether the moment can be found inside a motion without a registration."""
         return isinstance(self.at, str) and self.at not in ("start", "end")
 
     def __call__(self, motion: Motion) -> Floats:
@@ -97,29 +97,29 @@ class Feature:
             return self.of_whole(motion, None)
         if not isinstance(self.at, str):
             raise InvalidValue(
-                f"{self.told} is about {self.at:g} s of a reference motion, which only a registration carries over to "
+                f"{self.told} refers to {self.at:g} s of a reference motion, which only a registration maps to "
                 "others; use a moment that can be found, such as 'farthest'"
             )
         return self.of_poses(motion, np.array([0.0, float(self.frame(motion))]))
 
     @property
     def told(self) -> str:
-        """As messages name it."""
+        """Name for messages."""
         if self.kind in ("given", "function"):
             return ", ".join(self.names)
         return " ".join(part for part in (self.kind, self.joint) if part)
 
     def frame(self, motion: Motion, world: World | None = None) -> int:
-        """The frame of a motion that is the moment."""
+        """The frame of a motion at the moment."""
         if self.at in ("start", "end"):
             return 0 if self.at == "start" else len(motion) - 1
         if not isinstance(self.at, str):
-            raise InvalidValue(f"{self.told} has no moment that could be found")
+            raise InvalidValue(f"{self.told} has no moment to find")
         path = path_of(motion.skeleton, motion.world() if world is None else world, self.of or self.joint)
-        return _extreme(path, self.at)
+        return _find_extreme(path, self.at)
 
     def of_poses(self, motion: Motion, frames: Floats) -> Floats:
-        """(d,) with the pose at frames[1], which may lie between two, seen from that at frames[0]."""
+        """(d,) of the pose at frames[1], which may be fractional, relative to that at frames[0]."""
         poses = motion.at(frames / motion.fps)
         world = poses.world()
         floor = np.array([motion.source.floor or 0.0])
@@ -128,7 +128,7 @@ class Feature:
         return np.asarray(seen[0])
 
     def between(self, skeleton: Skeleton, start: World, there: World, floor: Floats) -> Floats:
-        """(B, d) for B poses seen from as many starting poses, with floors (B,) or (1,)."""
+        """(B, d) for B poses relative to as many starting poses, with floors (B,) or (1,)."""
         frame = start_frames(skeleton, start)
         if self.kind == "position":
             place = rigid2d.apply(rigid2d.invert(frame), path_of(skeleton, there, self.joint))
@@ -139,7 +139,7 @@ class Feature:
         return np.asarray(rigid2d.apply_vector(rigid2d.invert(frame), turned))
 
     def of_whole(self, motion: Motion, world: World | None) -> Floats:
-        """(d,) of all frames; `world` where it is known already."""
+        """(d,) of all frames; `world` if it is already known."""
         try:
             if self.call is not None:
                 given = np.atleast_1d(np.asarray(self.call(motion), dtype=np.float64))
@@ -149,93 +149,93 @@ class Feature:
         except MareyError:
             raise
         except Exception as error:
-            on = f" on {motion.name!r}" if motion.name else ""  # blends have no name: who measures them knows it
+            on = f" on {motion.name!r}" if motion.name else ""  # blends have no name; the caller names them
             raise InvalidValue(f"{self.told} failed{on}: {type(error).__name__}: {error}") from error
         if given.shape != (self.n_dims,):
             raise InvalidValue(
-                f"{self.told} must give {self.n_dims} numbers, as its names say, but gave shape {given.shape}"
+                f"{self.told} must return {self.n_dims} numbers, to match its names, but returned shape {given.shape}"
                 + (f" for {motion.name!r}" if motion.name else "")
             )
         return given
 
     def described(self) -> dict[str, Any]:
-        """What `feature_from` makes it from again; functions only by name."""
+        """A description from which `feature_from` restores it; functions only by name."""
         out: dict[str, Any] = {"kind": self.kind, "joint": self.joint, "at": self.at, "of": self.of}
         return out | {"which": self.which, "names": list(self.names), "units": list(self.units)}
 
 
 def start_frames(skeleton: Skeleton, world: World) -> Floats:
-    """(B, 3) rigid2d of poses: where the hips are on the floor, and which way the figure faces."""
+    """(B, 3) rigid2d of poses: position of the hips on the floor, and heading."""
     left = find_left_axis(skeleton, world.positions)
     hips = world.positions[:, skeleton.roles["hips"]]
     return np.stack([np.arctan2(-left[:, 2], left[:, 0]), hips[:, 0], hips[:, 2]], axis=1)
 
 
 def position(joint: str, at: str | float = "farthest", *, of: str = "", axes: str = _AXES) -> Feature:
-    """Where a joint (role or name, or "centre_of_mass") is at a moment: x to the left, y above the floor, z ahead.
+    """Position of a joint (role or name, or "centre_of_mass") at a moment: x to the left, y above the floor, z ahead.
 
     Parameters
     ----------
-    at : one of `MOMENTS`, or seconds into the reference motion.
-    of : the joint whose extreme the moment is, where that is another one.
-    axes : which of "xyz" count.
+    at : one of `MOMENTS`, or seconds of the reference motion.
+    of : the joint whose extreme defines the moment, if it is another one.
+    axes : which of "xyz" to use.
     """
     if not axes or any(axis not in _AXES for axis in axes) or len(set(axes)) != len(axes):
         raise InvalidValue(f"axes must be some of 'x', 'y' and 'z', each once, got {axes!r}")
     names = tuple(f"{joint} {axis}" for axis in axes)
-    return Feature("position", joint, _checked_moment(at), of, axes, None, names, ("m",) * len(axes))
+    return Feature("position", joint, _check_moment(at), of, axes, None, names, ("m",) * len(axes))
 
 
 def orientation(joint: str, at: str | float = "farthest", *, of: str = "") -> Feature:
-    """By how much a joint has turned from the start to a moment: a rotation vector in the figure's frame at first."""
+    """Rotation of a joint from the start to a moment: a rotation vector in the character's initial frame."""
     names = tuple(f"{joint} turn {axis}" for axis in _AXES)
-    return Feature("orientation", joint, _checked_moment(at), of, "", None, names, ("rad",) * 3)
+    return Feature("orientation", joint, _check_moment(at), of, "", None, names, ("rad",) * 3)
 
 
 def speed(joint: str = "hips", which: str = "mean") -> Feature:
-    """Mean, smallest or largest speed of a joint; that of the hips is along the floor."""
-    return _whole("speed", joint, _checked_which(which))
+    """Mean, minimum or maximum speed of a joint; that of the hips is horizontal."""
+    return _make_whole("speed", joint, _check_which(which))
 
 
 def angular_speed(joint: str, which: str = "mean") -> Feature:
-    """Mean, smallest or largest angular speed of a joint in the world."""
-    return _whole("angular_speed", joint, _checked_which(which))
+    """Mean, minimum or maximum angular speed of a joint in the world."""
+    return _make_whole("angular_speed", joint, _check_which(which))
 
 
 def travelled(which: str = "path") -> Feature:
-    """How far the hips go along the floor: the "path", or the "net" distance between its ends."""
+    """Horizontal distance of the hips: along the "path", or the "net" distance between its ends."""
     if which not in ("path", "net"):
         raise InvalidValue(f"which must be 'path' or 'net', got {which!r}")
-    return _whole("travelled", "", which)
+    return _make_whole("travelled", "", which)
 
 
 def turn() -> Feature:
-    """By how much the figure faces further to the left at the end than at the start."""
-    return _whole("turn")
+    """Change of heading from start to end, positive to the left."""
+    return _make_whole("turn")
 
 
 def curvature() -> Feature:
-    """Turn to the left for each metre of the way."""
-    return _whole("curvature")
+    """Turn to the left per meter of path."""
+    return _make_whole("curvature")
 
 
 def step_height(joint: str = "") -> Feature:
-    """How far a foot (role or joint; the higher of both by default) rises above its lowest place."""
-    return _whole("step_height", joint)
+    """How far a foot (role or joint; by default the higher of both) rises above its lowest position."""
+    return _make_whole("step_height", joint)
 
 
 def duration() -> Feature:
-    """Seconds from the first frame to the last: whole frames, so that a motion has it to within half of one at best."""
-    return _whole("duration")
+    """Seconds from the first frame to the last: whole frames, so a motion meets it at best to within half a frame."""
+    return _make_whole("duration")
 
 
 def function(call: Callable[[Motion], ArrayLike], names: Iterable[str] = (), units: Iterable[str] = ()) -> Feature:
-    """Any function of a Motion that gives one number or several.
+    """Wrap any function of a Motion that returns one number or several.
 
     Parameters
     ----------
     names : of the numbers; the function's own name by default, for one number.
-    units : such as "m" or "rad"; unknown ones are fine.
+    units : such as "m" or "rad"; unknown ones are allowed.
     """
     if not callable(call):
         raise InvalidValue(f"expected a function of a motion, got {call!r}")
@@ -247,7 +247,7 @@ def function(call: Callable[[Motion], ArrayLike], names: Iterable[str] = (), uni
 
 
 def features_of(given: Any) -> tuple[Feature, ...]:
-    """What a user gives as feature=: a Feature, a text, a function, or several of these."""
+    """Convert what a user gives as feature=: a Feature, a text, a function, or several of these."""
     if isinstance(given, Feature):
         return (given,)
     if isinstance(given, str):
@@ -262,37 +262,39 @@ def features_of(given: Any) -> tuple[Feature, ...]:
 
 
 def parse_features(text: str) -> tuple[Feature, ...]:
-    """Features as the command line names them: ``position:right_foot@highest``, ``turn,speed``, ``speed:hips:max``.
+    """Parse features from text: ``position:right_foot@highest``, ``turn,speed``, ``speed:hips:max``.
 
-    kind, joint and which are separated by colons; the moment stands after ``@``: a name, or seconds into the reference.
+    Colons separate kind, joint and which; the moment follows ``@``: a name, or seconds of the reference.
     """
-    return tuple(_parsed(part.strip()) for part in str(text).split(",") if part.strip()) or _none(text)
+    return tuple(_parse_feature(part.strip()) for part in str(text).split(",") if part.strip()) or _raise_no_feature(
+        text
+    )
 
 
 def feature_from(described: Mapping[str, Any]) -> Feature:
-    """The feature that `Feature.described` tells of."""
+    """Restore the feature from the description that `Feature.described` returned."""
     kind, joint, at = (described.get(key) for key in ("kind", "joint", "at"))
     of, which = str(described.get("of", "")), str(described.get("which", ""))
     if kind == "position":
-        return position(str(joint), _moment(at), of=of, axes=which)
+        return position(str(joint), _check_moment_or_whole(at), of=of, axes=which)
     if kind == "orientation":
-        return orientation(str(joint), _moment(at), of=of)
+        return orientation(str(joint), _check_moment_or_whole(at), of=of)
     if kind in WHOLES:
-        return _whole(str(kind), str(joint), which)
-    raise UnknownName(f"no feature is called {kind!r}{similar(str(kind), (*_POSES, *WHOLES))}")
+        return _make_whole(str(kind), str(joint), which)
+    raise UnknownName(f"no feature named {kind!r}{similar(str(kind), (*_POSES, *WHOLES))}")
 
 
-def _none(text: Any) -> tuple[Feature, ...]:
+def _raise_no_feature(text: Any) -> tuple[Feature, ...]:
     raise InvalidValue(f"expected a feature such as 'position:right_hand@farthest' or 'turn,speed', got {text!r}")
 
 
-def _parsed(text: str) -> Feature:
+def _parse_feature(text: str) -> Feature:
     head, _, moment = text.partition("@")
     kind, *rest = head.split(":")
     known = (*_POSES, *WHOLES)
     if kind not in known:
-        near = similar(kind, known) or f"; there are {', '.join(known)}"
-        raise UnknownName(f"no feature is called {kind!r}{near}")
+        near = similar(kind, known) or f"; features: {', '.join(known)}"
+        raise UnknownName(f"no feature named {kind!r}{near}")
     if len(rest) > 2 or (moment and kind not in _POSES):
         raise InvalidValue(f"expected KIND:JOINT:WHICH, and @MOMENT for a pose, got {text!r}")
     joint, which = (*rest, "", "")[:2]
@@ -301,7 +303,7 @@ def _parsed(text: str) -> Feature:
             raise InvalidValue(f"{kind} needs a joint or role, as in '{kind}:right_hand', got {text!r}")
         at = _seconds_or_name(moment) if moment else "farthest"
         return position(joint, at, axes=which or _AXES) if kind == "position" else orientation(joint, at)
-    return _whole(kind, joint, which)
+    return _make_whole(kind, joint, which)
 
 
 def _seconds_or_name(text: str) -> str | float:
@@ -311,7 +313,7 @@ def _seconds_or_name(text: str) -> str | float:
         return text
 
 
-def _whole(kind: str, joint: str = "", which: str = "") -> Feature:
+def _make_whole(kind: str, joint: str = "", which: str = "") -> Feature:
     entry = WHOLES[kind]
     if entry.choices and which not in ("", *entry.choices):
         raise InvalidValue(f"{kind} can be {', '.join(map(repr, entry.choices))}, got {which!r}")
@@ -324,20 +326,20 @@ def _whole(kind: str, joint: str = "", which: str = "") -> Feature:
     return Feature(kind, about, None, "", chosen, None, (name,), (entry.unit,))
 
 
-def _checked_which(which: str) -> str:
+def _check_which(which: str) -> str:
     if which not in ("mean", "min", "max"):
         raise InvalidValue(f"which must be 'mean', 'min' or 'max', got {which!r}")
     return which
 
 
-def _moment(at: Any) -> str | float:
+def _check_moment_or_whole(at: Any) -> str | float:
     return at if isinstance(at, str) else float(at)
 
 
-def _checked_moment(at: Any) -> str | float:
+def _check_moment(at: Any) -> str | float:
     if isinstance(at, str):
         if at not in MOMENTS:
-            raise UnknownName(f"no moment is called {at!r}{similar(at, MOMENTS)}; there are {', '.join(MOMENTS)}")
+            raise UnknownName(f"no moment named {at!r}{similar(at, MOMENTS)}; moments: {', '.join(MOMENTS)}")
         return at
     try:
         seconds = float(at)
@@ -349,7 +351,7 @@ def _checked_moment(at: Any) -> str | float:
 
 
 def _extent(path: Floats, which: str) -> Floats:
-    """(F,) what is largest where a path (F, 3) is farthest, highest and so on."""
+    """(F,) values that are largest where a path (F, 3) is farthest, highest and so on."""
     if which == "farthest":
         return np.asarray(np.linalg.norm(path - path[0], axis=1))
     if which in ("highest", "lowest"):
@@ -361,25 +363,25 @@ def _extent(path: Floats, which: str) -> Floats:
     return np.concatenate([[-np.inf], inner, [-np.inf]])
 
 
-def _extreme(path: Floats, which: str) -> int:
+def _find_extreme(path: Floats, which: str) -> int:
     value = _extent(path, which)
     top, most = int(np.argmax(value)), float(value.max())
     edge = max(1, round(_EDGE * len(path)))
     if which in ("fastest", "slowest") or edge <= top < len(path) - edge:
         return top
-    # What comes next may lead further than the action did: a turning point nearly as far out is meant.
-    turns = _turning_points(value)
+    # What comes next may go farther than the action did: prefer an extreme that is nearly as far out.
+    turns = _find_turning_points(value)
     turns = turns[(value[turns] >= most - _NEARLY * np.ptp(value)) & (turns >= edge) & (turns < len(path) - edge)]
     return int(turns[np.argmax(value[turns])]) if len(turns) else top
 
 
 def extreme_near(path: Floats, which: str, frame: int, reach: int) -> int:
-    """The frame at most `reach` from `frame` where a path (F, 3) has its largest turning point; `frame` if none has."""
+    """The frame within `reach` of `frame` where a path (F, 3) has its largest extreme; `frame` if there is none."""
     value = _extent(path, which)
-    turns = _turning_points(value)
+    turns = _find_turning_points(value)
     turns = turns[np.abs(turns - frame) <= reach]
     return int(turns[np.argmax(value[turns])]) if len(turns) else frame
 
 
-def _turning_points(value: Floats) -> Ints:
+def _find_turning_points(value: Floats) -> Ints:
     return 1 + np.flatnonzero((value[1:-1] >= value[:-2]) & (value[1:-1] >= value[2:]))

@@ -1,6 +1,6 @@
-"""Spaces in files: the examples, how they are brought in step, and the samples; nothing has to be built again.
+"""Files of parametric spaces: the examples, their registration and the samples; loading rebuilds nothing.
 
-Beside the clips (`marey.io.clip_arrays`), for n examples, d parameters and m samples:
+Besides the clips (`marey.io.clip_arrays`), for n examples, d parameters and m samples:
 
 ==================  ============  ====================================================================
 array               shape         content
@@ -8,17 +8,17 @@ array               shape         content
 format, version     ()            ``marey.parametric``, 1
 timewarp            (K, n)        control points of S(u), seconds
 alignment           (L, n, 3)     control points of A(u)
-origins             (n, 2)        metres, the points that A(u) is given about
-matches             (M, 2, n)     starts and stops of the contacts that mean the same, in u
+origins             (n, 2)        meters, the centers of rotation of A(u)
+matches             (M, 2, n)     starts and stops of the matching contacts, in u
 loops               (n, 3)        only for loops: travel of each as rigid2d
-crops               (n, 2)        frames taken of the inputs
-distances           (n,)          metres
+crops               (n, 2)        frame ranges of the inputs
+distances           (n,)          meters
 parameters          (n, d)        of the examples
 samples             (m, d)        of the samples
-sample_examples     (m, q)        the examples that each is blended of ...
-sample_weights      (m, q)        ... and how
-scale               (d,)          what counts as equally far
-kept                (n,)          which of the motions given the examples are
+sample_examples     (m, q)        the examples each is blended from ...
+sample_weights      (m, q)        ... and their weights
+scale               (d,)          distances that count as equal
+kept                (n,)          indices of the examples among the inputs
 moments             (features,)   u of each feature's pose, or NaN
 about               ()            JSON: features, reference, delta, k, match points, sources, notes
 ==================  ============  ====================================================================
@@ -81,7 +81,7 @@ def save_space(space: ParametricMotion, path: str | os.PathLike[str]) -> None:
 
 
 def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricMotion:
-    """A space from a file that `save_space` wrote."""
+    """Read a space from a file that `save_space` wrote."""
     name = os.fspath(path)
     required, optional = (*clip_arrays.REQUIRED, *_OWN), (*clip_arrays.OPTIONAL, "loops")
     arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, optional)
@@ -91,49 +91,49 @@ def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricM
         told = [dict(each) for each in about["features"]]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ParseError(f"the space in it is malformed ({error})", path=name) from None
-    features = _features(told, feature, name)
+    features = _load_features(told, feature, name)
     try:
-        reg = _registration(arrays, about, _with_sources(clips, about["sources"]))
+        reg = _load_registration(arrays, about, _restore_sources(clips, about["sources"]))
         notes = tuple(str(note) for note in about["notes"][0])
         moments = tuple(arrays["moments"].tolist())
         parts: dict[str, Any] = {part: arrays[part] for part in _SPACE}
         parts |= {"delta": float(about["delta"]), "k": int(about["k"]), "notes": notes}
         return ParametricMotion(reg, features, moments, **parts)
     except (MareyError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise ParseError(f"the space in it does not fit together ({error})", path=name) from None
+        raise ParseError(f"the space in it is inconsistent ({error})", path=name) from None
 
 
-def _features(told: list[dict[str, Any]], given: Any, path: str) -> tuple[Feature, ...]:
+def _load_features(told: list[dict[str, Any]], given: Any, path: str) -> tuple[Feature, ...]:
     functions = [each for each in told if each.get("kind") == "function"]
     if given is not None:
         features = features_of(given)
         if [each.n_dims for each in features] != [len(each["names"]) for each in told]:
-            raise InvalidValue(f"{path}: the space was built with {len(told)} other features than feature= gives")
+            raise InvalidValue(f"{path}: feature= does not match the {len(told)} features of the space")
         return features
     if functions:
         names = ", ".join(map(repr, functions[0]["names"]))
         raise InvalidValue(
-            f"{path}: {names} comes from a Python function, which no file holds; pass it again as feature="
+            f"{path}: {names} comes from a Python function, which cannot be saved; pass it again as feature="
         )
     try:
-        return tuple(_by_hand(each) if each.get("kind") == "given" else feature_from(each) for each in told)
+        return tuple(_make_by_hand(each) if each.get("kind") == "given" else feature_from(each) for each in told)
     except (MareyError, TypeError, ValueError) as error:
         raise ParseError(f"a feature in it is malformed ({error})", path=path) from None
 
 
-def _by_hand(told: Mapping[str, Any]) -> Feature:
+def _make_by_hand(told: Mapping[str, Any]) -> Feature:
     names = tuple(str(name) for name in told["names"])
     return Feature("given", names=names, units=("",) * len(names))
 
 
-def _with_sources(clips: tuple[Motion, ...], sources: list[Any]) -> tuple[Motion, ...]:
+def _restore_sources(clips: tuple[Motion, ...], sources: list[Any]) -> tuple[Motion, ...]:
     return tuple(
         replace(clip, source=replace(clip.source, path=str(path), provenance=tuple(dict(step) for step in steps)))
         for clip, (path, steps) in zip(clips, sources, strict=True)
     )
 
 
-def _registration(
+def _load_registration(
     arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any], motions: tuple[Motion, ...]
 ) -> RegistrationCurve:
     loops, reference = arrays.get("loops"), int(about["reference"])

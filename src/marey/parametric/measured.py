@@ -1,8 +1,8 @@
 """The parameters of blends: f as a function of weights (Kovar 6.3).
 
-Many blends are measured at once. Their frames are laid one after another into one track, as a feature is told from each
-one's own start, so that it does not matter where a blend stands. For features of poses, only the first frame and those
-around the moment are made; between frames a cubic is laid through what they give.
+Many blends are measured at once. Their frames are concatenated into one track; a feature is relative to each blend's
+own start, so the position of a blend does not matter. For pose features, only the first frame and those around the
+moment are computed, with cubic interpolation between frames.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from marey.register.registration import RegistrationCurve
 
 __all__ = ["Measured", "frames_of"]
 
-# What a blend ends short of a frame by, and still has it, as `marey.blend` counts.
+# Tolerance in frames for counting the last frame of a blend, as in `marey.blend`.
 _LATE = 1e-6
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _RULE = Quadrature(0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS)
-# Frames laid into one track at most, to bound the memory that this takes.
+# Maximum number of frames in one track, to limit memory.
 _MOST_FRAMES = 20_000
 
 
 def frames_of(reg: RegistrationCurve, weights: Floats, fps: float | None = None) -> tuple[Floats, Ints]:
-    """u of the frames of blends under constant weights (B, n), one after another, and (B + 1,) where each begins.
+    """u of the frames of blends with constant weights (B, n), concatenated, and (B + 1,) the start of each.
 
-    They are those that `marey.blend` makes of each at `fps`, or at the rate of the motions; one round of it if the
-    registration is cyclic.
+    These are the frames that `marey.blend` makes at `fps`, or at the rate of the motions; one cycle if the registration
+    is cyclic.
     """
     rate = reg.fps if fps is None else fps
     slopes = knot_slopes(reg.timewarp.points)
@@ -59,10 +59,10 @@ def frames_of(reg: RegistrationCurve, weights: Floats, fps: float | None = None)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """Registered examples and what is measured of them.
+    """Registered examples and the features to measure.
 
     registration : of the n examples.
-    features : what counts.
+    features : the features.
     moments : u of each feature's pose; NaN for those of whole motions.
     fps : of the blends; that of the examples by default.
     """
@@ -77,7 +77,7 @@ class Measured:
         return sum(feature.n_dims for feature in self.features)
 
     def of_weights(self, which: Ints, weights: Floats) -> Floats:
-        """(B, d) of B blends that are not cleaned: of motions `which` (B, q) with weights (B, q)."""
+        """(B, d) of B blends without cleanup: of motions `which` (B, q) with weights (B, q)."""
         out = np.empty((len(which), self.n_dims))
         groups: dict[tuple[int, ...], list[int]] = {}
         for b, (row, share) in enumerate(zip(which.tolist(), weights, strict=True)):
@@ -93,7 +93,7 @@ class Measured:
                     for k, share in zip(which[b].tolist(), weights[b].tolist(), strict=True):
                         if share != 0.0:
                             table[i, place[k]] += share
-                out[part] = self._of_tracks(sub, table)
+                out[part] = self._measure_tracks(sub, table)
         return out
 
     def of_motion(self, motion: Motion, u: Floats) -> Floats:
@@ -106,11 +106,11 @@ class Measured:
                 parts.append(feature.of_whole(motion, world))
                 continue
             at = np.interp([moment], u, np.arange(len(u)))
-            parts.append(_of_poses(feature, motion, world, np.zeros(1, dtype=np.int64), at, np.array([len(u)]))[0])
+            parts.append(_measure_poses(feature, motion, world, np.zeros(1, dtype=np.int64), at, np.array([len(u)]))[0])
         return np.concatenate(parts)
 
     def at_own_moments(self, motion: Motion) -> Floats:
-        """(d,) of a motion by itself, with moments found in it where that can be done, NaN elsewhere."""
+        """(d,) of a motion by itself, with moments found in it if possible, else NaN."""
         return np.concatenate(
             [
                 np.full(feature.n_dims, np.nan) if feature.is_pose and not isinstance(feature.at, str)
@@ -119,8 +119,8 @@ class Measured:
             ]
         )  # fmt: skip
 
-    def _of_tracks(self, reg: RegistrationCurve, weights: Floats) -> Floats:
-        """(B, d) of blends of all motions of `reg` under weights (B, n)."""
+    def _measure_tracks(self, reg: RegistrationCurve, weights: Floats) -> Floats:
+        """(B, d) of blends of all motions of `reg` with weights (B, n)."""
         rate = reg.fps if self.fps is None else self.fps
         u, starts = frames_of(reg, weights, rate)
         lengths = np.diff(starts)
@@ -132,13 +132,13 @@ class Measured:
         }
         rows = np.arange(len(u))
         if len(poses) == len(self.features):
-            rows = _needed(starts[:-1], lengths, [places[k] for k in poses])
+            rows = _needed_rows(starts[:-1], lengths, [places[k] for k in poses])
         made, _ = compose(reg, track, rate, chosen=rows)
         world = made.world()
         out = np.empty((len(weights), self.n_dims))
         columns = np.concatenate([[0], np.cumsum([feature.n_dims for feature in self.features])])
         for k in poses:
-            found = _of_poses(self.features[k], made, world, starts[:-1], places[k], lengths, rows)
+            found = _measure_poses(self.features[k], made, world, starts[:-1], places[k], lengths, rows)
             out[:, columns[k] : columns[k + 1]] = found
         wholes = {k: slice(columns[k], columns[k + 1]) for k in range(len(self.features)) if k not in places}
         if wholes:
@@ -147,25 +147,25 @@ class Measured:
 
     def _fill_wholes(self, made: Motion, world: World, starts: Ints, wholes: dict[int, slice], out: Floats) -> None:
         if all(self.features[k].call is None for k in wholes):
-            made = replace(made, contacts=None, labels=Labels())  # which only functions may look at
+            made = replace(made, contacts=None, labels=Labels())  # only functions may read these
         for row, (a, b) in enumerate(itertools.pairwise(starts.tolist())):
             motion, seen = made[a:b], World(world.positions[a:b], world.rotations[a:b])
             for k, columns in wholes.items():
                 out[row, columns] = self.features[k].of_whole(motion, seen)
 
 
-def _needed(starts: Ints, lengths: Ints, places: Sequence[Floats]) -> Ints:
-    """Rows of a track for the first frames and those around places within each blend."""
+def _needed_rows(starts: Ints, lengths: Ints, places: Sequence[Floats]) -> Ints:
+    """Rows of a track for the first frames and those around positions within each blend."""
     around = [(starts[:, None] + value_between(place, lengths)[0]).ravel() for place in places]
     return np.unique(np.concatenate([starts, *around]))
 
 
-def _of_poses(
+def _measure_poses(
     feature: Feature, made: Motion, world: World, starts: Ints, at: Floats, lengths: Ints, rows: Ints | None = None
 ) -> Floats:
-    """(B, d) at places `at` (B,) within blends of these lengths, from poses in the frames around them.
+    """(B, d) at positions `at` (B,) within blends of these lengths, from poses in the frames around them.
 
-    rows : which frames of the track those of `made` are; all by default.
+    rows : the track rows of the frames in `made`; all by default.
     """
     places, shares = value_between(at, lengths)
     begin, there = np.repeat(starts, 4), (starts[:, None] + places).ravel()
@@ -178,12 +178,12 @@ def _of_poses(
         np.array([made.source.floor or 0.0]),
     )
     if feature.kind == "orientation":
-        values = _one_way(values.reshape(-1, 4, 3)).reshape(-1, 3)
+        values = _unwrap_rotations(values.reshape(-1, 4, 3)).reshape(-1, 3)
     return np.asarray(np.einsum("bf,bfd->bd", shares, values.reshape(len(at), 4, -1)))
 
 
-def _one_way(turned: Floats) -> Floats:
-    """Rotation vectors (B, F, 3), each on the same side as the first: near half a turn the other way may be shorter."""
+def _unwrap_rotations(turned: Floats) -> Floats:
+    """Rotation vectors (B, F, 3), unwrapped: near half a turn, the opposite rotation may be shorter."""
     angle = np.linalg.norm(turned, axis=2, keepdims=True)
     other = turned * (1.0 - 2.0 * np.pi / np.maximum(angle, 1e-12))
     flip = np.linalg.norm(other - turned[:, :1], axis=2) < np.linalg.norm(turned - turned[:, :1], axis=2)
@@ -191,7 +191,7 @@ def _one_way(turned: Floats) -> Floats:
 
 
 def check_finite(values: Floats, features: Sequence[Feature], name: str) -> None:
-    """Refuse parameters (d,) of a motion that are no numbers."""
+    """Raise an error if parameters (d,) of a motion are not finite."""
     if np.isfinite(values).all():
         return
     names = [label for feature in features for label in feature.names]

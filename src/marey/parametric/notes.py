@@ -1,4 +1,4 @@
-"""What a build says of its examples: names that tell them apart, and which were left out."""
+"""Notes of a build about its examples: unique names, and which were left out."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["kept_notes", "named_again", "told_apart", "warn_left_out"]
 
 
 def told_apart(motions: Sequence[Motion]) -> tuple[Motion, ...]:
-    """The motions, those without a name or with one that another has too called by their number."""
+    """Number the motions that have no name or share one, so that names are unique."""
     times = Counter(motion.name for motion in motions)
     return tuple(
-        motion if motion.name and times[motion.name] == 1 else replace(motion, name=_numbered(motion.name, j))
+        motion if motion.name and times[motion.name] == 1 else replace(motion, name=_number_name(motion.name, j))
         for j, motion in enumerate(motions)
     )
 
 
-def _numbered(name: str, j: int) -> str:
+def _number_name(name: str, j: int) -> str:
     return f"{name} (motion {j})" if name else f"motion {j}"
 
 
 def named_again(reg: RegistrationCurve, given: Sequence[Motion], kept: Ints) -> RegistrationCurve:
-    """The registration of motions `kept` of those given, by the names that they were given with."""
+    """Restore the original names of motions `kept` in a registration."""
     names = [given[int(j)].name for j in kept]
     if all(motion.name == name for motion, name in zip(reg.motions, names, strict=True)):
         return reg
@@ -39,7 +39,7 @@ def named_again(reg: RegistrationCurve, given: Sequence[Motion], kept: Ints) -> 
 
 
 def kept_notes(notes: Iterable[str], left_out: Iterable[Motion]) -> tuple[str, ...]:
-    """The notes without those on what was done to motions before they were left out."""
+    """The notes without those about motions that were left out later."""
     gone = [repr(motion.name) for motion in left_out]
     return tuple(
         note
@@ -49,7 +49,7 @@ def kept_notes(notes: Iterable[str], left_out: Iterable[Motion]) -> tuple[str, .
 
 
 def warn_left_out(notes: Iterable[str], n_given: int, *, stacklevel: int) -> None:
-    """A `MareyWarning` on the notes that say why motions were left out, if there are any."""
+    """Warn with the notes that say why motions were left out, if there are any."""
     told = [note.replace(" is left out: ", ": ", 1) for note in notes if " is left out: " in note]
     if told:
         verb = "is" if len(told) == 1 else "are"

@@ -1,4 +1,4 @@
-"""Points of a figure that features are about: joints by role or name, and the centre of mass."""
+"""Points of a character that features refer to: joints by role or name, and the center of mass."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _SEGMENTS: tuple[tuple[str, str, float, float], ...] = (
     ("neck", "head", 0.081, 1.0),
     *((f"{side}_{a}", f"{side}_{b}", mass, at) for side in ("left", "right") for a, b, mass, at in _LIMBS),
 )
-"""From role, to role, share of the body's mass, and where between the two its centre lies (Winter, Biomechanics and
+"""From role, to role, fraction of the body's mass, and position of its center between the two (Winter, Biomechanics and
 Motor Control of Human Movement, table of segments)."""
 
 
 def joint_of(skeleton: Skeleton, name: str) -> int:
-    """The joint of a role, or of this name."""
+    """The joint with this role, or with this name."""
     found = skeleton.roles.get(name)
     return skeleton.index(name) if found is None else found
 
 
 def path_of(skeleton: Skeleton, world: World, name: str) -> Floats:
-    """(F, 3) metres: a joint's places in the world, or those of the centre of mass."""
+    """(F, 3) meters: positions of a joint in the world, or of the center of mass."""
     if name != CENTRE_OF_MASS:
         return world.positions[:, joint_of(skeleton, name)]
     roles, total, mass = skeleton.roles, np.zeros((len(world.positions), 3)), 0.0
@@ -44,7 +44,7 @@ def path_of(skeleton: Skeleton, world: World, name: str) -> Floats:
         a, b = roles.get(start), roles.get(stop)
         if a is None:
             continue
-        # A segment whose far end the skeleton does not have sits at its near one.
+        # A segment whose far end is missing in the skeleton is placed at its near end.
         first, last = world.positions[:, a], world.positions[:, a if b is None else b]
         total += share * (first + at * (last - first))
         mass += share

@@ -1,10 +1,10 @@
-"""Better weights for a target: a few bounded Gauss-Newton steps from those that the samples give.
+"""Refine the weights for a target: a few bounded Gauss-Newton steps from the weights that the samples give.
 
-A step solves ``min |r - J dw|^2 + damping |y|^2`` with ``dw = s y``, weights within their bounds and a sum of 0. Each
-example's room s is its part in the samples around the target: as it fades out there, so does what refinement may make
-of it, and neighbouring targets keep neighbouring weights. For the same reason J stays that of the first weights, r is
-first brought into what J s can change, and damping grows with r: where the examples hardly differ in some direction, as
-kicks do along a leg that is always stretched, what is asked for in that direction leaves the weights alone.
+A step solves ``min |r - J dw|^2 + damping |y|^2`` with ``dw = s y``, weights within their bounds and a sum of 0. The
+room s of an example is its weight in the samples around the target: as it fades out there, refinement may change it
+less, so nearby targets keep similar weights. For the same reason J stays that of the first weights, r is first
+projected to what J s can change, and damping grows with r: if the examples hardly differ in some direction, as kicks do
+along a leg that is always stretched, requests in that direction leave the weights alone.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from marey.parametric.measured import Measured
 
 __all__ = ["bounded_step", "refined"]
 
-# Directions in which J s is below this share of what it is in the best one are hardly followed.
+# Directions in which J s is below this fraction of its largest value are hardly followed.
 _FOLLOWED = 0.03
-# Damping for a residual of 1: about how much J s changes while such a residual is worked off.
+# Damping for a residual of 1: about how much J s changes while such a residual is removed.
 _BENT = 0.02
-# Damping that there is always, as a share of the largest singular value of J s.
+# Minimum damping, relative to the largest singular value of J s.
 _LEAST = 0.01
-# Share of the way to one example alone by which f is differentiated: wide, as f has small kinks where its moment passes
-# from one frame to the next, which would make weights jump.
+# Step toward a single example for finite differences: wide, as f has small kinks where its moment passes from one frame
+# to the next, which would make weights jump.
 _STEP = 0.1
-# Residuals in units of the scale below which there is nothing left to do.
+# Residuals, in units of the scale, below which refinement stops.
 _DONE = 1e-5
-# What keeps the sum of a step at 0, beside residuals of about 1.
+# Penalty that keeps the sum of a step at 0, compared with residuals of about 1.
 _TIED = 1e4
 
 
@@ -41,13 +41,13 @@ def refined(
     delta: float,
     steps: int,
 ) -> Floats:
-    """Weights (e,) of examples `which` (e,) with which a blend, not cleaned, comes nearer to `target` (d,).
+    """Find weights (e,) of examples `which` (e,) for which a blend, without cleanup, comes closer to `target` (d,).
 
     Parameters
     ----------
-    weights : (e,) to begin with, within [-delta, 1 + delta] and with a sum of 1.
-    room : (e,) how far each may be changed, 0 or more.
-    scale : (d,) what counts as equally far in each dimension.
+    weights : (e,) initial weights, within [-delta, 1 + delta] and with sum 1.
+    room : (e,) how far each may change, 0 or more.
+    scale : (d,) distances that count as equal in each dimension.
     """
     if len(which) < 2:
         return weights
@@ -66,7 +66,7 @@ def refined(
         miss = float(np.linalg.norm(residual))
         if miss < _DONE or not np.isfinite(miss):
             break
-    # Taken in full where it does no harm, not at all where the error becomes a quarter larger, with no jump between.
+    # Full step if it does no harm, no step if the error grows by a quarter, interpolated in between.
     gain = np.clip(5.0 - 4.0 * miss / first, 0.0, 1.0) if np.isfinite(miss) else 0.0
     return np.asarray(weights + gain * (now - weights))
 
@@ -92,11 +92,11 @@ def bounded_step(weights: Floats, jacobian: Floats, residual: Floats, room: Floa
     found = lsq_linear(rows, goal, (np.minimum(low, 0.0) - 1e-12, np.maximum(high, 0.0) + 1e-12), method="bvls")
     out = weights.copy()
     out[free] += s * found.x
-    return _within(out, delta)
+    return _clip_weights(out, delta)
 
 
-def _within(weights: Floats, delta: float) -> Floats:
-    """Weights whose rounding is taken off: within their bounds, with a sum of 1."""
+def _clip_weights(weights: Floats, delta: float) -> Floats:
+    """Remove rounding errors: weights within their bounds, with sum 1."""
     out = np.clip(weights, -delta, 1.0 + delta)
     for _ in range(4):
         lack = 1.0 - float(out.sum())
@@ -109,7 +109,7 @@ def _within(weights: Floats, delta: float) -> Floats:
 
 
 def _jacobian(measured: Measured, which: Ints, weights: Floats) -> Floats:
-    """(d, e) change of f along the way from these weights to each example alone; exact for steps with a sum of 0."""
+    """(d, e) change of f from these weights toward each single example; exact for steps with sum 0."""
     e = len(which)
     away = weights + _STEP * (np.eye(e) - weights)
     rows = np.concatenate([weights[None], away])

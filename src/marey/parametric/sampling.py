@@ -1,4 +1,4 @@
-"""Samples of what weights do: blends of examples that are near each other (Kovar 6.3.2)."""
+"""Samples of what weights do: blends of examples that are close to each other (Kovar 6.3.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Blends", "measured_samples", "random_weights", "sample_weights", "th
 
 
 class Blends(Protocol):
-    """Anything that blends examples and says what comes of it."""
+    """Anything that blends examples and measures the result."""
 
     def of_weights(self, which: Ints, weights: Floats) -> Floats:
         """(B, d) of blends of examples `which` (B, q) with weights (B, q)."""
@@ -21,15 +21,15 @@ class Blends(Protocol):
 def sample_weights(
     parameters: Floats, n_samples: int, delta: float, expand: float, rng: np.random.Generator
 ) -> tuple[Ints, Floats]:
-    """Weights of blends that are to be measured.
+    """Choose weights of blends to measure.
 
     For points drawn from the box around the examples' parameters, the d + 1 examples nearest to each are blended with
     random weights within [-delta, 1 + delta].
 
     Parameters
     ----------
-    parameters : (n, d) of the examples, in units in which distances count.
-    expand : by how much of its size the box is wider than the examples.
+    parameters : (n, d) of the examples, scaled so that distances are comparable.
+    expand : extra size of the box, relative to that of the examples.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def sample_weights(
 
 
 def random_weights(n: int, q: int, delta: float, rng: np.random.Generator) -> Floats:
-    """(n, q) rows that add up to 1, each weight and the sum of any that are drawn first within [-delta, 1 + delta]."""
+    """(n, q) rows with sum 1, each weight and each partial sum of the first ones within [-delta, 1 + delta]."""
     out = np.empty((n, q))
     done = np.zeros(n)
     for j in range(q - 1):
@@ -59,7 +59,7 @@ def random_weights(n: int, q: int, delta: float, rng: np.random.Generator) -> Fl
 
 
 def thin_samples(parameters: Floats, spacing: float, first: int) -> Ints:
-    """Which of the rows (N, d) to keep, in order, so that none is nearer than `spacing` to one before it.
+    """Which of the rows (N, d) to keep, in order, so that none is closer than `spacing` to one before it.
 
     The `first` rows, which are examples, are all kept.
     """

@@ -1,4 +1,4 @@
-"""Moments that are given for one motion, found in the others: carried over, then moved to an extreme nearby."""
+"""Find a moment of one motion in the others: map it through the timewarp, then move it to a nearby extreme."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from marey.register.along import register_along
 
 __all__ = ["snapped_apexes"]
 
-# Seconds by which a timewarp may miss a moment.
+# Maximum error of a timewarp at a moment, in seconds.
 _REACH = 0.2
 
 
 def snapped_apexes(
     motions: Sequence[Motion], parents: Ints | None, features: Sequence[Feature], which: Any, options: dict[str, Any]
 ) -> Ints:
-    """(n,) frames of the moment that the pose features give in seconds into the reference.
+    """(n,) frames of the moment that the pose features give in seconds of the reference.
 
-    The reference is the first motion, or the root of `parents`. A motion that cannot be registered has its moment as
-    far along as the reference has.
+    The reference is the first motion, or the root of `parents`. In a motion that cannot be registered, the moment is at
+    the same fraction of its length as in the reference.
 
     Parameters
     ----------
-    which : the kind of extreme, one of `MOMENTS` but "start" and "end".
+    which : the kind of extreme, one of `MOMENTS` except "start" and "end".
     options : of `register_along`.
     """
     kinds = MOMENTS[:-2]
     if which not in kinds:
-        raise UnknownName(f"no extreme is called {which!r}{similar(str(which), kinds)}; there are {', '.join(kinds)}")
+        raise UnknownName(f"no extreme named {which!r}{similar(str(which), kinds)}; extremes: {', '.join(kinds)}")
     posed = [feature for feature in features if feature.is_pose]
     given = {feature.at for feature in posed}
     if len(given) != 1 or isinstance(posed[0].at, str) or posed[0].at is None:
         raise InvalidValue("snap= needs features of poses at one moment given in seconds, as position(joint, 0.8)")
     seconds, root = posed[0].at, 0 if parents is None else int(np.argmin(parents))
     if seconds > motions[root].duration:
-        raise InvalidValue(f"{posed[0].told} is about {seconds:g} s, but the reference ends before that")
+        raise InvalidValue(f"{posed[0].told} refers to {seconds:g} s, but the reference ends before that")
     along = register_along(motions, parents, reference=root if parents is None else None, **options)
     reg = along.registration
     there = reg.timewarp(reg.timewarp.inverse(reg.reference, seconds))

@@ -1,4 +1,4 @@
-"""Examples that others can stand in for (Kovar 6.3.4)."""
+"""Examples that can be blended from others (Kovar 6.3.4)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _STEPS = 3
 
 
 def redundant_examples(measured: Measured, own: Floats, scale: Floats, tolerance: Floats, delta: float) -> Ints:
-    """Which examples to keep so that each of the others can be blended from some of them.
+    """Choose examples to keep so that each of the others can be blended from some of them.
 
-    One after another, beginning where neighbours are nearest, an example is dropped if a blend of the d + 1 nearest
-    that remain, with weights within [-delta, 1 + delta], has its parameters (own, (n, d)) to within `tolerance` (d,).
-    The reference stays, and so do those that dropped ones were blended from.
+    In order of the distance to their neighbors, closest first, an example is dropped if a blend of the d + 1 nearest
+    that remain, with weights within [-delta, 1 + delta], matches its parameters (own, (n, d)) to within `tolerance`
+    (d,). The reference stays, and so do the examples that dropped ones were blended from.
     """
     n, d = own.shape
     apart = np.linalg.norm((own[:, None] - own) / scale, axis=2)

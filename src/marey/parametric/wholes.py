@@ -1,4 +1,4 @@
-"""Features of whole motions: how fast, how far, how much of a turn."""
+"""Features of whole motions: speed, distance, turn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS: dict[str, Callable[[Floats], float]] = {
     "min": lambda values: float(values.min()),
     "max": lambda values: float(values.max()),
 }
-# Metres of way below which there is no curve to speak of.
+# Meters of path below which curvature is undefined.
 _STILL = 1e-3
 
 
@@ -43,7 +43,7 @@ def _speed(motion: Motion, world: World, joint: str, which: str) -> float:
 
 def _angular_speed(motion: Motion, world: World, joint: str, which: str) -> float:
     if joint == CENTRE_OF_MASS:
-        raise InvalidValue("the centre of mass does not turn; angular_speed needs a joint or role")
+        raise InvalidValue("the center of mass does not turn; angular_speed needs a joint or role")
     _need_frames(motion)
     turned = world.rotations[:, joint_of(motion.skeleton, joint)]
     return _KINDS[which](quat.angle_between(turned[:-1], turned[1:]) * motion.fps)
@@ -64,7 +64,7 @@ def _turn(motion: Motion, world: World, joint: str, which: str) -> float:
 def _curvature(motion: Motion, world: World, joint: str, which: str) -> float:
     way = _travelled(motion, world, "", "path")
     if way < _STILL:
-        raise InvalidValue(f"{motion.name or 'a motion'!r} stays where it is, and has no curvature")
+        raise InvalidValue(f"{motion.name or 'a motion'!r} stays in place, so its curvature is undefined")
     return _turn(motion, world, "", "") / way
 
 
@@ -82,7 +82,7 @@ def _duration(motion: Motion, world: World, joint: str, which: str) -> float:
 
 
 def _steps(motion: Motion, world: World, joint: str) -> Floats:
-    """(F - 1,) metres from frame to frame; for the hips along the floor."""
+    """(F - 1,) meters from frame to frame; horizontal for the hips."""
     _need_frames(motion)
     path = path_of(motion.skeleton, world, joint)
     return np.asarray(np.linalg.norm(np.diff(path[:, [0, 2]] if joint == "hips" else path, axis=0), axis=1))

@@ -1,4 +1,4 @@
-"""What a figure needs to know of a motion: which bones to draw in which colour, where the floor is, who faces where."""
+"""What a figure needs to know of a motion: which bones to draw in which color, where the floor is, who faces where."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _LEVEL = 0.35
 class Body:
     """F frames of a figure, ready to be drawn.
 
-    positions : (F, J, 3) metres, heights above the floor.
-    travel : (F, 3) metres, the hips' path; the middle of all joints where the hips are not known.
+    positions : (F, J, 3) meters, heights above the floor.
+    travel : (F, 3) meters, the hips' path; the middle of all joints where the hips are not known.
     heading : (F,) radians, 0 towards +Z, positive to the left, continuous; NaN where the body is not upright.
     bones : (B, 2) joints at both ends of each bone.
     sides : B times "left", "right" or "middle".
     in_head : (B,) bones that a drawn head hides.
     head : the head's joint and the one at its top (the same where there is none); None where not known.
-    size : metres, about the figure's stature.
-    floor : metres, the floor's height in the world.
+    size : meters, about the figure's stature.
+    floor : meters, the floor's height in the world.
     """
 
     positions: Floats
@@ -80,7 +80,7 @@ def see_body(motion: Motion) -> Body:
 
 
 def floor_height(motion: Motion, positions: Floats) -> float:
-    """The floor's height in the world, metres: as set, else as the feet at rest tell, else under the lowest foot."""
+    """The floor's height in the world, meters: as set, else as the feet at rest tell, else under the lowest foot."""
     if motion.source.floor is not None:
         return motion.source.floor
     with suppress(InvalidValue):  # no feet, or none that comes to rest
@@ -144,7 +144,7 @@ def _heading(skeleton: Skeleton, positions: Floats) -> Floats | None:
     level = np.hypot(across[:, 0], across[:, 2])
     known = level > _LEVEL * np.maximum(length, 1e-9)
     heading = np.full(len(positions), np.nan)
-    heading[known] = np.unwrap(np.arctan2(-across[known, 2], across[known, 0]))  # left times up is forwards
+    heading[known] = np.unwrap(np.arctan2(-across[known, 2], across[known, 0]))  # left times up is forward
     return heading
 
 

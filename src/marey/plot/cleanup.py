@@ -130,11 +130,11 @@ def _columns(contacts: Contacts, points: Sequence[str] | None) -> list[int]:
 
 
 def _top(heights: Floats, touching: Bools) -> float:
-    """How high to show a point, centimetres, so that all of its plants are seen. heights, touching : (F,)."""
+    """How high to show a point, centimeters, so that all of its plants are seen. heights, touching : (F,)."""
     return max(_HIGHEST, _ABOVE_PLANTS * float(heights[touching].max(initial=0.0)))
 
 
 def _curves(motion: Motion, points: Sequence[ContactPoint], floor: float) -> tuple[Floats, Floats]:
-    """(F, K) heights in centimetres and (F, K) speeds in m/s."""
+    """(F, K) heights in centimeters and (F, K) speeds in m/s."""
     paths = point_paths(motion, tuple(points))
     return 100.0 * (paths[..., 1] - floor), horizontal_speed(paths, motion.fps)

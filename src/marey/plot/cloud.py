@@ -37,7 +37,7 @@ def cloud(motion: Motion, path: StrPath, *, start: int | None = None, stop: int 
 
 @styled
 def draw_cloud(motion: Motion, *, start: int | None = None, stop: int | None = None) -> Figure:
-    """All joints of a window of frames from the side and from above, coloured by time, with the middle pose behind.
+    """All joints of a window of frames from the side and from above, colored by time, with the middle pose behind.
 
     The figure faces right; distances are from the hips in the middle frame.
 

@@ -45,7 +45,7 @@ _ROW_GAP = 0.22  # inches between rows of poses
 _LARGEST = 2.7  # inches of a standing figure
 _GAP = 0.95  # inches between side view and plan where they are beside each other
 _GHOSTS, _GHOST_STEP = 3, 0.1  # before each pose, and at most this many seconds apart
-# A motion is drawn where it went if it goes one way for this far, in metres; else its poses stand side by side.
+# A motion is drawn where it went if it goes one way for this far, in meters; else its poses stand side by side.
 _TRAVEL = (1.0, 12.0)
 _LONG_WAIT = 0.8  # seconds between poses beyond which how it begins and ends says little
 _PLAN = 1.75  # inches of the plan beside rows of poses
@@ -250,7 +250,7 @@ def _row_gap(views: Sequence[View]) -> float:
 
 
 def _rows(strip: _Strip, views: Sequence[View], wide: float, tall: float) -> tuple[list[list[_Row]], float]:
-    """For each view the poses in rows that let them be largest in `wide` x `tall` inches; and inches per metre."""
+    """For each view the poses in rows that let them be largest in `wide` x `tall` inches; and inches per meter."""
     best: list[list[_Row]] = []
     scale = 0.0
     for n_rows in range(1, min(4, len(strip.frames)) + 1):
@@ -318,7 +318,7 @@ def _draw_side_by_side(strip: _Strip, front: bool) -> Figure:
 
 
 def _lay_out(body: Body, sizes: list[tuple[float, float]], row: _Row | None) -> tuple[Figure, list[Axes], bool]:
-    """Side view and plan, sizes in metres, at one scale, and whether above one another: if that fills the page."""
+    """Side view and plan, sizes in meters, at one scale, and whether above one another: if that fills the page."""
     left, right, head, foot = _MARGIN
     wide = WIDTH - left - right
     (width, side), (_, plan) = sizes
@@ -388,7 +388,7 @@ def _side_panel(
 def _labels(
     poses: Sequence[int], hips: Sequence[float], x: tuple[float, float], width: float
 ) -> list[tuple[int, float]]:
-    """Which poses get a label and where it stands: below the hips, or pushed aside by its neighbours.
+    """Which poses get a label and where it stands: below the hips, or pushed aside by its neighbors.
 
     Where there is no room for all, some are left out, but neither the first nor the last.
     """
@@ -408,7 +408,7 @@ def _labels(
 
 
 def _in_order(values: Floats) -> Floats:
-    """The nearest values, in the sense of least squares, that never fall: neighbours that do are pooled."""
+    """The nearest values, in the sense of least squares, that never fall: neighbors that do are pooled."""
     pools: list[tuple[float, int]] = []
     for value in values.tolist():
         total, count = value, 1

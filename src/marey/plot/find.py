@@ -37,7 +37,7 @@ _LABEL = 2.05  # inches for the name of a row
 _HEAD, _FOOT, _RIGHT = 0.52, 0.12, 0.12  # inches around the rows
 _ROWS = (0.62, 1.5)  # inches, least and most, that a row is high
 _TALLEST = 11.0
-_LATER = SERIES[2]  # colour of tiers from the second on
+_LATER = SERIES[2]  # color of tiers from the second on
 
 
 def matches(found: Found, path: StrPath, *, most: int = 12, n_poses: int = 7) -> None:
@@ -104,7 +104,7 @@ class _Row:
         self.high = max(float(points[:, 1].max()) for points in outlines) + 0.06
 
     def draw(self, axes: Axes, cell: float, strength: float) -> None:
-        """Each pose in the middle of a cell of so many metres."""
+        """Each pose in the middle of a cell of so many meters."""
         for k, (frame, hip) in enumerate(zip(self.frames, self.middles, strict=True)):
             shift = (cell * (k + 0.5) - hip, 0.0)
             draw_pose(
@@ -172,7 +172,7 @@ def match_graph(found: Found, path: StrPath) -> None:
 
 @styled
 def draw_match_graph(found: Found) -> Figure:
-    """The query in the middle and each match as far from it as its distance along the dark lines, in centimetres.
+    """The query in the middle and each match as far from it as its distance along the dark lines, in centimeters.
 
     Dark lines are the shortest paths to the query, along which matches are registered; pale ones all other edges.
     The darker a dot, the fewer steps from the query it was found in.
@@ -211,7 +211,7 @@ def _tier_colour(tier: int) -> str:
 
 
 def _around(found: Found) -> Floats:
-    """(n, 2) centimetres: the way from the query is the distance, the angle keeps those that hang together apart."""
+    """(n, 2) centimeters: the way from the query is the distance, the angle keeps those that hang together apart."""
     children: list[list[int]] = [[] for _ in found.matches]
     for k, parent in enumerate(found.parents.tolist()):
         if parent >= 0:
@@ -309,7 +309,7 @@ def draw_thresholds(suggestion: Suggestion, *, chosen: float | None = None) -> F
 
     Parameters
     ----------
-    chosen : metres, a threshold to mark.
+    chosen : meters, a threshold to mark.
     """
     from matplotlib.ticker import MaxNLocator
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _N_POSES = 6
 # Seconds shown before a look, and after it has settled.
 _AROUND = 0.35
-_RAY = 0.42  # metres of the line of sight
+_RAY = 0.42  # meters of the line of sight
 
 
 def gaze_shift(shift: GazeShift, path: StrPath) -> None:

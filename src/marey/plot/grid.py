@@ -23,7 +23,7 @@ _MINIMUM, _PATH, _REFUSED = "#ff9d2e", "#ffffff", "#c9ccd1"
 _FINEST = 1500
 _MARGIN = (0.72, 1.0, 0.62, 0.56)  # inches: left, right with the scale of distances, top, bottom
 _TALLEST, _FLATTEST = 7.2, 1.6
-# Distances above this quantile share one colour: a few poses like nothing else would take all shades.
+# Distances above this quantile share one color: a few poses like nothing else would take all shades.
 _BRIGHTEST = 0.99
 
 
@@ -52,12 +52,12 @@ def draw_grid(
 ) -> Figure:
     """The distances between all frames: time in the first motion to the right, in the second upwards, dark is near.
 
-    Distances are in metres. Cells that were refused are grey.
+    Distances are in meters. Cells that were refused are gray.
 
     Parameters
     ----------
     minima : mark the local minima; see `DistanceGrid.minima`.
-    threshold : metres; only minima up to it are marked.
+    threshold : meters; only minima up to it are marked.
     cells : (N, 2) rows and columns of a path, drawn as a line.
     region : (Fa, Fb) True where a search may go; the rest is veiled.
     """
@@ -103,7 +103,7 @@ def _frame(grid: DistanceGrid) -> tuple[Figure, Axes, Axes]:
 
 
 def _shown(values: Floats) -> tuple[Floats, int]:
-    """Distances in metres, of squares of `step` by `step` cells where there are too many to be seen."""
+    """Distances in meters, of squares of `step` by `step` cells where there are too many to be seen."""
     step = int(np.ceil(max(values.shape) / _FINEST))
     if step > 1:
         rows, columns = (np.arange(0, n, step) for n in values.shape)

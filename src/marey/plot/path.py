@@ -95,7 +95,7 @@ def draw_path(
 
 
 def _on_floor(body: Body, first: int, last: int, align: bool) -> tuple[Floats, Floats]:
-    """(F, 2) z and x in metres, and (F,) heading in radians."""
+    """(F, 2) z and x in meters, and (F,) heading in radians."""
     floor = body.travel[first:last][:, [2, 0]]
     heading = body.heading[first:last]
     if not align:
@@ -128,7 +128,7 @@ def _draw_headings(axes: Axes, floor: Floats, heading: Floats, fps: float, colou
 
 
 def _fit(figure: Figure, axes: Axes, floor: Floats, legend: float) -> None:
-    """Choose the figure's height so that metres are equal both ways and the floor fills its place."""
+    """Choose the figure's height so that meters are equal both ways and the floor fills its place."""
     left, right, head, foot = _MARGIN
     wide = WIDTH - left - right - legend
     low, high = floor.min(axis=0), floor.max(axis=0)

@@ -47,7 +47,7 @@ def draw_costs(compared: Compared, *, title: str = "", good: float | None = None
     Parameters
     ----------
     title : such as the names of the nodes.
-    good, bad : metres, thresholds to mark.
+    good, bad : meters, thresholds to mark.
     """
     values = 100.0 * np.asarray(compared.costs)
     best = np.sort(values.min(axis=1))
@@ -78,13 +78,13 @@ def draw_costs(compared: Compared, *, title: str = "", good: float | None = None
 
 
 def draw_histogram(axes: Axes, compared: Compared) -> None:
-    """How many pairs of samples join at what cost, in centimetres."""
+    """How many pairs of samples join at what cost, in centimeters."""
     axes.hist(100.0 * np.asarray(compared.costs).ravel(), bins=80, color=shade(MIDDLE, 0.4), lw=0.0)
     axes.set_ylabel("pairs")
 
 
 def mark_level(axes: Axes, level: float, name: str, colour: str, *, height: float = 1.0) -> None:
-    """A threshold in metres as a line, told at a share of the panel's height."""
+    """A threshold in meters as a line, told at a share of the panel's height."""
     axes.axvline(100.0 * level, color=colour, lw=1.0, ls=(0, (4, 2)))
     at = 100.0 * level, height * axes.get_ylim()[1]
     axes.text(*at, f" {name} {100.0 * level:.1f}", fontsize=NOTE_SIZE, color=colour, ha="left", va="top")

@@ -43,7 +43,7 @@ class View:
         return cls(direction, np.cross(UP, direction))
 
     def flat(self, points: Floats) -> Floats:
-        """(..., 2) metres on paper of points (..., 3)."""
+        """(..., 2) meters on paper of points (..., 3)."""
         return np.stack([points @ self.right, points @ self.up], axis=-1)
 
     def nearness(self, points: Floats) -> Floats:
@@ -63,7 +63,7 @@ def draw_pose(
     width: float = 1.8,
     layer: float = 2.0,
 ) -> None:
-    """Add one pose; `strength` 1 is full colour, less is a ghost. What is nearer is drawn over what is behind."""
+    """Add one pose; `strength` 1 is full color, less is a ghost. What is nearer is drawn over what is behind."""
     bones = np.flatnonzero(~body.in_head)
     ends = body.positions[frame][body.bones[bones]]
     order = np.argsort(view.nearness(ends).mean(axis=1), kind="stable")

@@ -33,7 +33,7 @@ def reach(found: Reach, path: StrPath, *, seconds: float | None = None) -> None:
 def draw_reach(found: Reach, *, seconds: float | None = None) -> Figure:
     """On the left places with the headings in which they are reached as height; on the right the map from above.
 
-    The map is coloured by how soon each place is reached, facing any way. Strokes show in which headings it is. The
+    The map is colored by how soon each place is reached, facing any way. Strokes show in which headings it is. The
     figure begins at the origin, facing +Z; +Z points to the right and +X upwards, as seen from above.
 
     Parameters

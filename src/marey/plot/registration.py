@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _BAR = 0.72  # of a lane
 _LANE = 0.17  # inches
-_TIP, _WAIST = 0.22, 0.13  # metres: length of a facing triangle, and half of its base
+_TIP, _WAIST = 0.22, 0.13  # meters: length of a facing triangle, and half of its base
 _MARGIN = (0.65, 0.15, 0.36, 0.82, 0.3)  # inches around top views: left, right, top, bottom, and between them
 _TALLEST = 4.6  # inches
 BLEND_LOOK = {"color": MIDDLE, "lw": 2.2}
@@ -305,7 +305,7 @@ def draw_foot(
 
 
 def _foot_curve(motion: Motion, side: str) -> tuple[Floats, tuple[tuple[int, int], ...]]:
-    """(F,) metres of the ball's sole above the floor, and the frames in which it touches."""
+    """(F,) meters of the ball's sole above the floor, and the frames in which it touches."""
     ball = f"{side}_ball"
     known = motion
     if motion.contacts is None or ball not in motion.contacts.names:

@@ -47,7 +47,7 @@ _COLUMNS: tuple[tuple[str, str, Callable[[StreamFigures], float], str, bool], ..
 )
 """Heading, unit, value, format, and whether it is for streams only."""
 
-# Metres within which a punch hits, unless told otherwise.
+# Meters within which a punch hits, unless told otherwise.
 _HIT = 0.05
 
 
@@ -164,9 +164,9 @@ def draw_punches(
 
     Parameters
     ----------
-    targets, hands : (n, 3) metres, as seen from the figure: x to its left, y up, z ahead.
+    targets, hands : (n, 3) meters, as seen from the figure: x to its left, y up, z ahead.
     reachable : (n,) whether a target was within reach; those that were not are drawn as squares. All by default.
-    within : metres, what counts as hit.
+    within : meters, what counts as hit.
     """
     wanted = freeze_array(targets, "targets", (None, 3))
     came = freeze_array(hands, "hands", (len(wanted), 3))

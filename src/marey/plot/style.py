@@ -1,4 +1,4 @@
-"""How every figure looks, and how it is written: colours, sizes, and the same bytes for the same input."""
+"""How every figure looks, and how it is written: colors, sizes, and the same bytes for the same input."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 StrPath = str | os.PathLike[str]
 
-# Orange, blue and near-black differ for every kind of colour vision, and in lightness (L* 62, 45, 20) on grey paper.
+# Orange, blue and near-black differ for every kind of color vision, and in lightness (L* 62, 45, 20) on gray paper.
 LEFT, RIGHT, MIDDLE = "#e07b00", "#1f6fb2", "#2b2f36"
 SIDES = {"left": LEFT, "right": RIGHT, "middle": MIDDLE}
 NOTE, FLOOR, GRID = "#5c6068", "#8a8f98", "#e6e8eb"
-# For several motions: neighbours in the list differ in lightness too, and a second round in the dashes.
+# For several motions: neighbors in the list differ in lightness too, and a second round in the dashes.
 SERIES = ("#1b3a5c", "#e07b00", "#2a9d8f", "#a3217f", "#7f9fc6", "#7a4b12")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)))
 
@@ -118,7 +118,7 @@ def write_figure(figure: Figure, path: StrPath) -> None:
 
 
 def shade(colour: str, strength: float) -> str:
-    """The colour on white paper: 1 is itself, 0 is white. Unlike transparency it does not add up where lines cross."""
+    """The color on white paper: 1 is itself, 0 is white. Unlike transparency it does not add up where lines cross."""
     red, green, blue = (1.0 - strength * (1.0 - channel) for channel in to_rgb(colour))
     return to_hex((red, green, blue))
 

@@ -1,4 +1,4 @@
-"""Parametric motion graphs: nodes are spaces of motion, edges say which of it can follow which (Heck chapter 6)."""
+"""Parametric motion graphs: nodes are spaces of motion, edges say which motions can follow which (Heck chapter 6)."""
 
 from marey.pmg.action_space import ActionSpace
 from marey.pmg.auto import AutoReport

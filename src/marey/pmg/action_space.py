@@ -1,9 +1,9 @@
-"""A space of single actions, such as punches at points, that is asked by a few numbers and meets them exactly.
+"""A space of single actions, such as punches at points, that meets requested parameters exactly.
 
-Examples that are in step are blended as they lie in the frame of their first pose, so that feet that stand in all of
-them stand in the blend. Weights fall off with the distance in parameters and are tilted until the weighted mean of the
-examples' parameters is what was asked for. A blended arm does not quite end at the mean of the places: by how much it
-misses is found once, on a grid over the ranges, and aimed off for from then on.
+Synchronized examples are blended in the frame of their first pose, so feet that are planted in all of them are planted
+in the blend. Weights fall off with the distance in parameters and are tilted until the weighted mean of the examples'
+parameters equals the request. A blended arm does not end exactly at the mean of the positions: the error is measured
+once, on a grid over the ranges, and compensated for from then on.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from marey.pmg.stance import soles_of
 
 __all__ = ["ActionSpace"]
 
-# Points of each example to a second of it.
+# Points per second of an example.
 _PER_SECOND = 64.0
-# What counts as near, as a share of the usual way from one example to the next.
+# Kernel width, relative to the median distance from one example to the next.
 _NEAR = 0.5
 _SOLVED, _MOST_TILTS, _LEAST_SHARE = 1e-9, 60, 1e-3
-# Values of each parameter on the grid where misses are found, by how many parameters there are.
+# Grid values per parameter for measuring errors, by the number of parameters.
 _VALUES = {1: 17, 2: 9, 3: 6}
 _FEWEST = 4
-# Rounds in which a miss is aimed off for, and how much of it at a time.
+# Iterations of the error compensation, and the fraction corrected in each.
 _ROUNDS = 6
-# Shares of what counts as near by which ends of the ranges may be missed.
+# Fractions of the kernel width by which the ends of the ranges may be missed.
 _MET = 0.05
 _GIVEN = (
     *("base", "names", "units", "parameters", "turns", "heights", "ways", "times", "contacts", "bandwidth"),
@@ -55,15 +55,15 @@ Measure = Callable[[Motion, Floats], Floats]
 class ActionSpace:
     """Motions between examples of one action; made by `of`.
 
-    base : a motion that lends skeleton, rate, contact points and floor.
+    base : a motion that provides skeleton, rate, contact points and floor.
     names, units : of the d parameters.
     parameters : (n, d) of the examples.
-    turns : (n, G, J, 4) local rotations at G points in step, those of joint 0 as seen from the figure's heading;
-        heights : (n, G) metres, of joint 0; ways : (n, G, 3) rigid2d of heading and joint 0 as seen from the first
-        pose; times : (n, G) seconds; contacts : (n, G, K) 0 to 1.
-    bandwidth : (d,) what counts as near.
-    low, high : (d,) what can be asked for.
-    misses : (V, ..., V, d) by how much blends miss what weights are tilted to, on a grid from low to high.
+    turns : (n, G, J, 4) local rotations at G synchronized points, joint 0 relative to the heading; heights : (n, G)
+        meters, of joint 0; ways : (n, G, 3) rigid2d of heading and joint 0 relative to the first pose; times : (n, G)
+        seconds; contacts : (n, G, K) 0 to 1.
+    bandwidth : (d,) kernel width.
+    low, high : (d,) range of valid requests.
+    misses : (V, ..., V, d) errors of blends relative to their tilted weights, on a grid from low to high.
     sources : names of the examples.
     """
 
@@ -81,8 +81,8 @@ class ActionSpace:
     high: Floats
     misses: Floats
     sources: tuple[str, ...] = ()
-    # All that is blended, in one array: turns, height and contacts; of the contact points, (2 K) metres that they go to
-    # the next point and (K) heights; way and time.
+    # All blended values in one array: rotations, height and contacts; of the contact points, (2 K) meters to the next
+    # point and (K) heights; path and time.
     _values: Floats = field(init=False)
     _source: Source = field(init=False)
 
@@ -110,7 +110,7 @@ class ActionSpace:
         bare_parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts)
         ways = (self.ways, self.times[..., None])
         put(self, "_values", np.concatenate([*bare_parts, *ways], axis=2))
-        put(self, "_values", set_readonly(np.concatenate([*bare_parts, *self._own_feet(), *ways], axis=2)))
+        put(self, "_values", set_readonly(np.concatenate([*bare_parts, *self._measure_feet(), *ways], axis=2)))
         bare: dict[str, Any] = {
             "path": "", "channel_values": None, "frame_time_text": None, "evidence": (), "provenance": (),
         }  # fmt: skip
@@ -134,21 +134,21 @@ class ActionSpace:
         high: ArrayLike | None = None,
         bandwidth: ArrayLike | None = None,
     ) -> ActionSpace:
-        """The space of a `ParametricMotion`'s examples.
+        """Make the space of a `ParametricMotion`'s examples.
 
         Parameters
         ----------
-        motion : examples in step, with their parameters.
-        names, units : other names and units for the parameters.
-        low, high : (d,) what is to be asked for; by default the largest box, in proportion to the examples' own, whose
-            corners they can be blended to.
-        bandwidth : (d,) what counts as near; by default half of the usual way from example to example.
+        motion : synchronized examples, with their parameters.
+        names, units : replacements for the names and units of the parameters.
+        low, high : (d,) range of valid requests; by default the largest box, in proportion to that of the examples,
+            whose corners blends can reach.
+        bandwidth : (d,) kernel width; by default half of the median distance from example to example.
         """
         reg = motion.registration
         base = bake_hips_into_root(reg.motions[0])
         if base.skeleton.roles["hips"] != 0:
             raise InvalidValue(
-                f"a space of actions needs figures whose hips are joint 0, but {base.name!r} has them at joint "
+                f"an action space needs characters whose hips are joint 0, but {base.name!r} has them at joint "
                 f"{base.skeleton.roles['hips']}; load it with root= at the hips"
             )
         d = motion.n_dims
@@ -158,7 +158,7 @@ class ActionSpace:
         count = max(8, round(float(reg.timewarp.durations.mean()) * _PER_SECOND)) + 1
         u = np.linspace(0.0, 1.0, count)
         seconds = reg.timewarp(u)
-        rows = [_sampled(each, seconds[:, j]) for j, each in enumerate(reg.motions)]
+        rows = [_sample_motion(each, seconds[:, j]) for j, each in enumerate(reg.motions)]
         turns, heights, ways, contacts = (set_readonly(np.stack([row[k] for row in rows])) for k in range(4))
         sides = np.where((turns * turns[:1]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
         spread = np.ptp(motion.parameters, axis=0)
@@ -172,23 +172,28 @@ class ActionSpace:
             np.zeros((*(2,) * d, d)),
             tuple(each.name for each in reg.motions),
         )  # fmt: skip
-        least, most = _ranges(space, low, high)
+        least, most = _find_ranges(space, low, high)
         space = replace(space, low=least, high=most)
-        return _aimed(space, _measure(motion, count))
+        return _compensate_errors(space, _make_measure(motion, count))
+
+    @property
+    def fps(self) -> float:
+        """Frames per second of its motions."""
+        return self.base.fps
 
     def weights(self, target: ArrayLike) -> Floats:
-        """(n,) weights of the examples, none negative, with sum 1."""
+        """(n,) nonnegative weights of the examples, with sum 1."""
         wanted = freeze_array(np.atleast_1d(target), "target", (len(self.names),))
-        return self._tilted(wanted - self._miss(wanted))
+        return self._tilt_weights(wanted - self._interpolate_error(wanted))
 
-    def _tilted(self, wanted: Floats) -> Floats:
+    def _tilt_weights(self, wanted: Floats) -> Floats:
         off = (self.parameters - wanted) / self.bandwidth
         out, room = np.empty(len(off)), np.empty(len(off))
         solve_weights(off, -0.5 * (off**2).sum(axis=1), _MOST_TILTS, _SOLVED, _LEAST_SHARE, room, out)
         return out
 
-    def _miss(self, wanted: Floats) -> Floats:
-        """(d,) between the grid's points."""
+    def _interpolate_error(self, wanted: Floats) -> Floats:
+        """(d,) interpolated between grid points."""
         at = np.clip((wanted - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0), 0.0, 1.0)
         values = self.misses
         for share in at:
@@ -198,7 +203,7 @@ class ActionSpace:
         return np.asarray(values)
 
     def paths(self, targets: Floats, n: int) -> Floats:
-        """(B, n, 3) rigid2d of the figure at n equal steps of each motion's time."""
+        """(B, n, 3) rigid2d of the character at n equal steps of each motion's time."""
         out = np.empty((len(targets), n, 3))
         for b, target in enumerate(np.asarray(targets, dtype=np.float64)):
             mixed = np.tensordot(self.weights(target), self._values[..., -4:], axes=1)
@@ -208,16 +213,16 @@ class ActionSpace:
         return out
 
     def __call__(self, target: ArrayLike) -> Motion:
-        """The motion with these parameters; it begins at the origin, facing +Z."""
+        """Return the motion with these parameters; it begins at the origin, facing +Z."""
         told = zip(self.names, np.atleast_1d(target), strict=True)
-        return self._blended(self.weights(target), ", ".join(f"{name} {value:.3g}" for name, value in told))[0]
+        return self._blend(self.weights(target), ", ".join(f"{name} {value:.3g}" for name, value in told))[0]
 
-    def _blended(self, weights: Floats, name: str) -> tuple[Motion, Floats]:
-        """The blend, and (G,) seconds of its points."""
+    def _blend(self, weights: Floats, name: str) -> tuple[Motion, Floats]:
+        """Return the blend, and (G,) seconds of its points."""
         base, n_joints = self.base, self.turns.shape[2]
         mixed = np.empty((self._values.shape[1], self._values.shape[2]))
         mix_values(weights, self._values, mixed)
-        self._carry(mixed)
+        self._correct_feet(mixed)
         seconds = mixed[:, -1]
         n_frames = int(np.floor(seconds[-1] * base.fps + 1e-6)) + 1
         rows = np.interp(np.arange(n_frames) / base.fps, seconds, np.arange(len(mixed)))
@@ -240,27 +245,27 @@ class ActionSpace:
         )
         return motion, seconds
 
-    def _own_feet(self) -> list[Floats]:
+    def _measure_feet(self) -> list[Floats]:
         if self.base.contacts is None or not self.contacts.shape[2]:
             return []
-        points = np.stack([self._points(each) for each in self._values])
+        points = np.stack([self._contact_points(each) for each in self._values])
         strides = np.diff(points[..., [0, 2]], axis=1, append=points[:, -1:, :, [0, 2]])
         return [strides.reshape(*points.shape[:2], -1), points[..., 1]]
 
-    def _points(self, values: Floats) -> Floats:
-        """(G, K, 3) contact points of one motion's values (G, C), as seen from the first pose."""
+    def _contact_points(self, values: Floats) -> Floats:
+        """(G, K, 3) contact points of one motion's values (G, C), relative to the first pose."""
         assert self.base.contacts is not None
         roots, turns = np.empty((len(values), 3)), np.empty((len(values), self.turns.shape[2], 4))
         place_frames(values, np.ascontiguousarray(values[:, -4:-1]), turns.shape[1], roots, turns)
         return soles_of(self.base.skeleton, self.base.contacts.points).points(turns) + roots[:, None]
 
-    def _carry(self, mixed: Floats) -> None:
-        """Change way and height in a blend's values (G, C) so that feet that stand go as the examples' do."""
+    def _correct_feet(self, mixed: Floats) -> None:
+        """Change path and height in a blend's values (G, C) so that planted feet move as in the examples."""
         k, at = self.contacts.shape[2], 4 * self.turns.shape[2]
         if self.base.contacts is None or not k:
             return
         soles = soles_of(self.base.skeleton, self.base.contacts.points)
-        points = self._points(mixed)
+        points = self._contact_points(mixed)
         first = at + 1 + k
         strides, heights = mixed[:-1, first : first + 2 * k], mixed[:, first + 2 * k : first + 3 * k]
         mixed[:, at] += soles.lifts(points, heights)
@@ -271,21 +276,21 @@ class ActionSpace:
         mixed[:, -4] = heading
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the space as `.npz`; it plays without the files that its examples came from."""
+        """Write the space as `.npz`; it plays without the source files of its examples."""
         from marey.pmg.space_files import save_action_space
 
         save_action_space(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ActionSpace:
-        """Read what `save` wrote."""
+        """Read a file written by `save`."""
         from marey.pmg.space_files import load_action_space
 
         return load_action_space(path)
 
 
-def _sampled(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Turns, heights, ways and contacts of a motion at moments (G,), as seen from the first of them."""
+def _sample_motion(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Rotations, heights, paths and contacts of a motion at moments (G,), relative to the first of them."""
     from scipy.interpolate import CubicSpline
 
     carried = bake_hips_into_root(motion)
@@ -305,8 +310,8 @@ def _sampled(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Floats, F
     return turns, rows[:, -3], ways, mask
 
 
-def _measure(motion: ParametricMotion, n_points: int) -> Measure | None:
-    """What finds a blend's parameters, from it and the seconds of its points; None where they were given by hand."""
+def _make_measure(motion: ParametricMotion, n_points: int) -> Measure | None:
+    """Return a function that measures a blend's parameters, given the seconds of its points; None if given by hand."""
     if any(feature.kind == "given" for feature in motion.features):
         return None
 
@@ -323,29 +328,29 @@ def _measure(motion: ParametricMotion, n_points: int) -> Measure | None:
     return measured
 
 
-def _ranges(space: ActionSpace, low: ArrayLike | None, high: ArrayLike | None) -> tuple[Floats, Floats]:
-    """The ranges given, or the largest box, in proportion to the examples' own, whose corners can be met."""
+def _find_ranges(space: ActionSpace, low: ArrayLike | None, high: ArrayLike | None) -> tuple[Floats, Floats]:
+    """Return the given ranges, or the largest box, in proportion to that of the examples, whose corners can be met."""
     given = space.parameters
     d = len(space.names)
     least = given.min(axis=0) if low is None else freeze_array(np.atleast_1d(low), "low", (d,))
     most = given.max(axis=0) if high is None else freeze_array(np.atleast_1d(high), "high", (d,))
     if low is not None and high is not None:
         return least, most
-    found = [_largest(space, least, most, middle) for middle in (0.5 * (least + most), given.mean(axis=0))]
+    found = [_largest_box(space, least, most, middle) for middle in (0.5 * (least + most), given.mean(axis=0))]
     low_end, high_end = max(found, key=lambda box: float((box[1] - box[0]).prod()))
     if not (high_end > low_end).all():
         raise NoResult("no box of parameters can be met by these examples; give more of them, or low and high")
     return set_readonly(low_end), set_readonly(high_end)
 
 
-def _largest(space: ActionSpace, least: Floats, most: Floats, middle: Floats) -> tuple[Floats, Floats]:
-    """The largest box about `middle`, in proportion to that from `least` to `most`, whose corners can be met."""
+def _largest_box(space: ActionSpace, least: Floats, most: Floats, middle: Floats) -> tuple[Floats, Floats]:
+    """The largest box around `middle`, in proportion to that from `least` to `most`, whose corners can be met."""
     which = np.array(list(itertools.product((False, True), repeat=len(middle))))
     corners = np.where(which, most - middle, least - middle)
     inside, outside, size = 0.0, 1.0, 1.0
     for _ in range(11):
         wanted = middle + size * corners
-        got = np.stack([space._tilted(each) @ space.parameters for each in wanted])
+        got = np.stack([space._tilt_weights(each) @ space.parameters for each in wanted])
         if np.abs((got - wanted) / space.bandwidth).max() < _MET:
             inside = size
         else:
@@ -356,8 +361,8 @@ def _largest(space: ActionSpace, least: Floats, most: Floats, middle: Floats) ->
     return middle + inside * (least - middle), middle + inside * (most - middle)
 
 
-def _aimed(space: ActionSpace, measure: Measure | None) -> ActionSpace:
-    """The space with its misses found, where parameters can be measured."""
+def _compensate_errors(space: ActionSpace, measure: Measure | None) -> ActionSpace:
+    """Return the space with its errors measured, if the parameters can be measured."""
     if measure is None:
         return space
     d = len(space.names)
@@ -368,7 +373,7 @@ def _aimed(space: ActionSpace, measure: Measure | None) -> ActionSpace:
         target, best = wanted[place], np.inf
         miss = np.zeros(d)
         for _ in range(_ROUNDS):
-            left = measure(*space._blended(space._tilted(target - miss), "")) - target
+            left = measure(*space._blend(space._tilt_weights(target - miss), "")) - target
             size = float(np.abs(left / space.bandwidth).max())
             if size < best:
                 best, misses[place] = size, miss

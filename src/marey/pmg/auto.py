@@ -1,4 +1,4 @@
-"""Connecting whatever can be connected (Heck 6.2.4): all pairs tried, dead ends pruned until none is left."""
+"""Connect every pair of nodes that works (Heck 6.2.4): try all pairs, then prune dead ends until none is left."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["AutoReport", "connect_all", "dead_ends_in_turn", "prune"]
 
 
 class AutoReport(NamedTuple):
-    """What came of trying all pairs.
+    """The result of trying all pairs.
 
-    kept : (source, target) of the edges made. failed : (source, target, why) of those that do not work.
-    pruned : nodes that led nowhere, in the order in which they were taken out.
+    kept : (source, target) of the edges made. failed : (source, target, reason) of the others.
+    pruned : dead-end nodes, in the order of their removal.
     """
 
     kept: tuple[tuple[str, str], ...]
@@ -57,7 +57,7 @@ def connect_all(
 
 
 def prune(graph: ParametricMotionGraph) -> tuple[str, ...]:
-    """Take out nodes from which no way goes on for ever, which may leave others without one; their names."""
+    """Remove dead-end nodes repeatedly until every node can continue forever; return their names."""
     stuck = dead_ends_in_turn(graph)
     for name in stuck:
         graph.remove(name)
@@ -65,7 +65,7 @@ def prune(graph: ParametricMotionGraph) -> tuple[str, ...]:
 
 
 def dead_ends_in_turn(graph: ParametricMotionGraph) -> tuple[str, ...]:
-    """Nodes from which no way goes on for ever: first those without an edge, then those that lead only to such."""
+    """Find nodes that cannot continue forever: first those without an edge, then those that lead only to such nodes."""
     alive = dict.fromkeys(graph.nodes)
     out: list[str] = []
     while True:

@@ -26,14 +26,14 @@ __all__ = ["ParametricMotionGraph"]
 
 
 class ParametricMotionGraph:
-    """A character that can be steered: what it can do, and what can follow what.
+    """A controllable character: what it can do, and what can follow what.
 
     Parameters
     ----------
     name : of the character.
     length : seconds of a transition.
-    region : share of a clip, at its end and at its beginning, in which transitions lie.
-    markers : that are compared; see `marey.compare.point_clouds`.
+    region : fraction of a clip, at its end and at its beginning, that may contain transitions.
+    markers : points to compare; see `marey.compare.point_clouds`.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class ParametricMotionGraph:
         self.seams = Seams(float(length), float(region), markers)
         self._nodes: dict[str, Node] = {}
         self._edges: dict[tuple[str, str], Edge] = {}
-        # By identity, which file each space is in, so that what has not changed is not written again.
+        # File of each space by identity, so that unchanged spaces are not written again.
         self._kept: dict[int, Kept] = {}
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ class ParametricMotionGraph:
     @property
     def fps(self) -> float:
         """Frames per second of all motions."""
-        return self._some_node().motion(self._some_node().middle).fps
+        return self._some_node().fps
 
     def node(self, name: str) -> Node:
         """The node of that name."""
@@ -95,16 +95,16 @@ class ParametricMotionGraph:
         ----------
         name : of the node, not in use yet.
         space : a `ParametricMotion`, a `GaitSpace`, or any function that gives smooth motion for a parameter vector; a
-            function needs `names`, `low` and `high`. For other spaces `low` and `high` narrow what is used of them.
-        request : from a wish to parameters; see `marey.pmg.Request`. By default wishes go by the parameters' names, and
-            a direction becomes a turn.
+            function needs `names`, `low` and `high`. For other spaces `low` and `high` restrict the part that is used.
+        request : converts a command to parameters; see `marey.pmg.Request`. By default commands match parameters by
+            name, and a direction becomes a turn.
         """
         if not isinstance(name, str) or not name:
             raise InvalidValue(f"a node needs a name, got {name!r}")
         if name in self._nodes:
-            raise InvalidValue(f"{self.name!r} has a node {name!r} already; choose another name")
+            raise InvalidValue(f"{self.name!r} already has a node {name!r}; choose another name")
         if request is not None and not callable(request):
-            raise InvalidValue(f"request must be a function from a wish to parameters, got {type(request).__name__}")
+            raise InvalidValue(f"request must be a function from a command to parameters, got {type(request).__name__}")
         made = as_space(space, names, low, high, units)
         least = made.low if low is None else np.atleast_1d(low)
         most = made.high if high is None else np.atleast_1d(high)
@@ -114,9 +114,9 @@ class ParametricMotionGraph:
         return node
 
     def restrict(self, name: str, of: str, low: ArrayLike, high: ArrayLike) -> Node:
-        """Add a part of a node as one of its own: with narrower ranges it may lead where all cannot (Heck 6.3)."""
+        """Add part of a node as a new node: with narrower ranges it may have edges that the whole cannot (Heck 6.3)."""
         if name in self._nodes:
-            raise InvalidValue(f"{self.name!r} has a node {name!r} already; choose another name")
+            raise InvalidValue(f"{self.name!r} already has a node {name!r}; choose another name")
         node = self.node(of).part(name, low, high)
         self._nodes[name] = node
         return node
@@ -131,7 +131,7 @@ class ParametricMotionGraph:
         rng: int | np.random.Generator = 0,
         run: Callable[..., Iterable[Any]] = map,
     ) -> Compared:
-        """Sample two nodes and find the best transition of each pair: what thresholds are chosen from."""
+        """Sample two nodes and find the best transition of each pair, as a basis for choosing thresholds."""
         return compare_nodes(
             self.node(source), self.node(target), self.seams, n_source=n_source, n_target=n_target, rng=rng, run=run
         )
@@ -152,23 +152,23 @@ class ParametricMotionGraph:
         Parameters
         ----------
         source, target : names of nodes, perhaps the same.
-        good, bad : metres, T_GOOD and T_BAD; by default chosen from the distribution of all transitions.
-        part : where only a part of the source has transitions of at most `good`, which is needed then, add that part
-            as a node of this name and connect it.
-        compared : from `compare` of the same nodes, so that thresholds can be tried without comparing again.
+        good, bad : meters, T_GOOD and T_BAD; by default chosen from the distribution of all transitions.
+        part : if only part of the source has transitions of at most `good` (required then), add that part as a node of
+            this name and connect it.
+        compared : from `compare` of the same nodes, to try thresholds without comparing again.
         sampling : n_source, n_target, rng and run, as for `compare`.
         """
         start, end = self.node(source), self.node(target)
         for threshold, name in ((good, "good"), (bad, "bad")):
             if threshold is not None and not (np.isfinite(threshold) and threshold > 0.0):
-                raise InvalidValue(f"{name} must be a distance in metres, above 0, got {threshold!r}")
+                raise InvalidValue(f"{name} must be a distance in meters, above 0, got {threshold!r}")
         if good is not None and bad is not None and good > bad:
             raise InvalidValue(f"good must not be above bad, got {good:g} and {bad:g} m; exchange them")
         if part is not None:
             if good is None:
-                raise InvalidValue("a part is told by good, but none was given: by default all of the source goes on")
+                raise InvalidValue("part needs good: by default all of the source has transitions; give good")
             if part in self._nodes:
-                raise InvalidValue(f"{self.name!r} has a node {part!r} already; choose another name")
+                raise InvalidValue(f"{self.name!r} already has a node {part!r}; choose another name")
         found = self.compare(source, target, **sampling) if compared is None else compared
         if part is not None and good is not None and (found.costs.min(axis=1) > good).any():
             start, found = free_part(start, end, part, good, found, self.seams, **sampling)
@@ -189,29 +189,29 @@ class ParametricMotionGraph:
         run: Callable[..., Iterable[Any]] = map,
         progress: Callable[[float], None] | None = None,
     ) -> AutoReport:
-        """Try all pairs of nodes that are not connected yet, keep the edges that work, and take dead ends out.
+        """Try all pairs of nodes that are not connected yet, keep the edges that work, and remove dead ends.
 
         Parameters
         ----------
-        good, bad : metres, T_GOOD and T_BAD of the edges. A pair works where each motion of the source has a way on.
+        good, bad : meters, T_GOOD and T_BAD of the edges. A pair works if every motion of the source has a transition.
         n_source, n_target, rng, run : as for `compare`.
-        prune : take out nodes from which no way goes on for ever, and those that then become such.
-        progress : called with the share that is done.
+        prune : remove nodes that cannot continue forever, and those that become dead ends as a result.
+        progress : called with the completed fraction.
         """
         from marey.pmg.auto import connect_all
 
         return connect_all(self, good, bad, n_source, n_target, rng, prune, run, progress)
 
     def remove(self, name: str) -> None:
-        """Take a node away, with the edges to and from it."""
+        """Remove a node, with the edges to and from it."""
         self.node(name)
         self._edges = {ends: edge for ends, edge in self._edges.items() if name not in ends}
         del self._nodes[name]
 
     def disconnect(self, source: str, target: str) -> None:
-        """Take an edge away."""
+        """Remove an edge."""
         if (source, target) not in self._edges:
-            raise UnknownName(f"there is no edge from {source!r} to {target!r}")
+            raise UnknownName(f"no edge from {source!r} to {target!r}")
         del self._edges[source, target]
 
     def out(self, name: str) -> tuple[Edge, ...]:
@@ -220,21 +220,21 @@ class ParametricMotionGraph:
         return tuple(edge for (source, _), edge in self._edges.items() if source == name)
 
     def onward(self, name: str, parameters: ArrayLike) -> dict[str, Onward]:
-        """What can follow a motion: for each node that can be reached, the box of its parameters and when to change."""
+        """What can follow a motion: for each reachable node, the box of its parameters and the transition moments."""
         at = self.node(name).checked(parameters)
         return {edge.target: edge.onward(at) for edge in self.out(name)}
 
     def dead_ends(self) -> tuple[str, ...]:
-        """Nodes from which there is no way that goes on for ever."""
+        """Nodes that cannot continue forever."""
         from marey.pmg.auto import dead_ends_in_turn
 
         stuck = set(dead_ends_in_turn(self))
         return tuple(name for name in self._nodes if name in stuck)
 
     def stream(self, controller: Controller, **options: Any) -> CharacterStream:
-        """Endless motion that a controller steers; see `CharacterStream` for the options.
+        """Start endless motion steered by a controller; see `CharacterStream` for the options.
 
-        A controller may have `first`, the name of the node to begin with, which holds unless `start` is given.
+        A controller may have `first`, the name of the first node, which is used unless `start` is given.
         """
         from marey.pmg.stream import CharacterStream
 
@@ -244,9 +244,9 @@ class ParametricMotionGraph:
         return CharacterStream(self, controller, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the graph as `.json`, and the spaces that it refers to beside it; see `marey.pmg.files`.
+        """Write the graph as `.json`, and the spaces that it refers to next to it; see `marey.pmg.files`.
 
-        Spaces that lie there already, unchanged, are left as they are.
+        Existing, unchanged space files are not rewritten.
         """
         from marey.pmg.files import save_character
 
@@ -260,12 +260,12 @@ class ParametricMotionGraph:
         spaces: Mapping[str, Any] | None = None,
         requests: Mapping[str, Request] | None = None,
     ) -> ParametricMotionGraph:
-        """Read what `save` wrote.
+        """Read a file written by `save`.
 
         Parameters
         ----------
-        spaces : by node name, spaces that are functions and that no file holds.
-        requests : by node name, likewise, what turns wishes into parameters where that is not by name.
+        spaces : by node name, spaces that are functions and so not in any file.
+        requests : by node name, likewise, request functions other than the built-in ones.
         """
         from marey.pmg.files import load_character
 
@@ -277,7 +277,7 @@ class ParametricMotionGraph:
         return next(iter(self._nodes.values()))
 
     def _check_fits(self, node: Node) -> None:
-        """Refuse a node of another figure or rate, or with clips too short to be joined."""
+        """Raise an error for a node with another skeleton or rate, or with clips too short for transitions."""
         made = node.motion(node.middle)
         seam_range(len(made), self.seams, made.fps, end=True)
         if self._nodes:
@@ -285,7 +285,7 @@ class ParametricMotionGraph:
             check_alike((first.motion(first.middle), made), (first.name, node.name))
 
     def _put(self, node: Node | None = None, edge: Edge | None = None) -> None:
-        """For the reader of files."""
+        """Add a node or edge; for the file reader."""
         if node is not None:
             self._nodes[node.name] = node
         if edge is not None:

@@ -1,4 +1,4 @@
-"""Building an edge by sampling both nodes (Heck 6.1.1)."""
+"""Build an edge by sampling both nodes (Heck 6.1.1)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from marey.pmg.units import rounded_up, told_ranges
 
 __all__ = ["Compared", "compare_nodes", "edge_from", "free_part", "shrunk_box"]
 
-# Where no thresholds are given, these shares of all pairs are good, and not bad.
+# Default thresholds: these fractions of all pairs are good, and not bad.
 _GOOD, _NOT_BAD = 0.4, 0.6
-# T_BAD is at least this much above T_GOOD, or boxes would be cut by chance.
+# T_BAD is at least this much above T_GOOD; otherwise boxes would be cut at random.
 _APART = 1.2
 _QUANTILES = 21
-# Source samples that are compared together: enough for matrix products to pay.
+# Source samples to compare together: enough for matrix products to pay off.
 _AT_ONCE = 8
-# Times that a part of a node is made smaller until all of its motions have a way on.
+# Number of attempts to shrink a part of a node until all of its motions have a transition.
 _SHRINKS = 6
 
 
@@ -34,8 +34,8 @@ class Compared(NamedTuple):
     """Samples of two nodes and the best transition of each pair.
 
     source : (n, d) and target : (m, e) parameters.
-    costs : (n, m) metres.
-    moments : (n, m, 2) where the transitions lie in both motions, from 0 to 1.
+    costs : (n, m) meters.
+    moments : (n, m, 2) positions of the transitions in both motions, from 0 to 1.
     """
 
     source: Floats
@@ -73,14 +73,15 @@ def compare_nodes(
 def edge_from(
     compared: Compared, source: Node, target: Node, good: float | None = None, bad: float | None = None
 ) -> Edge:
-    """The edge that thresholds make of compared samples.
+    """Make an edge from compared samples and thresholds.
 
     Parameters
     ----------
-    good, bad : metres, T_GOOD and T_BAD. By default such that two fifths of all pairs are good and two fifths bad, with
-        T_GOOD raised to the worst source sample's best transition, so that none is left without a way on.
+    good, bad : meters, T_GOOD and T_BAD. By default two fifths of all pairs are good and two fifths bad, with T_GOOD
+        raised to the worst source sample's best transition, so that every source sample has a target.
 
-    A given T_GOOD that leaves source samples without a target is refused, with the part of the source that fails.
+    A given T_GOOD that leaves source samples without a target raises an error that names the failing part of the
+    source.
     """
     costs = compared.costs
     best = costs.min(axis=1)
@@ -91,10 +92,10 @@ def edge_from(
     check_thresholds(t_good, t_bad)
     stuck = best > t_good
     if stuck.any():
-        raise NoResult(_told_stuck(compared, source, target, stuck, t_good))
+        raise NoResult(_describe_stuck(compared, source, target, stuck, t_good))
     low, high = np.empty((len(costs), target.n_dims)), np.empty((len(costs), target.n_dims))
     moments = np.empty((len(costs), 2))
-    # A hair's breadth in the target's parameters, by which bad samples are kept out.
+    # A tiny distance in the target's parameters by which bad samples are excluded.
     apart = 1e-6 * target.scale
     for k, row in enumerate(costs):
         is_good = row <= t_good
@@ -112,15 +113,14 @@ def edge_from(
 
 
 def shrunk_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[Floats, Floats]:
-    """The box around good samples (g, d), made smaller until no bad sample (b, d) lies in it.
+    """Shrink the box around good samples (g, d) until no bad sample (b, d) lies in it.
 
-    Each bad sample is left out by moving the one side of the box that then keeps most good samples, or, of sides that
-    keep as many, the one that has to move least. The best sample (d,), a good one, always stays inside, so that the box
-    is never empty.
+    Each bad sample is excluded by moving the one side of the box that keeps the most good samples, or, on ties, the one
+    that has to move least. The best sample (d,), a good one, always stays inside, so the box is never empty.
 
     Parameters
     ----------
-    apart : (d,) by how much bad samples are kept out.
+    apart : (d,) distance by which bad samples are excluded.
     """
     low, high = good.min(axis=0), good.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
@@ -138,15 +138,15 @@ def shrunk_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[
                 kept = int(((good >= tried[0]) & (good <= tried[1])).all(axis=1).sum())
                 moved = abs(edge - (low, high)[side][k]) / width[k]
                 options.append((-kept, moved, k, side, edge))
-        if not options:  # the bad sample is as good as at the best one's place
+        if not options:  # the bad sample practically coincides with the best one
             return best.copy(), best.copy()
         _, _, k, side, edge = min(options)
         (low, high)[side][k] = edge
     return low, high
 
 
-def _told_stuck(compared: Compared, source: Node, target: Node, stuck: Bools, good: float) -> str:
-    """Which part of the source has no way on, and what can be done."""
+def _describe_stuck(compared: Compared, source: Node, target: Node, stuck: Bools, good: float) -> str:
+    """Say which part of the source has no transition, and suggest a remedy."""
     lost, fine = compared.source[stuck], compared.source[~stuck]
     worst = float(compared.costs.min(axis=1).max())
     ranges = told_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
@@ -162,7 +162,7 @@ def _told_stuck(compared: Compared, source: Node, target: Node, stuck: Bools, go
 
 
 def free_box(fine: Floats, lost: Floats) -> tuple[Floats, Floats] | None:
-    """A box of samples that have a way on, without any of those that have none; None where there is hardly any."""
+    """A box of samples that have a transition and none that do not; None if hardly any remain."""
     if len(fine) < 2:
         return None
     middle = fine[int(np.argmin(np.abs(fine - np.median(fine, axis=0)).sum(axis=1)))]
@@ -177,9 +177,10 @@ def free_box(fine: Floats, lost: Floats) -> tuple[Floats, Floats] | None:
 def free_part(
     source: Node, target: Node, name: str, good: float, found: Compared, seams: Seams, **sampling: Any
 ) -> tuple[Node, Compared]:
-    """The part of a node all of whose motions have a way on, as a node, compared with the target.
+    """Return the part of a node whose motions all have a transition, as a node, compared with the target.
 
-    Samples of a part may show motions without a way on that those of the whole missed: it is then made smaller again.
+    Samples of a part may reveal motions without a transition that the samples of the whole missed; then it shrinks
+    again.
 
     Parameters
     ----------
@@ -205,7 +206,7 @@ def free_part(
 
 
 def check_alike(motions: Sequence[Motion], names: Sequence[str]) -> None:
-    """Refuse nodes of different figures or rates."""
+    """Raise an error for nodes with different skeletons or rates."""
     from marey.core.placement import check_same_skeleton
 
     first = motions[0]

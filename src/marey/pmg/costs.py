@@ -16,24 +16,25 @@ from marey.core.kinematics import World, forward_kinematics
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.maths import quat
+from marey.maths.products import multiply
 
 __all__ = ["Seams", "Windows", "best_pairs", "half_window", "seam_range", "windows"]
 
-# Frames closer than this are as good as one for finding where to cross over; a stream looks closer.
+# Seconds between windows: closer ones add nothing here; a stream searches more finely later.
 _FINEST = 1.0 / 30.0
-# Windows at one end of a motion: in long ones they are further apart.
+# Maximum number of windows at one end of a motion; in long motions they are farther apart.
 _MOST_WINDOWS = 12
-# Motions whose joints are worked out together.
+# Motions whose joints are computed together.
 _AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Seams:
-    """How motions are joined.
+    """Transition settings.
 
     length : seconds of a transition.
-    region : share of a motion, at its end and at its beginning, in which transitions may lie with all their frames.
-    markers : compared; see `marey.compare.point_clouds`.
+    region : fraction of a motion, at its end and at its beginning, that may contain transitions with all their frames.
+    markers : points to compare; see `marey.compare.point_clouds`.
     """
 
     length: float = 1.0 / 3.0
@@ -52,12 +53,12 @@ class Seams:
 class Windows(NamedTuple):
     """Windows of point clouds of many motions, ready to be compared.
 
-    flat : (m, 2 N) float32, x and z of all markers, about their centre and times the root of their weights.
+    flat : (m, 2 N) float32, x and z of all markers, centered and times the root of their weights.
     heights : (m, N) float32, likewise.
     size : (m,) sum of squares of both.
-    at : (m,) each window's middle frame over the last one's number.
-    first : (n + 1,) where each motion's windows begin.
-    soles : (m, W K, 2) float32, x and z of the contact points about the windows' centres; None where there are none.
+    at : (m,) position of each window's middle frame, from 0 to 1.
+    first : (n + 1,) first window of each motion.
+    soles : (m, W K, 2) float32, x and z of the contact points about the windows' centers; None if there are none.
     stands : (m, W K) float32, the frame's weight where a point is in contact, else 0.
     """
 
@@ -71,7 +72,7 @@ class Windows(NamedTuple):
 
 
 def half_window(seams: Seams, fps: float) -> int:
-    """Frames of a transition before, and after, the one in its middle."""
+    """Frames of a transition before, and after, its middle frame."""
     return max(1, round(0.5 * seams.length * fps))
 
 
@@ -82,18 +83,18 @@ def seam_range(n_frames: int, seams: Seams, fps: float, end: bool) -> tuple[int,
     if n_frames < 2 * half + 2 or half + most > n_frames - 1:
         raise InvalidValue(
             f"a transition of {seams.length:.3g} s does not fit at the ends of a motion of {n_frames / fps:.3g} s; "
-            "take a shorter one, or longer motions"
+            "use a shorter one, or longer motions"
         )
     return (n_frames - 1 - most, n_frames - 1 - half) if end else (half, most)
 
 
 def windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float) -> Windows:
-    """All windows of some motions in which a transition may lie.
+    """Collect all windows of some motions that may contain a transition.
 
     Parameters
     ----------
     end : at the end of the motions, or at their beginning.
-    height : metres, taken off all heights, so that single precision is enough.
+    height : meters, subtracted from all heights, so that single precision is enough.
     """
     fps = motions[0].fps
     half, stride = half_window(seams, fps), max(1, round(_FINEST * fps))
@@ -107,12 +108,12 @@ def windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float
         part = motions[start : start + _AT_ONCE]
         ranges = [seam_range(len(motion), seams, fps, end) for motion in part]
         cut = [motion[low - half : high + half + 1] for motion, (low, high) in zip(part, ranges, strict=True)]
-        points, feet = _points(cut, seams.markers, standing)
+        points, feet = _marker_points(cut, seams.markers, standing)
         root = np.sqrt(frame_share[:, None] / points.shape[1])
         share = root**2
         begin = 0
         for motion, piece, (low, high) in zip(part, cut, ranges, strict=True):
-            # From the middle of the clip's end inwards, and likewise from its beginning.
+            # From the middle of the clip's end inward, and likewise from its beginning.
             step = stride * int(np.ceil((high - low + 1) / (stride * _MOST_WINDOWS)))
             centres = np.arange(half, half + high - low + 1, step) + (high - low) % step * int(end)
             frames = centres[:, None] + inner
@@ -137,8 +138,8 @@ def windows(motions: Sequence[Motion], seams: Seams, *, end: bool, height: float
     )  # fmt: skip
 
 
-def _points(motions: Sequence[Motion], markers: str, standing: bool) -> tuple[Floats, Floats | None]:
-    """(F, M, 3) markers of all motions' frames, one after another, and (F, K, 3) contact points if asked for."""
+def _marker_points(motions: Sequence[Motion], markers: str, standing: bool) -> tuple[Floats, Floats | None]:
+    """(F, M, 3) markers of all motions' frames, concatenated, and (F, K, 3) contact points if requested."""
     skeleton = motions[0].skeleton
     _, joints = chosen_joints(skeleton, markers)
     offsets = None
@@ -165,23 +166,23 @@ def sole_points(world: World, contacts: Contacts | None) -> Floats:
 
 
 def best_pairs(source: Windows, target: Windows, clips: Sequence[int]) -> list[tuple[Floats, Floats]]:
-    """From some neighbouring motions of the source to each of the target's n motions, the best transition.
+    """Find the best transition from some neighboring motions of the source to each of the target's n motions.
 
-    D = |a|^2 + |b|^2 - 2 a_y . b_y - 2 |A + i B| of centred windows needs three matrix products and no loop over cells.
-    Where feet stand in both windows, the square of the way that the second clip is shifted for them to stand at one
-    place is added to D, as a stream shifts it.
+    D = |a|^2 + |b|^2 - 2 a_y . b_y - 2 |A + i B| of centered windows needs three matrix products and no loop over
+    cells. If feet are planted in both windows, D also includes the squared distance by which the second clip is shifted
+    to bring them together, as a stream shifts it.
 
     Returns
     -------
-    For each of `clips`, (n,) root of D in metres, and (n, 2) where it lies in both motions, from 0 to 1.
+    For each of `clips`, (n,) root of D in meters, and (n, 2) its position in both motions, from 0 to 1.
     """
     first = source.first[clips[0]]
     rows = slice(first, source.first[clips[-1] + 1])
     a, b = source.flat[rows], target.flat
     half = a.shape[1] // 2
-    along = a @ b.T
-    across = np.concatenate([-a[:, half:], a[:, :half]], axis=1) @ b.T
-    left = source.heights[rows] @ target.heights.T
+    along = multiply(a, b.T)
+    across = multiply(np.concatenate([-a[:, half:], a[:, :half]], axis=1), b.T)
+    left = multiply(source.heights[rows], target.heights.T)
     left *= -2.0
     left += source.size[rows, None]
     left += target.size
@@ -199,15 +200,15 @@ def best_pairs(source: Windows, target: Windows, clips: Sequence[int]) -> list[t
         column = where[np.unique(owners[where], return_index=True)[1]]
         chosen = row[column]
         cost = np.maximum(least.astype(np.float64), 0.0)
-        cost += _shifted(source, target, first + chosen, column, along[chosen, column], across[chosen, column])
+        cost += _foot_shifts(source, target, first + chosen, column, along[chosen, column], across[chosen, column])
         out.append((np.sqrt(cost), np.stack([source.at[rows][chosen], target.at[column]], axis=1)))
     return out
 
 
-def _shifted(
+def _foot_shifts(
     source: Windows, target: Windows, i: NDArray[np.int64], j: NDArray[np.int64], along: Any, across: Any
 ) -> Floats:
-    """(n,) squares of the ways that windows j are shifted for feet to stand where they do in windows i."""
+    """(n,) squared distances by which windows j are shifted so that feet stand where they do in windows i."""
     if source.soles is None or source.stands is None or target.soles is None or target.stands is None:
         return np.zeros(len(j))
     if source.soles.shape[1] != target.soles.shape[1]:
@@ -223,5 +224,5 @@ def _shifted(
 
 
 def usual_height(clouds: Clouds) -> float:
-    """Metres above the floor of a cloud's middle."""
+    """Median height of a cloud's center above the floor, in meters."""
     return float((clouds.points[..., 1] @ clouds.weights).mean())

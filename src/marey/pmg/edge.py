@@ -1,4 +1,4 @@
-"""Edges: from each motion of one node, the box of the other's parameters that it can go on to, and when (Heck 6.1)."""
+"""Edges: for each motion of one node, the box of the other's parameters that can follow, and when (Heck 6.1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Onward(NamedTuple):
 
     low, high : (d,) box of the target's parameters.
     leave, enter : moments of the transition's middle in both motions, from 0 to 1.
-    surest : (d,) what the nearest sample joins best, for where all else fails.
+    surest : (d,) fallback: parameters of the target sample that the nearest source sample joins best.
     """
 
     low: Floats
@@ -40,16 +40,16 @@ class Edge:
     """A sampled edge.
 
     source, target : names of the nodes.
-    good, bad : metres; T_GOOD, under which a sample was counted in, and T_BAD, over which it was shut out.
+    good, bad : meters; T_GOOD, below which a sample was included, and T_BAD, above which it was excluded.
     parameters : (n, d) of the source's samples.
     low, high : (n, e) the box of each.
-    surest : (n, e) the target sample that each joins best.
-    moments : (n, 2) mean moments at which the good transitions of each lie, from 0 to 1.
-    scale : (d,) what the source's parameters are divided by before they are compared.
-    costs : (21,) metres, quantiles of all samples' best transitions, at every twentieth.
-    worst : metres, the best transition of the source sample that has the worst.
+    surest : (n, e) fallback: the target sample that each source sample joins best.
+    moments : (n, 2) mean positions of each sample's good transitions, from 0 to 1.
+    scale : (d,) divisors of the source's parameters before they are compared.
+    costs : (21,) meters, quantiles of all samples' best transitions, in steps of one twentieth.
+    worst : meters, the best transition of the source sample that has the worst.
 
-    Numbers are kept to five digits, so that a file of text holds just what plays.
+    Numbers are rounded to five digits, so that a text file holds exactly what plays.
     """
 
     source: str
@@ -68,7 +68,7 @@ class Edge:
     def __post_init__(self) -> None:
         put = object.__setattr__
         for name in ("parameters", "low", "high", "surest", "moments", "scale", "costs"):
-            put(self, name, _in_digits(getattr(self, name)))
+            put(self, name, _round_digits(getattr(self, name)))
         for name in ("good", "bad", "worst"):
             put(self, name, float(f"{getattr(self, name):.{_DIGITS}g}"))
         put(self, "parameters", freeze_array(self.parameters, "parameters of an edge", (None, None)))
@@ -94,8 +94,8 @@ class Edge:
     def onward(self, parameters: Floats) -> Onward:
         """What can follow the source's motion with parameters (d,), from its nearest samples (Heck 6.1.2).
 
-        Among k = d + 2 nearest samples the last has no share, so that boxes change without jumps when samples change
-        places: d + 1 others are left, which is what spans a space of d dimensions.
+        Among k = d + 2 nearest samples the last has weight 0, so boxes change continuously when samples change places.
+        The other d + 1 span a space of d dimensions.
         """
         k = self.parameters.shape[1] + 2
         near, share = neighbour_shares(parameters / self.scale, self.parameters / self.scale, k)
@@ -105,17 +105,17 @@ class Edge:
 
 
 def check_thresholds(good: float, bad: float) -> None:
-    """Refuse thresholds that are no distances, or the wrong way round."""
+    """Raise an error for thresholds that are not distances, or in the wrong order."""
     if not (np.isfinite(good) and np.isfinite(bad) and good > 0.0):
-        raise InvalidValue(f"good and bad must be distances in metres, above 0, got {good} and {bad}")
+        raise InvalidValue(f"good and bad must be distances in meters, above 0, got {good} and {bad}")
     if good > bad:
         raise InvalidValue(
-            f"good must not be above bad, got {good:g} and {bad:g} m: transitions up to good are sought, those above "
-            "bad shut out"
+            f"good must not be above bad, got {good:g} and {bad:g} m: transitions up to good are included, those above "
+            "bad excluded"
         )
 
 
-def _in_digits(values: Floats) -> Floats:
-    """Values to five digits."""
+def _round_digits(values: Floats) -> Floats:
+    """Round values to five digits."""
     given = np.asarray(values, dtype=np.float64)
     return np.array([float(f"{value:.{_DIGITS}g}") for value in given.ravel()]).reshape(given.shape)

@@ -1,8 +1,8 @@
-"""Characters in files: the graph as a small text, the motion of its nodes beside it.
+"""Character files: the graph as a small text file, the motion of its nodes next to it.
 
-``NAME.json`` holds the nodes' ranges and the edges' samples, and for each node the file that its space is in, with a
-digest, so that a space that was changed since is not taken for the one that the edges were made for. Functions cannot
-be written; a node made of one is given again when the character is loaded.
+``NAME.json`` holds the nodes' ranges and the edges' samples, and for each node the file of its space, with a digest, so
+that a space that has changed is not mistaken for the one that the edges were built for. Functions cannot be saved; a
+node made from one must be given again when the character is loaded.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ _KINDS: dict[str, Any] = {"gait": GaitSpace, "action": ActionSpace, "parametric"
 def save_character(
     graph: ParametricMotionGraph, path: str | os.PathLike[str], *, spare: Iterable[str | os.PathLike[str]] = ()
 ) -> None:
-    """Write the character as `.json`, and each space that can be written as `.npz` beside it.
+    """Write the character as `.json`, and each space that can be saved as `.npz` next to it.
 
-    A space that is in its file already is not written again. All others are written before any takes its name, and the
-    `.json` comes last, so that a failure leaves the character that was there.
+    A space already in its file is not written again. All others are written under temporary names first, and the
+    `.json` comes last, so a failure leaves the previous character intact.
 
     Parameters
     ----------
-    spare : files that must not be written over, such as one that a node was made of.
+    spare : files that must not be overwritten, such as the source of a node.
     """
     target = Path(path)
     if target.suffix.lower() != ".json":
         raise InvalidValue(f"a character is saved as .json, got {target.name!r}")
     files = SpaceFiles(target, graph._kept, spare)
     try:
-        told = json.dumps(_told(graph, files), separators=(",", ":"), allow_nan=False)
+        told = json.dumps(_describe_graph(graph, files), separators=(",", ":"), allow_nan=False)
         files.settle()
     finally:
         files.drop()
     write_bytes(path, [told.encode(), b"\n"])
 
 
-def _told(graph: ParametricMotionGraph, files: SpaceFiles) -> dict[str, Any]:
-    """What the .json holds; spaces are put into files on the way."""
+def _describe_graph(graph: ParametricMotionGraph, files: SpaceFiles) -> dict[str, Any]:
+    """Describe the graph for the .json file; spaces are put into files on the way."""
     nodes = []
     for node in graph.nodes.values():
         nodes.append(
@@ -92,9 +92,9 @@ def _told(graph: ParametricMotionGraph, files: SpaceFiles) -> dict[str, Any]:
 def load_character(
     path: str | os.PathLike[str], spaces: Mapping[str, Any], requests: Mapping[str, Request]
 ) -> ParametricMotionGraph:
-    """A character from a file that `save_character` wrote."""
+    """Read a character from a file that `save_character` wrote."""
     name = os.fspath(path)
-    told = _read(name)
+    told = _read_json(name)
     try:
         transitions = told["transitions"]
         graph = ParametricMotionGraph(
@@ -102,8 +102,8 @@ def load_character(
         )
         known: dict[str, Any] = {}
         for each in told["nodes"]:
-            graph._put(node=_node(each, Path(name), spaces, requests, known))
-        graph._kept.update(_kept(known, Path(name).absolute()))
+            graph._put(node=_load_node(each, Path(name), spaces, requests, known))
+        graph._kept.update(_map_files(known, Path(name).absolute()))
         for each in told["edges"]:
             for end in (each["source"], each["target"]):
                 graph.node(end)
@@ -113,17 +113,17 @@ def load_character(
     except MareyError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise ParseError(f"the character in it does not fit together ({error!r})", path=name) from None
+        raise ParseError(f"its parts are inconsistent ({error!r})", path=name) from None
     return graph
 
 
-def _read(name: str) -> dict[str, Any]:
+def _read_json(name: str) -> dict[str, Any]:
     try:
         told = json.loads(read_bytes(name))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ParseError(f"expected JSON, got something else ({error})", path=name) from None
     except RecursionError:
-        raise ParseError("expected a character, got JSON nested too deep", path=name) from None
+        raise ParseError("expected a character, got JSON that is nested too deeply", path=name) from None
     if not isinstance(told, dict) or told.get("format") != FORMAT:
         raise UnknownVersion(f"expected a character ({FORMAT}), got another kind of JSON", path=name)
     if told.get("version") != VERSION:
@@ -134,14 +134,14 @@ def _read(name: str) -> dict[str, Any]:
     return told
 
 
-def _stored(space: Space) -> Any:
-    """What is written of a space: a blend's own value, else the space itself."""
+def _unwrap_space(space: Space) -> Any:
+    """Return what is saved of a space: a blend's own value, else the space itself."""
     return getattr(space, "motion", space)
 
 
 def _save_space(space: Space, name: str, files: SpaceFiles) -> dict[str, Any]:
-    """Write a space, once, and tell where it is. A layered one is told by the space under it and its gaze map."""
-    stored = _stored(space)
+    """Write a space, once, and describe its file. A layered space refers to its base space and its gaze map."""
+    stored = _unwrap_space(space)
     kinds = [kind for kind, each in _KINDS.items() if isinstance(stored, each)]
     if isinstance(stored, LayeredSpace) and stored.gaze is not None:
         under = _save_space(stored.space, name, files)
@@ -153,7 +153,7 @@ def _save_space(space: Space, name: str, files: SpaceFiles) -> dict[str, Any]:
     return {"kind": "given"}
 
 
-def _node(
+def _load_node(
     told: Mapping[str, Any],
     path: Path,
     spaces: Mapping[str, Any],
@@ -165,7 +165,7 @@ def _node(
         space = as_space(spaces[name])
     elif about["kind"] == "given":
         raise UnknownName(
-            f"node {name!r} is made of a function, which no file holds; give it again: spaces={{{name!r}: ...}}"
+            f"node {name!r} is a function, which cannot be saved; give it again: spaces={{{name!r}: ...}}"
         )
     else:
         space = _load_space(about, path, known)
@@ -179,7 +179,7 @@ def _node(
 
 
 def _load_space(about: Mapping[str, Any], path: Path, known: dict[str, Any]) -> Any:
-    """A space, or a gaze map, from what a character tells of it; each is read once and kept in `known`."""
+    """Load a space or gaze map from its description; each file is read once and cached in `known`."""
     key = json.dumps(about, sort_keys=True)
     if key not in known:
         if about["kind"] == "layered":
@@ -190,13 +190,13 @@ def _load_space(about: Mapping[str, Any], path: Path, known: dict[str, Any]) -> 
     return known[key]
 
 
-def _kept(known: Mapping[str, Any], path: Path) -> dict[int, Kept]:
-    """Of what was loaded, which file it is in."""
+def _map_files(known: Mapping[str, Any], path: Path) -> dict[int, Kept]:
+    """Map what was loaded, by identity, to its file."""
     out: dict[int, Kept] = {}
     for key, space in known.items():
         about = json.loads(key)
         if "file" in about:
-            value = space if about["kind"] == "gaze" else _stored(space)
+            value = space if about["kind"] == "gaze" else _unwrap_space(space)
             out[id(value)] = Kept(value, path, about)
     return out
 
@@ -205,7 +205,7 @@ def _load_file(about: Mapping[str, Any], path: Path) -> Any:
     file = path.with_name(Path(about["file"]).name)
     if hashlib.sha256(read_bytes(file)).hexdigest() != about["sha256"]:
         raise ParseError(
-            f"is not the file that {path.name!r} was saved with, so its edges may not hold; save the character again",
+            f"is not the file that {path.name!r} was saved with, so its edges may be invalid; save the character again",
             path=file,
         )
     if about["kind"] == "gaze":
@@ -213,5 +213,5 @@ def _load_file(about: Mapping[str, Any], path: Path) -> Any:
 
         return GazeMap.load(file)
     if about["kind"] not in _KINDS:
-        raise ParseError(f"node's space is of an unknown kind {about['kind']!r}; read it with a newer marey", path=path)
+        raise ParseError(f"unknown kind of space {about['kind']!r}; read it with a newer marey", path=path)
     return as_space(_KINDS[about["kind"]].load(file))

@@ -1,4 +1,4 @@
-"""The files beside a character: what has not changed is left alone, what has is put in place all at once."""
+"""The files next to a character: unchanged files are left alone, changed ones are put in place all at once."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["Kept", "SpaceFiles"]
 
 
 class Kept(NamedTuple):
-    """Which file a space is in.
+    """The file of a space.
 
-    value : the space, held so that its identity stays its own. character : the .json that refers to it.
-    about : kind, file and sha256, as the .json has them.
+    value : the space, referenced so that its identity stays unique. character : the .json that refers to it.
+    about : kind, file and sha256, as in the .json.
     """
 
     value: Any
@@ -28,18 +28,18 @@ class Kept(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """Where it is."""
+        """Its path."""
         return self.character.with_name(self.about["file"])
 
 
 class SpaceFiles:
-    """Writes what a character refers to: `put` each under a temporary name, then `settle` all, or `drop` them.
+    """Writes the files of a character: `put` each under a temporary name, then `settle` all, or `drop` them.
 
     Parameters
     ----------
     target : the .json of the character.
-    kept : by identity, what is in files already.
-    spare : files of the user's that must not be written over.
+    kept : files that already exist, by identity of their content.
+    spare : user files that must not be overwritten.
     """
 
     def __init__(self, target: Path, kept: dict[int, Kept], spare: Iterable[str | os.PathLike[str]] = ()) -> None:
@@ -50,18 +50,18 @@ class SpaceFiles:
         self._waiting: list[tuple[Path, Path]] = []
 
     def put(self, value: Any, kind: str, name: str) -> dict[str, Any]:
-        """What the .json is to say of a value that has ``save``."""
+        """Write a value that has ``save``, and return its description for the .json."""
         if id(value) not in self.abouts:
             known = self._kept.get(id(value))
             if known is not None and known.character == self.target and _digest(known.file) == known.about["sha256"]:
                 self.abouts[id(value)] = known.about
             else:
-                self.abouts[id(value)] = self._written(value, kind, name, known)
+                self.abouts[id(value)] = self._write(value, kind, name, known)
             self._values[id(value)] = value
         return self.abouts[id(value)]
 
-    def _written(self, value: Any, kind: str, name: str, known: Kept | None) -> dict[str, Any]:
-        # Names that the character uses elsewhere are taken too: what is there may stay as it is.
+    def _write(self, value: Any, kind: str, name: str, known: Kept | None) -> dict[str, Any]:
+        # Names that the character uses elsewhere are taken too: those files may stay as they are.
         taken = {about["file"] for about in self.abouts.values()}
         taken |= {
             each.about["file"]
@@ -75,9 +75,7 @@ class SpaceFiles:
             file, number = f"{stem}{number}{suffix}", number + 1
         path = self.target.with_name(file)
         if os.path.realpath(path) in self._spare:
-            raise UnwritableFile(
-                "was given, and the character's own copy would be written over it; rename it", path=path
-            )
+            raise UnwritableFile("is an input, and the character's own copy would overwrite it; rename it", path=path)
         waiting = path.with_name(f".{os.getpid()}.part.{file}")
         self._waiting.append((waiting, path))
         if known is not None and _digest(known.file) == known.about["sha256"]:
@@ -87,7 +85,7 @@ class SpaceFiles:
         return {"kind": kind, "file": file, "sha256": _digest(waiting)}
 
     def settle(self) -> None:
-        """Give the files their names; one that is there already, the same, stays."""
+        """Give the files their final names; an identical existing file stays."""
         for waiting, path in self._waiting:
             try:
                 if path.is_file() and _digest(path) == _digest(waiting):
@@ -102,13 +100,13 @@ class SpaceFiles:
             self._kept[key] = Kept(self._values[key], self.target, about)
 
     def drop(self) -> None:
-        """Remove what was not settled."""
+        """Remove the files that have no final name yet."""
         for waiting, _ in self._waiting:
             waiting.unlink(missing_ok=True)
 
 
 def _digest(path: Path) -> str:
-    """Of a file's bytes; "" where there is none to be read."""
+    """Digest of a file's content; "" if it cannot be read."""
     try:
         return hashlib.sha256(read_bytes(path)).hexdigest()
     except MareyError:

@@ -1,7 +1,7 @@
-"""Clips of one gait cycle or of one step, cut where the feet pass one another and told by the gait's phase.
+"""Clips of one gait cycle or of one step, cut where the feet pass each other and parameterized by gait phase.
 
-Cut so, with some margin at both ends, any two clips are in step where one leads into the other, and the turns that
-they make add up.
+Cut this way, with some margin at both ends, any two clips are synchronized where one leads into the other, and their
+turns add up.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from marey.pmg.gait_events import event_phases, usual_phases, warped_phases
 
 __all__ = ["PER_CYCLE", "Cycle", "Part", "cut", "cycles_of", "grid_phases", "phase_of", "usual_events"]
 
-# Points of phase in a cycle at which clips are kept: some 120 Hz for a walk. Where a foot leaves the floor its way has
-# a corner, and the further points are apart the more it slides along the floor before it rises.
+# Phase points per cycle: about 120 Hz for a walk. A foot's path has a corner where it leaves the floor; with a coarser
+# grid the foot slides farther along the floor before it rises.
 PER_CYCLE = 128
 
 
 class Cycle(NamedTuple):
-    """A clip of G points of phase.
+    """A clip of G phase points.
 
-    turns : (G, J, 4) local rotations, those of joint 0 as seen from the figure's heading.
-    heights : (G,) metres, of joint 0.
-    steps : (G - 1, 4) from point to point: turn of the heading in radians, way to the left and forward in metres, as
-        seen from the heading halfway, and seconds.
-    contacts : (G, K) 0 to 1; K is 0 where the motion has none.
+    turns : (G, J, 4) local rotations, joint 0 relative to the character's heading.
+    heights : (G,) meters, of joint 0.
+    steps : (G - 1, 4) from point to point: turn of the heading in radians, movement to the left and forward in meters,
+        relative to the heading halfway, and seconds.
+    contacts : (G, K) 0 to 1; K is 0 if the motion has none.
     """
 
     turns: Floats
@@ -43,7 +43,8 @@ class Cycle(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What a clip has of a cycle: where it begins, in cycles after the left foot passes the right, and how many it has.
+    """The part of a cycle in a clip: its start, in cycles after the left foot passes the right, and its length in
+    cycles.
 
     A whole cycle by default; a step has half of one, and begins at 0 or at 0.5.
     """
@@ -56,7 +57,7 @@ _WHOLE = Part()
 
 
 def grid_phases(margin: float, span: float = 1.0) -> Floats:
-    """Phases of a clip's points from its beginning, from -margin to span + margin, with 0 and the span among them."""
+    """Phases of a clip's points from its beginning, from -margin to span + margin, including 0 and the span."""
     extra = max(1, round(margin * PER_CYCLE))
     return np.arange(-extra, round(span * PER_CYCLE) + extra + 1) / PER_CYCLE
 
@@ -67,7 +68,7 @@ def phase_of(motion: Motion) -> tuple[Floats, int, int]:
 
 
 def cycles_of(motion: Motion, margin: float, part: Part = _WHOLE) -> Ints:
-    """The whole phases of the cycles of which the motion has a part with its margins."""
+    """The integer phases of the cycles that the motion contains, in part, with margins."""
     phase, first, last = phase_of(motion)
     low = np.ceil(phase[first] + margin - part.begin)
     high = np.floor(phase[last] - part.begin - part.span - margin)
@@ -75,17 +76,17 @@ def cycles_of(motion: Motion, margin: float, part: Part = _WHOLE) -> Ints:
 
 
 def cut(motion: Motion, margin: float, usual: Floats | None = None, part: Part = _WHOLE) -> list[Cycle]:
-    """All cycles of a motion, or parts of them, with their margins, perhaps none.
+    """Cut all cycles of a motion, or parts of them, with their margins; may be empty.
 
     Parameters
     ----------
-    usual : phases at which feet are to leave and touch the floor, as of `usual_events`; None to leave them.
+    usual : phases at which feet should leave and touch the floor, as from `usual_events`; None for no change.
     """
     if not 0.0 < margin <= 0.5:
         raise InvalidValue(f"the margin of a cycle must be above 0 and at most 0.5 cycles, got {margin:g}")
     from scipy.interpolate import CubicSpline
 
-    carried = _hips_first(bake_hips_into_root(motion))
+    carried = _check_hips_root(bake_hips_into_root(motion))
     phase, first, last = phase_of(motion)
     starts = cycles_of(motion, margin, part) + part.begin
     if not len(starts):
@@ -115,12 +116,12 @@ def cut(motion: Motion, margin: float, usual: Floats | None = None, part: Part =
         if events is not None and usual is not None:
             wanted = warped_phases(grid, float(start), events, usual, part.span)
         at = np.interp(wanted, known, frames)
-        out.append(_cycle(spline(at), at / motion.fps, _flags(mask, at - first, len(grid))))
+        out.append(_make_cycle(spline(at), at / motion.fps, _interpolate_flags(mask, at - first, len(grid))))
     return out
 
 
 def usual_events(motions: Iterable[Motion]) -> Floats:
-    """(4,) phases at which feet usually leave and touch the floor in some motions; see `gait_events.EVENTS`."""
+    """(4,) typical phases at which feet leave and touch the floor in some motions; see `gait_events.EVENTS`."""
     found = []
     for motion in motions:
         phase, first, last = phase_of(motion)
@@ -128,7 +129,7 @@ def usual_events(motions: Iterable[Motion]) -> Floats:
     return usual_phases(found)
 
 
-def _cycle(rows: Floats, seconds: Floats, contacts: Floats) -> Cycle:
+def _make_cycle(rows: Floats, seconds: Floats, contacts: Floats) -> Cycle:
     turns = quat.normalize(rows[:, :-4].reshape(len(rows), -1, 4))
     where, heading = rows[:, -4:-1], rows[:, -1]
     step, half = np.diff(where, axis=0), 0.5 * (heading[1:] + heading[:-1])
@@ -138,17 +139,17 @@ def _cycle(rows: Floats, seconds: Floats, contacts: Floats) -> Cycle:
     return Cycle(turns, where[:, 1], steps, contacts)
 
 
-def _flags(mask: Floats | None, at: Floats, n: int) -> Floats:
+def _interpolate_flags(mask: Floats | None, at: Floats, n: int) -> Floats:
     if mask is None:
         return np.zeros((n, 0))
     return np.asarray(mask[np.clip(np.rint(at).astype(np.int64), 0, len(mask) - 1)])
 
 
-def _hips_first(motion: Motion) -> Motion:
-    """The motion, refused where the joint that carries the figure is not the one that turns it."""
+def _check_hips_root(motion: Motion) -> Motion:
+    """Return the motion; raise an error if joint 0 is not the hips."""
     if motion.skeleton.roles["hips"] != 0:
         raise InvalidValue(
-            f"a gait space needs figures whose hips are joint 0, but {motion.name!r} has them at joint "
+            f"a gait space needs characters whose hips are joint 0, but {motion.name!r} has them at joint "
             f"{motion.skeleton.roles['hips']}; load it with root= at the hips"
         )
     return motion

@@ -1,8 +1,8 @@
-"""Gait cycles in step with one another: feet that leave and touch the floor at the same points of phase.
+"""Synchronized gait cycles: feet leave and touch the floor at the same phases.
 
-Between the moments in which feet pass one another, slow walks stand a little longer than quick ones. A blend of a foot
-that stands with one that has left the floor is one that slides along it, so cycles are told by a phase in which all
-leave the floor at once, and touch it at once.
+Relative to the moments when the feet pass each other, slow walks have slightly longer stances than fast ones. A blend
+of a planted foot with one that has left the floor slides, so cycles use a phase in which all leave and touch the floor
+at the same time.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from marey.pmg.stance import soles_of
 
 __all__ = ["EVENTS", "event_phases", "usual_phases", "warped_phases"]
 
-# Contact points, and whether it is their coming down that counts, or their rising.
+# Contact points, and whether the event is their touchdown or their liftoff.
 EVENTS = (("left_heel", True), ("left_ball", False), ("right_heel", True), ("right_ball", False))
-# Metres above where a point stands that it has risen by when it has left the floor. Heights tell between which frames.
+# Meters above its resting height at which a point has left the floor. Heights give the time between frames.
 _RISEN = 0.008
-# Phases: nearer than this to a cycle's ends and those of its margins nothing is moved; events further from where they
-# usually are, and events that are further than this from it in the median, are left where they are.
+# Phases: nothing moves closer than this to the ends of a cycle and of its margins. Events farther from their typical
+# phase than this stay where they are, and so do events whose median distance from it is larger than this.
 _APART, _FURTHEST, _UNSURE = 0.06, 0.06, 0.02
 
 
 def event_phases(motion: Motion, phase: Floats, first: int, last: int) -> list[Floats]:
-    """For each of `EVENTS`, phases at which it happens from frame `first` to `last`; none where it is not known."""
+    """For each of `EVENTS`, its phases between frames `first` and `last`; empty if unknown."""
     contacts = motion.contacts
     if contacts is None:
         return [np.zeros(0)] * len(EVENTS)
@@ -55,7 +55,7 @@ def event_phases(motion: Motion, phase: Floats, first: int, last: int) -> list[F
 
 
 def usual_phases(found: Sequence[Sequence[Floats]]) -> Floats:
-    """(4,) phases in [0, 1) at which events usually happen in some motions; NaN where there is no such phase."""
+    """(4,) typical phases in [0, 1) of the events in some motions; NaN if there is no such phase."""
     out = np.full(len(EVENTS), np.nan)
     for k in range(len(EVENTS)):
         phases = np.concatenate([each[k] for each in found]) if found else np.zeros(0)
@@ -72,14 +72,14 @@ def usual_phases(found: Sequence[Sequence[Floats]]) -> Floats:
 def warped_phases(
     grid: Floats, start: float, events: Sequence[Floats], usual: Floats, span: float = 1.0
 ) -> Floats:  # fmt: skip
-    """A motion's phases at the points of a clip that begins at phase `start`, with its events where they usually are.
+    """A motion's phases at the points of a clip that begins at phase `start`, with its events at their typical phases.
 
     Parameters
     ----------
-    grid : (G,) phases of the points after `start`, from under 0 to over the span.
-    events : as of `event_phases`. usual : as of `usual_phases`. span : cycles of the clip, without its margins.
+    grid : (G,) phases of the points after `start`, from below 0 to above the span.
+    events : as from `event_phases`. usual : as from `usual_phases`. span : cycles of the clip, without its margins.
 
-    Nothing is moved where the clip begins and ends, nor at the ends of its margins.
+    The beginning and end of the clip and of its margins do not move.
     """
     from scipy.interpolate import PchipInterpolator
 
@@ -96,6 +96,6 @@ def warped_phases(
                     pairs.append((wanted, own))
     at, own_at = np.array(sorted(pairs)).T
     slopes = np.diff(own_at) / np.diff(at)
-    if slopes.min() < 0.5 or slopes.max() > 2.0:  # events in another order than usual, or nearly: this cycle stays
+    if slopes.min() < 0.5 or slopes.max() > 2.0:  # events in an unusual order, or nearly: leave this cycle
         return np.asarray(start + grid)
     return np.asarray(start + PchipInterpolator(at, own_at)(grid))

@@ -1,9 +1,9 @@
 """A space of locomotion whose turn and speed are met exactly.
 
-Clips of one gait cycle are blended in step with the gait's phase. What is averaged of their paths are the steps as seen
-from the figure's own heading, so that the turn of a blend is the weighted mean of the turns, its way that of the ways
-and its time that of the times. Weights fall off with the distance in parameters, and are then tilted (each multiplied
-by the exponential of a linear function of its clip's parameters) until these means are what was asked for.
+Clips of one gait cycle are blended at equal gait phase. Path steps are averaged relative to the character's own
+heading, so the turn of a blend is the weighted mean of the turns, and likewise its distance and its time. Weights fall
+off with the distance in parameters, and are then tilted (each multiplied by the exponential of a linear function of its
+clip's parameters) until these means equal the request.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from marey.pmg.stance import soles_of
 __all__ = ["GaitSpace"]
 
 _UNITS = {"turn": "rad", "speed": "m/s"}
-# What counts as near in each parameter of cycles: more smooths away what is particular to clips, less is less even.
+# Kernel width for each parameter of cycles: wider smooths away individual features of clips, narrower is less even.
 _BANDWIDTH = {"turn": np.radians(7.0), "speed": 0.1}
 _SOLVED = 1e-9
 _MOST_TILTS = 60
@@ -47,23 +47,23 @@ _GIVEN = (
     "sources",
     "span",
 )
-# Where in a cycle the step of each foot begins that comes down in it: where that foot passes the other.
+# Where in a cycle each foot's step begins: where that foot, which comes down next, passes the other.
 _STEPS_BEGIN = {"left": 0.0, "right": 0.5}
-# Shares of the weight under this are left out.
+# Fraction of the total weight below which weights are dropped.
 _LEAST_SHARE = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GaitSpace:
-    """Locomotion by turn in a cycle or in a step, or by turn and speed; made by `build`.
+    """Locomotion by turn per cycle or per step, or by turn and speed; made by `build`.
 
-    base : a motion that lends skeleton, rate, contact points, labels and floor.
-    names : the parameters: ``turn``, radians from the beginning of a clip to that of the next, and ``speed``, metres
-        forward in a second.
-    margin : cycles that a clip goes on before and after its own.
+    base : a motion that provides skeleton, rate, contact points, labels and floor.
+    names : the parameters: ``turn``, radians from the beginning of a clip to that of the next, and ``speed``, meters
+        forward per second.
+    margin : cycles that a clip extends before and after its own.
     turns : (n, G, J, 4), heights : (n, G), steps : (n, G - 1, 4), contacts : (n, G, K), of the n clips; see `Cycle`.
-    bandwidth : (d,) what counts as near.
-    low, high : (d,) what can be asked for.
+    bandwidth : (d,) kernel width.
+    low, high : (d,) range of valid requests.
     sources : names of the motions that the clips were cut from.
     span : cycles of a clip without its margins: 1, or 0.5 for steps.
     """
@@ -80,15 +80,15 @@ class GaitSpace:
     high: Floats
     sources: tuple[str, ...] = ()
     span: float = 1.0
-    # Turns, heights, contacts and what is known of the feet in one array, and (n,) turn, way forward and time of each
-    # clip's own part.
+    # Rotations, heights, contacts and foot data in one array, and (n,) turn, forward distance and time of each clip's
+    # own part.
     _values: NDArray[np.float32] = field(init=False)
     _sums: tuple[Floats, Floats, Floats] = field(init=False)
     _source: Source = field(init=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "names", _checked_names(self.names))
+        put(self, "names", _check_names(self.names))
         n, g = np.shape(self.heights)
         d = len(self.names)
         if self.span not in (0.5, 1.0):
@@ -104,8 +104,8 @@ class GaitSpace:
             put(self, name, freeze_array(getattr(self, name), name, (d,)))
         if not (self.bandwidth > 0.0).all():
             raise InvalidValue(f"bandwidth must be above 0, got {self.bandwidth.tolist()}")
-        parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts, *self._own_feet())
-        # In single precision, as files have it: a blend reads some fifty clips, and waits for memory most of the time.
+        parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts, *self._measure_feet())
+        # In single precision, as in files: a blend reads some fifty clips, and is mostly limited by memory bandwidth.
         put(self, "_values", set_readonly(np.concatenate(parts, axis=2).astype(np.float32)))
         own = round(self.span * PER_CYCLE)
         extra = (g - 1 - own) // 2
@@ -141,28 +141,28 @@ class GaitSpace:
         steps: int = 2,
         side: str = "left",
     ) -> GaitSpace:
-        """A space of all gait cycles in some motions of one figure, or of all steps of one side.
+        """Make a space from all gait cycles in some motions of one character, or from all steps of one side.
 
         Parameters
         ----------
-        motions : walks or runs, on curves of many kinds; with contacts where the result is to have them.
-        parameters : ``turn``, or ``turn`` and ``speed``. In a space of turns alone the motions should be of one speed.
-        margin : cycles that each clip goes on at both ends, where it can be blended with the next.
-        mirror : take each motion's mirror image too, so that left and right are alike.
-        bandwidth : what counts as near in each parameter; 7 degrees in a cycle and 0.1 m/s by default.
-        steps : in a clip: 2, or 1 for answers in half of the time. Steps of the left and of the right foot are spaces
-            of their own, and nodes of a graph that lead to one another.
-        side : of which foot the clip begins where it passes the other: the one that comes down first.
+        motions : walks or runs on various curves; with contacts if the result should have them.
+        parameters : ``turn``, or ``turn`` and ``speed``. Without ``speed``, all motions should have the same speed.
+        margin : cycles that each clip extends at both ends, for blending with the next.
+        mirror : add each motion's mirror image, so that left and right are symmetric.
+        bandwidth : kernel width for each parameter; 7 degrees per cycle and 0.1 m/s by default.
+        steps : steps per clip: 2, or 1 for a response in half the time. Left and right steps are then separate spaces,
+            and nodes of a graph that lead to each other.
+        side : the foot that passes the other at the start of the clip, and comes down first.
         """
-        names = _checked_names(parameters)
-        part = _checked_part(steps, side)
+        names = _check_names(parameters)
+        part = _check_part(steps, side)
         given = list(motions)
         if not given:
             raise InvalidValue("a gait space needs motions, got none")
         base = bake_hips_into_root(given[0])
         found: list[Cycle] = []
         sources: list[str] = []
-        taken = list(_with_mirrored(given, mirror))
+        taken = list(_add_mirrored(given, mirror))
         usual: Floats | None = None
         for motion in taken:
             check_same_skeleton(base.skeleton, motion.skeleton, "a gait space")
@@ -176,7 +176,7 @@ class GaitSpace:
             raise NoResult(
                 f"a gait space needs at least 2 {'gait cycles' if part.span == 1.0 else 'steps'} with margins of "
                 f"{margin:g} cycles, found {len(found)} in "
-                f"{len(given)} motions; give longer ones, or take a smaller margin"
+                f"{len(given)} motions; give longer ones, or use a smaller margin"
             )
         n_points = {cycle.contacts.shape[1] for cycle in found}
         if len(n_points) > 1:
@@ -192,8 +192,13 @@ class GaitSpace:
             set_readonly(np.stack([cycle.contacts for cycle in found])),
             np.array(scale), np.zeros(len(names)), np.zeros(len(names)), tuple(sources), part.span,
         )  # fmt: skip
-        low, high = _reachable(space)
+        low, high = _find_ranges(space)
         return replace(space, low=low, high=high)
+
+    @property
+    def fps(self) -> float:
+        """Frames per second of its motions."""
+        return self.base.fps
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -206,7 +211,7 @@ class GaitSpace:
         return np.stack([turn, way / time][: len(self.names)], axis=1)
 
     def weights(self, target: ArrayLike) -> Floats:
-        """(n,) weights of the clips, none negative, with sum 1; they meet the target exactly where that can be."""
+        """(n,) nonnegative weights of the clips with sum 1; they meet the target exactly if possible."""
         return np.asarray(self._weights(freeze_array(np.atleast_1d(target), "target", (len(self.names),))[None])[0])
 
     def _weights(self, targets: Floats) -> Floats:
@@ -224,19 +229,21 @@ class GaitSpace:
         return out
 
     def reached(self, target: ArrayLike) -> Floats:
-        """(d,) what the motion for a target really has."""
-        return np.asarray(self._reached(freeze_array(np.atleast_1d(target), "target", (len(self.names),))[None])[0])
+        """(d,) actual parameters of the motion for a target."""
+        return np.asarray(
+            self._compute_parameters(freeze_array(np.atleast_1d(target), "target", (len(self.names),))[None])[0]
+        )
 
-    def _reached(self, targets: Floats) -> Floats:
+    def _compute_parameters(self, targets: Floats) -> Floats:
         weights = self._weights(targets)
         turn, way, time = (weights @ each for each in self._sums)
         return np.stack([turn, way / time][: len(self.names)], axis=1)
 
     def paths(self, targets: Floats, n: int) -> Floats:
-        """(B, n, 3) rigid2d of the figure at n equal steps of each motion's time."""
+        """(B, n, 3) rigid2d of the character at n equal steps of each motion's time."""
         weights = self._weights(np.asarray(targets, dtype=np.float64))
         steps = np.einsum("bn,ngc->bgc", weights, self.steps)
-        placed, seconds = _laid(steps, self.span)
+        placed, seconds = _integrate_steps(steps, self.span)
         share = np.linspace(0.0, 1.0, n)
         out = np.empty((len(steps), n, 3))
         for b in range(len(steps)):
@@ -246,17 +253,17 @@ class GaitSpace:
         return out
 
     def __call__(self, target: ArrayLike) -> Motion:
-        """The motion with these parameters; its own part begins at the origin, facing +Z."""
+        """Return the motion with these parameters; its own part begins at the origin, facing +Z."""
         weights = self.weights(target)
         base, n_joints = self.base, self.turns.shape[2]
         mixed = np.empty((self._values.shape[1], self._values.shape[2]))
         mix_singles(weights, self._values, mixed)
-        placed, seconds = _laid(self._carried(weights, mixed)[None], self.span)
+        placed, seconds = _integrate_steps(self._correct_steps(weights, mixed)[None], self.span)
         first, last = seconds[0, 0], seconds[0, -1]
         n_frames = int(np.floor((last - first) * base.fps + 1e-9)) + 1
         rows = np.interp(first + np.arange(n_frames) / base.fps, seconds[0], np.arange(len(mixed)))
-        made, laid = np.empty((n_frames, self._n_shown)), np.empty((n_frames, 3))
-        interpolate_rows(np.ascontiguousarray(mixed[:, : self._n_shown]), rows, made)
+        made, laid = np.empty((n_frames, self._n_motion_columns)), np.empty((n_frames, 3))
+        interpolate_rows(np.ascontiguousarray(mixed[:, : self._n_motion_columns]), rows, made)
         interpolate_rows(placed[0], rows, laid)
         roots, turns = np.empty((n_frames, 3)), np.empty((n_frames, n_joints, 4))
         place_frames(made, laid, n_joints, roots, turns)
@@ -275,12 +282,12 @@ class GaitSpace:
         )
 
     @property
-    def _n_shown(self) -> int:
-        """Columns of `_values` that become a motion; those of the feet come after them."""
+    def _n_motion_columns(self) -> int:
+        """Number of columns of `_values` that become a motion; foot data come after them."""
         return int(4 * self.turns.shape[2] + 1 + self.contacts.shape[2])
 
-    def _own_feet(self) -> tuple[Floats, ...]:
-        """Of contact points, (n, G, 3 K) where they are, from joint 0, and (n, G, 2 K) metres that they go on."""
+    def _measure_feet(self) -> tuple[Floats, ...]:
+        """Contact points: (n, G, 3 K) positions relative to joint 0, and (n, G, 2 K) meters to the next point."""
         if self.base.contacts is None or not self.contacts.shape[2]:
             return ()
         soles = soles_of(self.base.skeleton, self.base.contacts.points)
@@ -290,14 +297,14 @@ class GaitSpace:
         onward = np.pad(np.stack(strides), ((0, 0), (0, 1), (0, 0), (0, 0)))
         return np.stack(points).reshape(n, g, -1), onward.reshape(n, g, -1)
 
-    def _carried(self, weights: Floats, mixed: Floats) -> Floats:
-        """(G - 1, 4) steps of a blend: the mean of the clips' own, moved so that feet that stand go as the clips' do.
+    def _correct_steps(self, weights: Floats, mixed: Floats) -> Floats:
+        """(G - 1, 4) steps of a blend: the mean of the clips' own, corrected so that planted feet move as in the clips.
 
-        The legs and heights in `mixed` are changed likewise.
+        The legs and heights in `mixed` change accordingly.
         """
         used = np.flatnonzero(weights)
         steps = np.tensordot(weights[used], self.steps[used], axes=1)
-        shown, n_joints, g = self._n_shown, self.turns.shape[2], len(mixed)
+        shown, n_joints, g = self._n_motion_columns, self.turns.shape[2], len(mixed)
         if self.base.contacts is None or mixed.shape[1] == shown:
             return steps
         soles = soles_of(self.base.skeleton, self.base.contacts.points)
@@ -315,37 +322,37 @@ class GaitSpace:
         return steps
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the space as `.npz`; it plays without the files that its clips came from."""
+        """Write the space as `.npz`; it plays without the source files of its clips."""
         from marey.pmg.space_files import save_gait_space
 
         save_gait_space(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GaitSpace:
-        """Read what `save` wrote."""
+        """Read a file written by `save`."""
         from marey.pmg.space_files import load_gait_space
 
         return load_gait_space(path)
 
 
-def _laid(steps: Floats, span: float) -> tuple[Floats, Floats]:
-    """Points (B, G, 3) rigid2d and seconds (B, G) that steps (B, G - 1, 4) lead along, 0 where the clip's own begin."""
+def _integrate_steps(steps: Floats, span: float) -> tuple[Floats, Floats]:
+    """Integrate steps (B, G - 1, 4) into points (B, G, 3) rigid2d and seconds (B, G), 0 at the clip's own start."""
     extra = (steps.shape[1] - round(span * PER_CYCLE)) // 2
-    heading = _summed(steps[..., 0], extra)
+    heading = _sum_steps(steps[..., 0], extra)
     half = 0.5 * (heading[:, 1:] + heading[:, :-1])
     cosine, sine = np.cos(half), np.sin(half)
-    x = _summed(steps[..., 1] * cosine + steps[..., 2] * sine, extra)
-    z = _summed(steps[..., 2] * cosine - steps[..., 1] * sine, extra)
-    return np.stack([heading, x, z], axis=-1), _summed(steps[..., 3], extra)
+    x = _sum_steps(steps[..., 1] * cosine + steps[..., 2] * sine, extra)
+    z = _sum_steps(steps[..., 2] * cosine - steps[..., 1] * sine, extra)
+    return np.stack([heading, x, z], axis=-1), _sum_steps(steps[..., 3], extra)
 
 
-def _summed(steps: Floats, origin: int) -> Floats:
+def _sum_steps(steps: Floats, origin: int) -> Floats:
     total = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps, axis=1)], axis=1)
     return np.asarray(total - total[:, origin : origin + 1])
 
 
-def _reachable(space: GaitSpace) -> tuple[Floats, Floats]:
-    """(d,) ends of the largest box, in proportion to the clips' own, whose corners can be met."""
+def _find_ranges(space: GaitSpace) -> tuple[Floats, Floats]:
+    """(d,) ends of the largest box, in proportion to that of the clips, whose corners can be met."""
     given = space.parameters
     low, high = given.min(axis=0), given.max(axis=0)
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
@@ -357,14 +364,14 @@ def _reachable(space: GaitSpace) -> tuple[Floats, Floats]:
     for _ in range(12):
         size = 0.5 * (inside + outside)
         wanted = middle + size * corners
-        met = np.abs((space._reached(wanted) - wanted) / space.bandwidth).max() < 0.02
+        met = np.abs((space._compute_parameters(wanted) - wanted) / space.bandwidth).max() < 0.02
         inside, outside = (size, outside) if met else (inside, size)
     if inside == 0.0:
         raise NoResult("no range of parameters can be met by these clips; give clips of more turns and speeds")
     return set_readonly(middle - inside * half), set_readonly(middle + inside * half)
 
 
-def _with_mirrored(motions: Sequence[Motion], mirror: bool) -> Iterable[Motion]:
+def _add_mirrored(motions: Sequence[Motion], mirror: bool) -> Iterable[Motion]:
     from marey.edit.mirror import mirror as mirrored
 
     for motion in motions:
@@ -373,16 +380,16 @@ def _with_mirrored(motions: Sequence[Motion], mirror: bool) -> Iterable[Motion]:
             yield mirrored(motion)
 
 
-def _checked_part(steps: int, side: str) -> Part:
+def _check_part(steps: int, side: str) -> Part:
     if steps not in (1, 2):
-        raise InvalidValue(f"clips of a gait space have 1 or 2 steps, got {steps!r}")
+        raise InvalidValue(f"clips of a gait space must have 1 or 2 steps, got {steps!r}")
     if side not in _STEPS_BEGIN:
         raise InvalidValue(f"side must be left or right, got {side!r}")
     return Part(_STEPS_BEGIN[side], 0.5 * steps)
 
 
-def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
+def _check_names(names: Sequence[str]) -> tuple[str, ...]:
     given = (names,) if isinstance(names, str) else tuple(names)
     if given not in (("turn",), ("turn", "speed")):
-        raise InvalidValue(f"a gait space has the parameters turn, or turn and speed, got {', '.join(map(str, given))}")
+        raise InvalidValue(f"a gait space takes turn, or turn and speed, got {', '.join(map(str, given))}")
     return given

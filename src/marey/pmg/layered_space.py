@@ -1,4 +1,4 @@
-"""A space with a layer on it: where to look as two more parameters of whatever the space does (Heck chapter 7)."""
+"""A space with a gaze layer: the gaze direction adds two parameters to any space (Heck chapter 7)."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ GAZE_NAMES = ("gaze_yaw", "gaze_pitch")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LayeredSpace:
-    """The motions of a space, each with every look: the space's parameters, then ``gaze_yaw`` and ``gaze_pitch``.
+    """The motions of a space with any gaze: the space's parameters, then ``gaze_yaw`` and ``gaze_pitch``.
 
-    A clip looks one way all through; where the next looks elsewhere, the transition turns the head. Hips and legs are
-    the space's own, so that what is true of its paths, contacts and transitions of the feet stays true.
+    A clip looks in one direction throughout; if the next looks elsewhere, the transition turns the head. Hips and legs
+    come from the space, so its paths, contacts and foot transitions stay valid.
 
     Parameters
     ----------
     space : a space, or a `ParametricMotion`.
-    gaze : how the person looks somewhere; `GazeMap.default()` where None is given.
-    yaw, pitch : radians, least and greatest, yaw to the left and pitch upwards, from the body's heading. What the map
-        has no room for is refused.
+    gaze : model of how the person looks around; `GazeMap.default()` if None.
+    yaw, pitch : radians, minimum and maximum, yaw to the left and pitch upward, from the body's heading. Values beyond
+        the map's limits raise an error.
     """
 
     space: Space
@@ -55,7 +55,7 @@ class LayeredSpace:
         for corner in ((low[0], low[1]), (low[0], high[1]), (high[0], low[1]), (high[0], high[1])):
             if self._map.aim(corner)[1]:
                 raise InvalidValue(
-                    f"the gaze map has no room for yaw {corner[0]:.3g} and pitch {corner[1]:.3g} rad; narrow yaw= or "
+                    f"the gaze map does not reach yaw {corner[0]:.3g} and pitch {corner[1]:.3g} rad; narrow yaw= or "
                     "pitch="
                 )
         put(self, "yaw", (float(low[0]), float(high[0])))
@@ -77,6 +77,11 @@ class LayeredSpace:
         return (*self.space.units, "rad", "rad")
 
     @property
+    def fps(self) -> float | None:
+        """Frames per second of its motions; None if the space does not have it."""
+        return getattr(self.space, "fps", None)
+
+    @property
     def low(self) -> Floats:
         return set_readonly(np.concatenate([self.space.low, [self.yaw[0], self.pitch[0]]]))
 
@@ -86,17 +91,17 @@ class LayeredSpace:
 
     @property
     def paths(self) -> Callable[[Floats, int], Floats]:
-        """From targets (B, d) and a number to rigid2d (B, n, 3): the space's own, which no look changes.
+        """From targets (B, d) and a number n to rigid2d (B, n, 3): the space's own, as gaze does not change them.
 
-        A space that does not know its paths leaves them to be found by sampling; then there are none here either.
+        Missing if the space does not provide paths; they are then sampled.
         """
         own = getattr(self.space, "paths", None)
         if own is None:
-            raise AttributeError("the layered space does not know its paths")
+            raise AttributeError("the layered space has no paths")
         return lambda targets, n: np.asarray(own(np.asarray(targets, dtype=np.float64)[:, :-2], n))
 
     def __call__(self, target: ArrayLike) -> Motion:
-        """The motion with these parameters."""
+        """Return the motion with these parameters."""
         from marey.layer.gaze_turns import with_look
         from marey.maths import quat
 

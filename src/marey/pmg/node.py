@@ -1,4 +1,4 @@
-"""Nodes: named spaces of motion, with the ranges that are used of them and how requests become parameters."""
+"""Nodes: named spaces of motion, with the ranges in use and a function that converts commands to parameters."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from marey.pmg.units import shown, told_ranges
 __all__ = ["Node", "Request", "by_name"]
 
 Request = Callable[["Node", Mapping[str, Any], Floats], ArrayLike]
-"""From a node, what is wished for, and where the figure is (rigid2d), to the node's parameters (d,)."""
+"""From a node, a command, and the character's position (rigid2d) to the node's parameters (d,)."""
 
-# Moments of a clip at which its path is known, and samples that it is known from.
+# Points on a clip's path, and number of samples that paths are interpolated from.
 PATH_POINTS = 33
-_SURVEYED = 128
+_N_SAMPLES = 128
 
 
 def by_name(node: Node, wish: Mapping[str, Any], here: Floats) -> Floats:
-    """Parameters from wishes of the same names; what is not wished for is the middle of its range.
+    """Set parameters from the command by name; the others are in the middle of their range.
 
-    A wish for a ``direction``, radians from +Z in the world, sets a parameter called ``turn`` to the way round to it.
+    A ``direction``, radians from +Z in the world, sets a parameter called ``turn`` to the remaining angle.
     """
     out = 0.5 * (node.low + node.high)
     for k, name in enumerate(node.names):
@@ -47,9 +47,9 @@ class Node:
     """A space of motion in a graph.
 
     name : of the node.
-    space : what makes its motions.
-    low, high : (d,) the part of the space that is used.
-    request : from a wish to parameters.
+    space : makes its motions.
+    low, high : (d,) the part of the space in use.
+    request : converts a command to parameters.
     of : the node that this one is a part of, if any.
     """
 
@@ -59,7 +59,7 @@ class Node:
     high: Floats
     request: Request = by_name
     of: str | None = None
-    _kept: dict[str, Any] = field(default_factory=dict)
+    _cache: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         low, high = checked_box(self.low, self.high, self.space.names, self.space.units)
@@ -81,17 +81,27 @@ class Node:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the d parameters."""
+        """Names of the d parameters."""
         return tuple(self.space.names)
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Of the d parameters."""
+        """Units of the d parameters."""
         return tuple(self.space.units)
 
     @property
     def n_dims(self) -> int:
         return len(self.names)
+
+    @property
+    def fps(self) -> float:
+        """Frames per second of its motions, from the space itself if it has ``fps``, else from one motion, once."""
+        own = getattr(self.space, "fps", None)
+        if own is not None:
+            return float(own)
+        if "fps" not in self._cache:
+            self._cache["fps"] = self.motion(self.middle).fps
+        return float(self._cache["fps"])
 
     @property
     def middle(self) -> Floats:
@@ -100,23 +110,23 @@ class Node:
 
     @property
     def scale(self) -> Floats:
-        """(d,) widths of the ranges, 1 where there is none: what parameters are divided by before they are compared."""
+        """(d,) widths of the ranges, 1 for empty ones; parameters are divided by them before comparison."""
         width = self.high - self.low
         return np.asarray(np.where(width > 0.0, width, 1.0))
 
     def checked(self, parameters: ArrayLike) -> Floats:
-        """Parameters (d,), moved into the ranges."""
+        """Clip parameters (d,) to the ranges."""
         given = freeze_array(np.atleast_1d(parameters), f"parameters of {self.name!r}", (self.n_dims,))
         return np.asarray(np.clip(given, self.low, self.high))
 
     def motion(self, parameters: ArrayLike) -> Motion:
-        """The motion with these parameters."""
+        """Return the motion with these parameters."""
         return self.space(self.checked(parameters))
 
     def samples(self, n: int, rng: np.random.Generator, *, corners: bool = False) -> Floats:
-        """(n, d) parameters spread at random over the ranges; with `corners`, the extremes first, as far as they go.
+        """(n, d) random parameters spread over the ranges; with `corners`, the extremes come first.
 
-        Each parameter is stratified: it has one value in each of n equal parts of its range.
+        Sampling is stratified: each parameter has one value in each of n equal parts of its range.
         """
         d = self.n_dims
         ranks = np.stack([rng.permutation(n) for _ in range(d)], axis=1)
@@ -129,20 +139,20 @@ class Node:
     def part(self, name: str, low: ArrayLike, high: ArrayLike) -> Node:
         """The same node with narrower ranges (Heck 6.3)."""
         least, most = np.maximum(np.atleast_1d(low), self.low), np.minimum(np.atleast_1d(high), self.high)
-        return replace(self, name=name, low=least, high=most, of=self.of or self.name, _kept={})
+        return replace(self, name=name, low=least, high=most, of=self.of or self.name, _cache={})
 
     def paths(self, parameters: Floats) -> Floats:
-        """(B, PATH_POINTS, 3) rigid2d of the figure at equal steps of time, for parameters (B, d).
+        """(B, PATH_POINTS, 3) rigid2d of the character at equal steps of time, for parameters (B, d).
 
-        From the space itself where it knows them, else from a sampling of the node, made when first asked for.
+        From the space itself if it provides them, else interpolated from samples, which are computed on first use.
         """
         own = getattr(self.space, "paths", None)
         if own is not None:
             return np.asarray(own(parameters, PATH_POINTS))
-        if "paths" not in self._kept:
-            chosen = self.samples(_SURVEYED, np.random.default_rng(0), corners=True)
-            self._kept["paths"] = chosen, np.stack([_path(self.motion(each)) for each in chosen])
-        chosen, known = self._kept["paths"]
+        if "paths" not in self._cache:
+            chosen = self.samples(_N_SAMPLES, np.random.default_rng(0), corners=True)
+            self._cache["paths"] = chosen, np.stack([_sample_path(self.motion(each)) for each in chosen])
+        chosen, known = self._cache["paths"]
         out = np.empty((len(parameters), PATH_POINTS, 3))
         for k, each in enumerate(parameters):
             near, share = neighbour_shares(each / self.scale, chosen / self.scale, self.n_dims + 2)
@@ -150,8 +160,8 @@ class Node:
         return out
 
 
-def _path(motion: Motion) -> Floats:
-    """(PATH_POINTS, 3) where the figure is and faces; the facing counts on, so that it can be averaged."""
+def _sample_path(motion: Motion) -> Floats:
+    """(PATH_POINTS, 3) position and heading of the character; the heading is unwrapped, so that it can be averaged."""
     world = motion.world().positions
     hips = world[:, motion.skeleton.roles["hips"]]
     at = np.linspace(0.0, len(motion) - 1.0, PATH_POINTS)

@@ -1,6 +1,6 @@
-"""Recipes: a text that says what a character is made of, so that it can be built again, just the same.
+"""Recipes: text files that describe how to build a character, reproducibly.
 
-A recipe is TOML. Angles in it are in degrees.
+A recipe is TOML. Angles are in degrees.
 
 ::
 
@@ -11,11 +11,11 @@ A recipe is TOML. Angles in it are in degrees.
 
     [[nodes]]
     name = "walk"
-    kind = "gait"                         # cycles of walking, cut by themselves
+    kind = "gait"                         # gait cycles, cut automatically
     parameters = ["turn", "speed"]
     mirror = true
     [[nodes.clips]]
-    files = ["walks/*.bvh"]               # beside the recipe
+    files = ["walks/*.bvh"]               # relative to the recipe
 
     [[nodes]]
     name = "punch"
@@ -24,14 +24,14 @@ A recipe is TOML. Angles in it are in degrees.
     names = ["x", "y", "z"]
     request = "at a point"
     [[nodes.clips]]
-    sample = "punch"                      # generated; lists are crossed
+    sample = "punch"                      # generated; all combinations of lists
     x = [-0.2, 0.0, 0.2]
     y = { from = 1.1, to = 1.6, count = 4 }
 
     [[edges]]
     from = "walk"
     to = "punch"
-    good = 0.06                           # metres
+    good = 0.06                           # meters
     bad = 0.09
 """
 
@@ -60,13 +60,13 @@ _SHIPPED = "recipes"
 
 @dataclass(frozen=True, slots=True)
 class Clips:
-    """Where clips come from.
+    """Sources of clips.
 
-    where : as messages name it.
-    sample : name of a generated sample, or "". values : by parameter, what it is made with, all crossed, in degrees
-    where it is an angle. where_possible : leave out what cannot be made.
-    files : names or patterns, beside the recipe.
-    start, stop : what is used of each: seconds, or a moment such as ``walk:start-0.3`` or ``passing:1+0.2``.
+    where : location for error messages.
+    sample : name of a generated sample, or "". values : values of each parameter, in all combinations, in degrees for
+    angles. where_possible : skip combinations that cannot be generated.
+    files : names or patterns, relative to the recipe.
+    start, stop : the part in use: seconds, or a moment such as ``walk:start-0.3`` or ``passing:1+0.2``.
     """
 
     where: str
@@ -80,11 +80,11 @@ class Clips:
 
 @dataclass(frozen=True, slots=True)
 class NodeRecipe:
-    """A node: of kind "gait", "parametric", or "part", which has the space of another with ranges of its own.
+    """A node: of kind "gait", "parametric", or "part", which shares the space of another node with its own ranges.
 
-    feature : text as for `marey.parametric.parse_features`, or "". parameters : of a gait space, or the sample's own
-    ones. steps, side : of a gait space; see `GaitSpace.build`. space : file of a saved space, or "". low, high,
-    bandwidth : in degrees where the parameter is an angle.
+    feature : text as for `marey.parametric.parse_features`, or "". parameters : of a gait space, or those of the
+    sample. steps, side : of a gait space; see `GaitSpace.build`. space : file of a saved space, or "". low, high,
+    bandwidth : in degrees if the parameter is an angle.
     """
 
     name: str
@@ -108,7 +108,7 @@ class NodeRecipe:
 
 @dataclass(frozen=True, slots=True)
 class EdgeRecipe:
-    """An edge: names of its nodes, thresholds in metres or None to choose them, and numbers of samples."""
+    """An edge: names of its nodes, thresholds in meters or None to choose them, and numbers of samples."""
 
     source: str
     target: str
@@ -122,8 +122,8 @@ class EdgeRecipe:
 class Recipe:
     """A whole character.
 
-    auto : thresholds in metres, where all pairs that are not named are to be tried too; else None.
-    path : the file, for messages and for the files that it names; a shipped recipe has none beside it.
+    auto : thresholds in meters for also trying all pairs that are not listed; else None.
+    path : the file, for messages and for relative paths; a shipped recipe has no files next to it.
     """
 
     name: str
@@ -139,7 +139,7 @@ class Recipe:
 
 
 def shipped_recipes() -> Mapping[str, str]:
-    """The recipes that come with marey: by name, what each is about."""
+    """The recipes that come with marey: descriptions by name."""
     folder = resources.files("marey.pmg") / _SHIPPED
     out = {}
     for each in sorted(folder.iterdir(), key=lambda file: file.name):
@@ -163,7 +163,7 @@ def read_recipe(recipe: str | os.PathLike[str]) -> Recipe:
         if name not in known:
             told = similar(name, known, n=1)
             raise UnreadableFile(
-                f"is neither a .toml file nor a recipe that comes with marey; there are {', '.join(known)}{told}",
+                f"is neither a .toml file nor a recipe that comes with marey; recipes: {', '.join(known)}{told}",
                 path=name,
             )
         text = (resources.files("marey.pmg") / _SHIPPED / f"{name}.toml").read_text("utf-8")
@@ -171,10 +171,10 @@ def read_recipe(recipe: str | os.PathLike[str]) -> Recipe:
         told_of = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ParseError(f"expected TOML, got something else ({error})", path=name) from None
-    return _recipe(Keys(told_of, name, "the recipe"), name)
+    return _parse_recipe(Keys(told_of, name, "the recipe"), name)
 
 
-def _recipe(keys: Keys, path: str) -> Recipe:
+def _parse_recipe(keys: Keys, path: str) -> Recipe:
     samples = keys.pair("samples", (60, 400))
     seams = keys.table("seams")
     try:
@@ -184,13 +184,13 @@ def _recipe(keys: Keys, path: str) -> Recipe:
     seams.done()
     nodes: list[NodeRecipe] = []
     for each in keys.tables("nodes", "node", needed=True):
-        node = _node(each, [known.name for known in nodes])
+        node = _parse_node(each, [known.name for known in nodes])
         nodes.append(node)
     names = [node.name for node in nodes]
     edges: list[EdgeRecipe] = []
     parts: list[str] = []
     for each in keys.tables("edges", "edge"):
-        edge = _edge(each, [*names, *parts], samples)
+        edge = _parse_edge(each, [*names, *parts], samples)
         edges.append(edge)
         if edge.part is not None:
             parts.append(edge.part)
@@ -211,33 +211,33 @@ def _recipe(keys: Keys, path: str) -> Recipe:
     return made
 
 
-def _node(keys: Keys, before: list[str]) -> NodeRecipe:
+def _parse_node(keys: Keys, before: list[str]) -> NodeRecipe:
     name = keys.text("name", needed=True)
     keys.where = f"node {name!r}"
     if name in before:
-        keys.fail("this name is taken already; choose another")
+        keys.fail("this name is already in use; choose another")
     kind = keys.choice("kind", KINDS)
     fields: dict[str, Any] = {"name": name, "kind": kind, "low": keys.numbers("low"), "high": keys.numbers("high")}
     if kind == "part":
         fields["of"] = keys.text("of", needed=True)
         if fields["of"] not in before:
-            keys.fail(f"of: no node {fields['of']!r} stands before it{similar(fields['of'], before)}")
+            keys.fail(f"of: no node {fields['of']!r} comes before it{similar(fields['of'], before)}")
         for end in ("low", "high"):
             if fields[end] is None:
-                keys.fail(f"{end} is missing; a part is told by its ranges")
+                keys.fail(f"{end} is missing; a part needs its ranges")
     else:
-        fields |= _spaced(keys, kind)
+        fields |= _parse_space(keys, kind)
     fields["request"] = keys.choice("request", tuple(REQUESTS), "by name") if kind != "part" else "by name"
     keys.done()
     return NodeRecipe(**fields)
 
 
-def _spaced(keys: Keys, kind: str) -> dict[str, Any]:
+def _parse_space(keys: Keys, kind: str) -> dict[str, Any]:
     fields: dict[str, Any] = {"space": keys.text("space", "")}
     if fields["space"]:
         fields["names"] = keys.texts("names") if kind == "parametric" else ()
         return fields
-    fields["clips"] = tuple(_clips(each) for each in keys.tables("clips", "clips", needed=True))
+    fields["clips"] = tuple(_parse_clips(each) for each in keys.tables("clips", "clips", needed=True))
     fields["mirror"] = keys.flag("mirror", False)
     fields["bandwidth"] = keys.numbers("bandwidth")
     if kind == "gait":
@@ -249,15 +249,15 @@ def _spaced(keys: Keys, kind: str) -> dict[str, Any]:
         return fields
     fields["feature"], fields["parameters"] = keys.text("feature", ""), keys.texts("parameters")
     if bool(fields["feature"]) == bool(fields["parameters"]):
-        keys.fail("expected either feature, which is measured, or parameters, which samples have, and not both")
+        keys.fail("expected either feature, which is measured, or parameters of samples, but not both")
     if fields["parameters"] and any(not each.sample for each in fields["clips"]):
-        keys.fail("parameters are those of samples; clips from files need a feature that is measured")
+        keys.fail("parameters belong to samples; clips from files need a feature to measure")
     fields["names"] = keys.texts("names")
     fields["max_distance"] = keys.number("max_distance", 0.3, above=0.0)
     return fields
 
 
-def _clips(keys: Keys) -> Clips:
+def _parse_clips(keys: Keys) -> Clips:
     start, stop = keys.moment("from"), keys.moment("to")
     if keys.has("files"):
         files = keys.texts("files")
@@ -282,7 +282,7 @@ def _clips(keys: Keys) -> Clips:
     return Clips(keys.where, sample, MappingProxyType(values), possible, (), start, stop)
 
 
-def _edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeRecipe:
+def _parse_edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeRecipe:
     ends = keys.text("from", needed=True), keys.text("to", needed=True)
     keys.where = f"edge {ends[0]!r} to {ends[1]!r}"
     for key, end in zip(("from", "to"), ends, strict=True):
@@ -292,7 +292,7 @@ def _edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeRecipe:
     _check_order(keys, good, bad)
     part = keys.text("part", "") or None
     if part is not None and good is None:
-        keys.fail("part needs good, or all of the source has a way on")
+        keys.fail("part needs good; otherwise all of the source has transitions")
     edge = EdgeRecipe(ends[0], ends[1], good, bad, part, keys.pair("samples", samples))
     keys.done()
     return edge

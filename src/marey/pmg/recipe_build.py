@@ -1,4 +1,4 @@
-"""Building a character from a recipe: the same recipe gives the same character."""
+"""Build a character from a recipe: the same recipe gives the same character."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from marey.pmg.units import ours, told_values
 
 __all__ = ["build_recipe"]
 
-# Shares of what counts as near by which the corners of a node's ranges may be missed.
+# Fractions of the kernel width by which the corners of a node's ranges may be missed.
 _MET = 0.02
 
 
@@ -37,16 +37,16 @@ def build_recipe(
     run: Callable[..., Iterable[Any]] = map,
     report: Callable[[AutoReport], None] | None = None,
 ) -> ParametricMotionGraph:
-    """The character that a recipe tells of.
+    """Build the character that a recipe describes.
 
     Parameters
     ----------
     recipe : from `read_recipe`.
-    progress : called with the share that is done.
-    run : how edges' samples are compared; `map` by default.
-    report : called with what came of `[auto]`, where the recipe has it: pairs that failed, nodes that were taken out.
+    progress : called with the completed fraction.
+    run : maps the comparison over the edges' samples; `map` by default.
+    report : called with the result of `[auto]`, if the recipe has it: pairs that failed, nodes that were removed.
 
-    A recipe whose `[auto]` leaves no node that can go on for ever is refused.
+    Raises an error if `[auto]` leaves no node that can continue forever.
     """
     graph = ParametricMotionGraph(
         recipe.name, length=recipe.seams.length, region=recipe.seams.region, markers=recipe.seams.markers
@@ -55,11 +55,11 @@ def build_recipe(
     shown = progress or (lambda share: None)
     made: Made = {}
     for k, node in enumerate(recipe.nodes):
-        with _telling(recipe, f"node {node.name!r}"):
-            _add(graph, recipe, node, made)
+        with _add_context(recipe, f"node {node.name!r}"):
+            _add_node(graph, recipe, node, made)
         shown((k + 1) / total)
     for k, edge in enumerate(recipe.edges):
-        with _telling(recipe, f"edge {edge.source!r} to {edge.target!r}"):
+        with _add_context(recipe, f"edge {edge.source!r} to {edge.target!r}"):
             graph.connect(
                 edge.source, edge.target, good=edge.good, bad=edge.bad, part=edge.part, n_source=edge.samples[0],
                 n_target=edge.samples[1], rng=recipe.seed, run=run,
@@ -71,7 +71,7 @@ def build_recipe(
         found = graph.auto(good=good, bad=bad, n_source=n_source, n_target=n_target, rng=recipe.seed, run=run)
         if not graph.nodes:
             why = f"; {found.failed[0][2]}" if found.failed else ""
-            raise NoResult(f"{recipe.path}: [auto]: nothing is left that could play with good = {good:g} m{why}")
+            raise NoResult(f"{recipe.path}: [auto]: no playable node is left with good = {good:g} m{why}")
         if report is not None:
             report(found)
         shown(1.0)
@@ -79,39 +79,39 @@ def build_recipe(
 
 
 @contextmanager
-def _telling(recipe: Recipe, where: str) -> Iterator[None]:
-    """What fails inside is told with the recipe's name and the place in it."""
+def _add_context(recipe: Recipe, where: str) -> Iterator[None]:
+    """Add the recipe's name and the location in it to errors raised inside."""
     try:
         yield
     except (ParseError, UnreadableFile):
         raise
     except NoResult as error:
-        raise NoResult(f"{recipe.path}: {_placed(where, error)}") from error
+        raise NoResult(f"{recipe.path}: {_prefix_location(where, error)}") from error
     except MareyError as error:
-        raise ParseError(_placed(where, error), path=recipe.path) from error
+        raise ParseError(_prefix_location(where, error), path=recipe.path) from error
 
 
-def _placed(where: str, error: MareyError) -> str:
-    """The sentence, with the place in front unless it begins with that itself."""
+def _prefix_location(where: str, error: MareyError) -> str:
+    """The message, prefixed with its location unless it already begins with it."""
     return str(error) if str(error).startswith(f"{where}:") else f"{where}: {error}"
 
 
-def _add(graph: ParametricMotionGraph, recipe: Recipe, node: NodeRecipe, made: Made) -> None:
+def _add_node(graph: ParametricMotionGraph, recipe: Recipe, node: NodeRecipe, made: Made) -> None:
     if node.kind == "part":
         of = graph.node(node.of)
         space, request = of.space, of.request
     else:
-        space, request = _space(recipe, node, made), REQUESTS[node.request]
+        space, request = _build_space(recipe, node, made), REQUESTS[node.request]
     low, high = ours(node.low, space.units, "low"), ours(node.high, space.units, "high")
     graph.add(node.name, space, request=request, low=low, high=high)
 
 
-def _space(recipe: Recipe, node: NodeRecipe, made: Made) -> Any:
+def _build_space(recipe: Recipe, node: NodeRecipe, made: Made) -> Any:
     if node.space:
         file = Path(recipe.path).parent / node.space
         if not file.is_file():
             raise UnreadableFile(
-                f"node {node.name!r}, space: no file {node.space!r} beside it, in {str(file.parent)!r}",
+                f"node {node.name!r}, space: no file {node.space!r} next to it, in {str(file.parent)!r}",
                 path=recipe.path,
             )
         space = load_any_space(file)
@@ -127,12 +127,12 @@ def _space(recipe: Recipe, node: NodeRecipe, made: Made) -> Any:
             bandwidth=None if node.bandwidth is None else ours(node.bandwidth, units, "bandwidth").tolist(),
             steps=node.steps, side=node.side,
         )  # fmt: skip
-        return _widened(space, [each for each in recipe.nodes if node.name in (each.name, each.of)])
+        return _widen_ranges(space, [each for each in recipe.nodes if node.name in (each.name, each.of)])
     return _action_space(node, clips)
 
 
-def _widened(space: GaitSpace, nodes: Sequence[NodeRecipe]) -> GaitSpace:
-    """The space with ranges that hold all of what nodes use of it, where that can be met."""
+def _widen_ranges(space: GaitSpace, nodes: Sequence[NodeRecipe]) -> GaitSpace:
+    """Widen the ranges of the space to cover all nodes that use it, as far as they can be met."""
     lows, highs = [space.low], [space.high]
     for node in nodes:
         if node.low is None or node.high is None:
@@ -159,7 +159,7 @@ def _action_space(node: NodeRecipe, clips: list[Clip]) -> ActionSpace:
         made = ParametricMotion.build(motions, node.feature, **options)
         units: Sequence[str] = made.units
     else:
-        values, units = _known(node, clips)
+        values, units = _sample_parameters(node, clips)
         made = ParametricMotion.build(motions, values=values, names=node.parameters, **options)
     return ActionSpace.of(
         made, names=node.names or made.names, units=units, low=ours(node.low, units, "low"),
@@ -167,7 +167,7 @@ def _action_space(node: NodeRecipe, clips: list[Clip]) -> ActionSpace:
     )  # fmt: skip
 
 
-def _known(node: NodeRecipe, clips: list[Clip]) -> tuple[Floats, list[str]]:
+def _sample_parameters(node: NodeRecipe, clips: list[Clip]) -> tuple[Floats, list[str]]:
     """(n, d) parameters that samples were made with, and their units."""
     from marey.samples.catalogue import entry
 

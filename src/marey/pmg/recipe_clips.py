@@ -1,4 +1,4 @@
-"""The clips that a recipe names: generated or from files, cut to what is used of them."""
+"""The clips that a recipe names: generated or from files, cut to the part in use."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = ["Clip", "clips_of", "read_clip"]
 
 
 class Clip(NamedTuple):
-    """A motion, and of a generated one the parameters that it was made with."""
+    """A motion, and the parameters it was made with if it was generated."""
 
     motion: Motion
     parameters: dict[str, Any]
 
 
 Made = dict[tuple[Any, ...], Any]
-"""Samples that were made and files that were read already: nodes often use different parts of the same ones."""
+"""Cache of generated samples and loaded files: nodes often use different parts of the same ones."""
 
 
 def clips_of(recipe: Recipe, given: tuple[Clips, ...], made: Made | None = None) -> list[Clip]:
-    """All clips of a node, in the order of the recipe; seeds count on from the recipe's."""
+    """All clips of a node, in the order of the recipe; seeds count up from the recipe's seed."""
     known: Made = {} if made is None else made
     out: list[Clip] = []
     tried = 0
@@ -42,14 +42,14 @@ def clips_of(recipe: Recipe, given: tuple[Clips, ...], made: Made | None = None)
         if each.sample:
             sets = [dict(zip(each.values, chosen, strict=True)) for chosen in itertools.product(*each.values.values())]
             for values in sets:
-                out += _generated(recipe, each, values, recipe.seed + tried, known)
+                out += _generate(recipe, each, values, recipe.seed + tried, known)
                 tried += 1
         else:
-            out += [Clip(_cut(motion, each, recipe), {}) for motion in _loaded(recipe, each, known)]
+            out += [Clip(_cut(motion, each, recipe), {}) for motion in _load_files(recipe, each, known)]
     return out
 
 
-def _generated(recipe: Recipe, clips: Clips, values: dict[str, Any], seed: int, before: Made) -> list[Clip]:
+def _generate(recipe: Recipe, clips: Clips, values: dict[str, Any], seed: int, before: Made) -> list[Clip]:
     known = {parameter.name: parameter for parameter in entry(clips.sample).parameters}
     given = {name: known[name].from_degrees(clips.sample, value) for name, value in values.items()}
     key = (clips.sample, seed, *sorted(given.items()))
@@ -60,20 +60,20 @@ def _generated(recipe: Recipe, clips: Clips, values: dict[str, Any], seed: int, 
     except InvalidValue as error:
         if clips.where_possible:
             return []
-        raise ParseError(f"{clips.where}: {error}; or write where_possible = true", path=recipe.path) from None
+        raise ParseError(f"{clips.where}: {error}; or set where_possible = true", path=recipe.path) from None
     told = ", ".join(f"{name} {value:.3g}" for name, value in values.items() if not isinstance(value, str))
     motion = replace(made.motion, name=f"{clips.sample} {told}".strip())
     return [Clip(_cut(motion, clips, recipe), dict(made.parameters))]
 
 
-def _loaded(recipe: Recipe, clips: Clips, before: Made) -> Iterator[Motion]:
+def _load_files(recipe: Recipe, clips: Clips, before: Made) -> Iterator[Motion]:
     folder = Path(recipe.path).parent
     for pattern in clips.files:
         found = sorted(folder.glob(pattern)) if not Path(pattern).is_absolute() else [Path(pattern)]
         found = [path for path in found if path.is_file()]
         if not found:
             raise UnreadableFile(
-                f"{clips.where}, files: no file {pattern!r} beside it, in {str(folder)!r}", path=recipe.path
+                f"{clips.where}, files: no file {pattern!r} next to it, in {str(folder)!r}", path=recipe.path
             )
         for path in found:
             if (path,) not in before:
@@ -82,7 +82,7 @@ def _loaded(recipe: Recipe, clips: Clips, before: Made) -> Iterator[Motion]:
 
 
 def read_clip(path: str | os.PathLike[str], fps: float) -> Motion:
-    """A motion from a file, at a rate, with contacts, and without the pose of rest that some begin with."""
+    """Load a motion at a given rate, with contacts, and without the rest pose that some files begin with."""
     from marey.clean import detect_contacts
     from marey.edit import resample
     from marey.io import load_motion
@@ -94,25 +94,24 @@ def read_clip(path: str | os.PathLike[str], fps: float) -> Motion:
 
 
 def _cut(motion: Motion, clips: Clips, recipe: Recipe) -> Motion:
-    """What is used of a clip."""
+    """Cut a clip to the part in use."""
     try:
-        start = 0 if clips.start is None else _frame(motion, clips.start)
-        stop = len(motion) if clips.stop is None else _frame(motion, clips.stop) + 1
+        start = 0 if clips.start is None else _find_frame(motion, clips.start)
+        stop = len(motion) if clips.stop is None else _find_frame(motion, clips.stop) + 1
         if not 0 <= start < stop - 1 or stop > len(motion):
             raise InvalidValue(
-                f"from and to must lie in the clip, one after the other, got frames {start} to {stop - 1} of "
-                f"{len(motion)}"
+                f"from and to must lie in the clip, in this order, got frames {start} to {stop - 1} of {len(motion)}"
             )
     except MareyError as error:
         raise ParseError(f"{clips.where}, {motion.name!r}: {error}", path=recipe.path) from None
     return motion if (start, stop) == (0, len(motion)) else replace(motion[start:stop], name=motion.name)
 
 
-def _frame(motion: Motion, moment: float | str) -> int:
+def _find_frame(motion: Motion, moment: float | str) -> int:
     if not isinstance(moment, str):
         return round(moment * motion.fps)
     found = MOMENT.match(moment)
-    assert found is not None  # read_recipe has seen to it
+    assert found is not None  # read_recipe has checked it
     what, which, more = found["what"], found["which"], float((found["more"] or "0").replace(" ", ""))
     if what == "passing":
         if which in ("start", "end"):

@@ -1,4 +1,4 @@
-"""Reading a recipe's keys: each is of its kind, none is unknown, and what is wrong is told with file and key."""
+"""Read the keys of a recipe: check types, reject unknown keys, and report errors with file and key."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["MOMENT", "Keys"]
 
 MOMENT = re.compile(r"^(?P<what>[A-Za-z_][\w ]*):(?P<which>start|end|-?\d+)\s*(?P<more>[+-]\s*\d*\.?\d+)?$")
 """``walk:start-0.3``: seconds from a label's start or end; ``passing:1+0.2``: cycles from the second time that the left
-foot passes the right, from the last with -1."""
-_MOST_VALUES = 10_000
+foot passes the right; -1 is the last time."""
+_MAX_VALUES = 10_000
 
 
 class Keys:
-    """A table of a recipe, whose keys are taken one by one; `done` refuses what is left.
+    """A table of a recipe, whose keys are taken one by one; `done` rejects the rest.
 
-    where : as messages name the table.
+    where : location for error messages.
     """
 
     def __init__(self, given: Any, path: str, where: str) -> None:
@@ -33,7 +33,7 @@ class Keys:
         self._known: list[str] = []
 
     def fail(self, message: str) -> NoReturn:
-        """Refuse the recipe."""
+        """Raise an error for the recipe."""
         raise ParseError(f"{self.where}: {message}", path=self.path)
 
     def has(self, key: str) -> bool:
@@ -45,7 +45,7 @@ class Keys:
         return self._given.keys()
 
     def done(self, more: Sequence[str] = (), also: str = "") -> None:
-        """Refuse unknown keys, each with the nearest known one."""
+        """Raise an error for unknown keys, each with the nearest known one."""
         for key in self._given:
             known = list(dict.fromkeys([*self._known, *more]))
             near = similar(key, known, n=1) or f"; known: {', '.join(known)}"
@@ -55,7 +55,7 @@ class Keys:
     def _take(self, key: str, default: Any = None, needed: bool = False, remedy: str = "") -> Any:
         self._known.append(key)
         if key not in self._given and needed:
-            near = similar(key, self._given, n=1).replace("similar", "is it meant by")
+            near = similar(key, self._given, n=1).replace("similar", "did you mean")
             self.fail(f"{key} is missing{near}{'; ' + remedy if remedy else ''}")
         return self._given.pop(key, default)
 
@@ -130,8 +130,8 @@ class Keys:
             spread = Keys(value, self.path, f"{self.where}, {key}")
             first, last, count = spread.number("from", None), spread.number("to", None), spread.whole("count", 0)
             spread.done()
-            if not 2 <= count <= _MOST_VALUES:
-                self.fail(f"{key}: count must be from 2 to {_MOST_VALUES}, got {count}")
+            if not 2 <= count <= _MAX_VALUES:
+                self.fail(f"{key}: count must be from 2 to {_MAX_VALUES}, got {count}")
             return tuple(np.linspace(first, last, count).tolist())
         listed = value if isinstance(value, list) else [value]
         if not listed or not all(_is_number(each) or isinstance(each, str) for each in listed):

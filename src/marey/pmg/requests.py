@@ -1,4 +1,4 @@
-"""How wishes become parameters, by name, so that a file can say which (Heck 6.2.2.3)."""
+"""Request functions, which convert commands to parameters, by name, so that files can refer to them (Heck 6.2.2.3)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _AXES = ("x", "y", "z")
 
 
 def at_point(node: Node, wish: Mapping[str, Any], here: Floats) -> Floats:
-    """A wish for a ``point``, x, y and z in the world, as the figure sees it: to its left, above the floor, ahead.
+    """Convert a ``point``, x, y and z in the world, to the character's frame: to its left, above the floor, ahead.
 
-    Parameters called x, y and z, or with these at their ends such as ``right_hand y``, are set to it, and one called
-    ``distance`` to how far away it is along the floor. What else is wished for goes by name.
+    Parameters called x, y and z, or ending in these such as ``right_hand y``, are set to it, and one called
+    ``distance`` to its horizontal distance. The rest of the command is matched by name.
     """
     out = by_name(node, wish, here)
     if wish.get("point") is None:
@@ -38,27 +38,27 @@ def at_point(node: Node, wish: Mapping[str, Any], here: Floats) -> Floats:
 
 
 REQUESTS: Mapping[str, Request] = MappingProxyType({"by name": by_name, "at a point": at_point})
-"""By name, what files and recipes can say."""
+"""Request functions that files and recipes can name."""
 
 
 def request_called(name: str, where: str) -> Request:
-    """The request of that name."""
+    """Return the request function of that name."""
     if name not in REQUESTS:
         known = ", ".join(map(repr, REQUESTS))
-        raise UnknownName(f"{where}: no request is called {name!r}{similar(str(name), REQUESTS)}; there are {known}")
+        raise UnknownName(f"{where}: no request function named {name!r}{similar(str(name), REQUESTS)}; known: {known}")
     return REQUESTS[name]
 
 
 def request_name(request: Request) -> str | None:
-    """Its name; None for functions of a user's own."""
+    """Return its name; None for a user's own function."""
     return next((name for name, known in REQUESTS.items() if known is request), None)
 
 
 def check_wishes(nodes: Iterable[Node], wishes: Mapping[str, Any]) -> None:
-    """Refuse a wish that no node knows, or that is not what it must be.
+    """Raise an error for a command that no node knows, or with a wrong value.
 
-    A ``direction`` may always be wished for, and None is no wish. Nodes with request functions of their own may know
-    any wish.
+    A ``direction`` is always allowed, and None means no preference. Nodes with their own request functions accept any
+    command.
     """
     known = {"direction": 1}
     free = False
@@ -72,8 +72,8 @@ def check_wishes(nodes: Iterable[Node], wishes: Mapping[str, Any]) -> None:
         if name not in known:
             if free:
                 continue
-            told = f"{similar(name, known)}; they know {', '.join(known)}"
-            raise UnknownName(f"no node of the character knows the wish {name!r}{told}")
+            told = f"{similar(name, known)}; known: {', '.join(known)}"
+            raise UnknownName(f"no node of the character knows the command {name!r}{told}")
         if not free and np.size(value) != known[name]:
             expected = "one number" if known[name] == 1 else "x, y and z"
             raise InvalidValue(f"{name} must be {expected}, got {value!r}")

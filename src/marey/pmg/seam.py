@@ -1,4 +1,4 @@
-"""Where one clip goes over into the next while a stream plays, checked on the frames themselves."""
+"""The transition from one clip to the next while a stream plays, refined on the actual frames."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from marey.pmg.stance import soles_of
 
 __all__ = ["Frames", "Seam", "find_seam", "frames_of", "joined_frames"]
 
-# Frames to either side of the edge's moment, in both clips, among which the best is sought.
+# Frames to either side of the edge's moment, in both clips, to search for the best.
 REACH = 2
 
 
 class Seam(NamedTuple):
     """A transition between two clips.
 
-    leave, enter : frames in both that are its middle.
-    move : (3,) rigid2d that carries the second clip to the first.
-    cost : metres, root of D.
+    leave, enter : middle frame in each clip.
+    move : (3,) rigid2d that places the second clip relative to the first.
+    cost : meters, root of D.
     """
 
     leave: int
@@ -45,7 +45,7 @@ class Frames(NamedTuple):
 
 
 def find_seam(a: Motion, b: Motion, leave: float, enter: float, half: int, earliest: int, markers: str) -> Seam:
-    """The best transition near given moments of two clips.
+    """Find the best transition near given moments of two clips.
 
     Parameters
     ----------
@@ -67,15 +67,15 @@ def find_seam(a: Motion, b: Motion, leave: float, enter: float, half: int, earli
     best = int(np.argmin(left))
     i, j = int(at[0][best]), int(at[1][best])
     shift = _plant_shift(a[i - half : i + half + 1], b[j - half : j + half + 1], moves[best])
-    # About the best place, D grows by the square of what the clip is shifted.
+    # Near the optimum, D grows with the square of the shift.
     cost = float(np.sqrt(left[best] + shift @ shift))
     return Seam(i, j, moves[best] + np.array([0.0, *shift]), cost)
 
 
 def _plant_shift(a: Motion, b: Motion, move: Floats) -> Floats:
-    """(2,) x and z by which b, carried by `move`, has yet to go for feet that stand in both to stand at one place.
+    """(2,) x and z by which b, placed by `move`, still has to shift so that feet planted in both clips coincide.
 
-    A blend of two feet that stand still at one place stands still; at two places it slides from one to the other.
+    A blend of two feet planted at the same position stays still; at two positions it slides from one to the other.
     """
     if a.contacts is None or b.contacts is None or a.contacts.names != b.contacts.names:
         return np.zeros(2)
@@ -88,7 +88,7 @@ def _plant_shift(a: Motion, b: Motion, move: Floats) -> Floats:
 
 
 def frames_of(motion: Motion, start: int, stop: int, place: Floats) -> Frames:
-    """Frames of a clip, carried across the floor."""
+    """Frames of a clip, moved across the floor."""
     roots = rigid2d.apply(place, motion.root_positions[start:stop])
     turns = motion.rotations[start:stop].copy()
     turns[:, 0] = quat.mul(rigid2d.to_quat(place), turns[:, 0])
@@ -98,18 +98,18 @@ def frames_of(motion: Motion, start: int, stop: int, place: Floats) -> Frames:
 
 
 def joined_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) -> tuple[Frames, Floats]:
-    """The 2 half + 1 frames of a transition, and where the second clip is then.
+    """The 2 half + 1 frames of a transition, and the placement of the second clip.
 
-    Positions go straight, rotations by slerp, both with the ease that leaves and arrives at the clips' own velocities;
-    then the figure is moved so that feet that stand go as they do in the clips. Contacts are the first clip's until the
-    middle and the second's from there.
+    Positions are interpolated linearly and rotations by slerp, both with an ease curve that matches the velocities of
+    the clips at its ends; then the character is moved so that planted feet move as they do in the clips. Contacts are
+    the first clip's until the middle and the second's from there.
     """
     onward = rigid2d.compose(place, seam.move)
     n = 2 * half + 1
-    # One frame more at either end, so that the steps into the transition and out of it are counted.
-    out = frames_of(a, *_around(a, seam.leave, half), place)
-    into = frames_of(b, *_around(b, seam.enter, half), onward)
-    out, into = _lengthened(out, a, seam.leave, half), _lengthened(into, b, seam.enter, half)
+    # One extra frame at either end, so that the steps into and out of the transition count.
+    out = frames_of(a, *_frame_range(a, seam.leave, half), place)
+    into = frames_of(b, *_frame_range(b, seam.enter, half), onward)
+    out, into = _pad_frames(out, a, seam.leave, half), _pad_frames(into, b, seam.enter, half)
     share = ease_in(np.arange(n + 2) / (n + 1))
     roots = out.roots + share[:, None] * (into.roots - out.roots)
     turns = quat.slerp(out.turns, into.turns, share[:, None])
@@ -121,7 +121,7 @@ def joined_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) ->
     contacts = None
     if out.contacts is not None and into.contacts is not None:
         contacts = np.where(np.arange(n + 2)[:, None] <= half + 1, out.contacts, into.contacts)
-        laid, raised = _carried(a, b, (out, into), Frames(roots, turns, bones, contacts), share)
+        laid, raised = _correct_feet(a, b, (out, into), Frames(roots, turns, bones, contacts), share)
         roots = rigid2d.apply(laid, roots)
         roots[:, 1] += raised
         turns[:, 0] = quat.mul(rigid2d.to_quat(laid), turns[:, 0])
@@ -135,13 +135,13 @@ def joined_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) ->
     ), onward
 
 
-def _around(motion: Motion, middle: int, half: int) -> tuple[int, int]:
-    """First frame and stop of a transition with one frame more at either end, as far as there are any."""
+def _frame_range(motion: Motion, middle: int, half: int) -> tuple[int, int]:
+    """First frame and stop of a transition with one extra frame at either end, if available."""
     return max(middle - half - 1, 0), min(middle + half + 2, len(motion))
 
 
-def _lengthened(frames: Frames, motion: Motion, middle: int, half: int) -> Frames:
-    """The frames with the first and last once more where the motion ends with the transition."""
+def _pad_frames(frames: Frames, motion: Motion, middle: int, half: int) -> Frames:
+    """Repeat the first and last frame where the motion ends with the transition."""
     before, after = int(middle - half - 1 < 0), int(middle + half + 2 > len(motion))
     if not before and not after:
         return frames
@@ -152,10 +152,12 @@ def _lengthened(frames: Frames, motion: Motion, middle: int, half: int) -> Frame
     return Frames(*(longer(rows) for rows in frames))  # type: ignore[arg-type]
 
 
-def _carried(a: Motion, b: Motion, both: tuple[Frames, Frames], made: Frames, share: Floats) -> tuple[Floats, Floats]:
-    """What lays the frames of a blend so that standing feet are as high, and go and turn, as they do in the clips.
+def _correct_feet(
+    a: Motion, b: Motion, both: tuple[Frames, Frames], made: Frames, share: Floats
+) -> tuple[Floats, Floats]:
+    """Place the frames of a blend so that planted feet have the height, movement and rotation they have in the clips.
 
-    (n + 2, 3) rigid2d, and (n + 2,) metres up. The legs in `made` are turned so that feet go where their mean does.
+    Returns (n + 2, 3) rigid2d, and (n + 2,) meters up. The legs in `made` are rotated so that feet follow their mean.
     """
     if a.contacts is None or b.contacts is None or a.contacts.names != b.contacts.names:
         return np.zeros((len(share), 3)), np.zeros(len(share))

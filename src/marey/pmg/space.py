@@ -1,4 +1,4 @@
-"""What a node of a parametric motion graph is made of: anything that makes smooth motion of a few numbers."""
+"""The content of a node of a parametric motion graph: anything that makes smooth motion from a few numbers."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ __all__ = ["FunctionSpace", "Space", "as_space"]
 
 @runtime_checkable
 class Space(Protocol):
-    """A motion for every parameter vector between `low` and `high`; near vectors must give motions that look alike.
+    """A motion for every parameter vector between `low` and `high`; nearby vectors must give similar motions.
 
-    A space may also have ``paths(targets, n)``: (B, d) to (B, n, 3) rigid2d at equal steps of each motion's time. It
-    spares a graph from finding them by sampling.
+    A space may also have ``fps``, the rate of its motions, and ``paths(targets, n)``: (B, d) to (B, n, 3) rigid2d at
+    equal steps of each motion's time. Otherwise a graph finds them by sampling.
     """
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the d parameters."""
+        """Names of the d parameters."""
         ...
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Of the d parameters."""
+        """Units of the d parameters."""
         ...
 
     @property
     def low(self) -> Floats:
-        """(d,) least parameters."""
+        """(d,) minimum parameters."""
         ...
 
     @property
     def high(self) -> Floats:
-        """(d,) greatest parameters."""
+        """(d,) maximum parameters."""
         ...
 
     def __call__(self, target: Floats) -> Motion:
-        """The motion with parameters (d,)."""
+        """Return the motion with parameters (d,)."""
         ...
 
 
@@ -84,15 +84,15 @@ class FunctionSpace:
     def __call__(self, target: Floats) -> Motion:
         made = self.function(target)
         if not isinstance(made, Motion):
-            raise InvalidValue(f"a space's function must give a Motion, got {type(made).__name__}")
+            raise InvalidValue(f"a space's function must return a Motion, got {type(made).__name__}")
         return made
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Blended:
-    """A `ParametricMotion` as a space: what cannot be reached gives the nearest that can, without a word.
+class _ParametricSpace:
+    """A `ParametricMotion` as a space: unreachable targets give the nearest reachable motion, without a warning.
 
-    Contacts are not held here; a stream holds them once its clips are joined.
+    Contacts are not enforced here; a stream enforces them after joining its clips.
     """
 
     motion: ParametricMotion
@@ -107,6 +107,10 @@ class _Blended:
     def units(self) -> tuple[str, ...]:
         return self.motion.units
 
+    @property
+    def fps(self) -> float:
+        return self.motion.registration.fps
+
     def __call__(self, target: Floats) -> Motion:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MareyWarning)
@@ -120,10 +124,10 @@ def as_space(
     high: ArrayLike | None = None,
     units: Sequence[str] = (),
 ) -> Space:
-    """A space from a `ParametricMotion`, from anything that is one already, or from a function with its ranges."""
+    """Make a space from a `ParametricMotion`, an existing space, or a function with its ranges."""
     if isinstance(given, ParametricMotion):
         reach = given.reachable()
-        return _Blended(given, reach.low, reach.high)
+        return _ParametricSpace(given, reach.low, reach.high)
     if isinstance(given, Space):
         return given
     if names is None or low is None or high is None:
@@ -140,7 +144,7 @@ def as_space(
 def checked_box(
     low: ArrayLike, high: ArrayLike, names: Sequence[str], units: Sequence[str]
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """Ranges (d,) of named parameters, refused where one is empty."""
+    """Check the ranges (d,) of named parameters; raise an error if one is empty."""
     d = len(names)
     if not d:
         raise InvalidValue("a space needs at least one parameter")

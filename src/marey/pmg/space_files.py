@@ -1,8 +1,8 @@
-"""Gait spaces and action spaces in files.
+"""Files of gait spaces and action spaces.
 
-Beside one clip that lends skeleton, rate, contact points and floor (`marey.io.clip_arrays`), for n clips of G points:
-turns (n, G, J, 4) and contacts (n, G, K) in single precision, heights (n, G), bandwidth, low, high (d,) and sources.
-Gait spaces have steps (n, G - 1, 4), margin, the parameters' names and span, which is 1 where it is missing; action
+Besides one clip that provides skeleton, rate, contact points and floor (`marey.io.clip_arrays`), for n clips of G
+points: turns (n, G, J, 4) and contacts (n, G, K) in single precision, heights (n, G), bandwidth, low, high (d,) and
+sources. Gait spaces have steps (n, G - 1, 4), margin, the parameters' names and span, which defaults to 1; action
 spaces have ways (n, G, 3), times (n, G), parameters (n, d), misses, names and units.
 """
 
@@ -24,7 +24,7 @@ from marey.pmg.gait_space import GaitSpace
 FORMAT = "marey.gait_space"
 VERSION = 1
 ACTION_FORMAT = "marey.action_space"
-# By how much the length of a turn may be off 1 after rounding to single precision.
+# Maximum deviation of a quaternion's length from 1 after rounding to single precision.
 _ROUNDED = 1e-5
 
 _PLAIN = ("heights", "steps", "bandwidth", "low", "high")
@@ -54,7 +54,7 @@ def save_gait_space(space: GaitSpace, path: str | os.PathLike[str]) -> None:
 
 
 def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
-    """A space from a file that `save_gait_space` wrote."""
+    """Read a space from a file that `save_gait_space` wrote."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_OWN)
     arrays = archive.unpack(read_bytes(path), name, FORMAT, VERSION, required, (*clip_arrays.OPTIONAL, "span"))
@@ -64,7 +64,7 @@ def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
             base,
             tuple(arrays["parameters"].tolist()),
             float(arrays["margin"]),
-            _turns(arrays["turns"]),
+            _check_rotations(arrays["turns"]),
             arrays["heights"],
             arrays["steps"],
             arrays["contacts"].astype(np.float64),
@@ -75,11 +75,11 @@ def load_gait_space(path: str | os.PathLike[str]) -> GaitSpace:
             float(arrays.get("span", 1.0)),
         )
     except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(f"the gait space in it does not fit together ({error})", path=name) from None
+        raise ParseError(f"the gait space in it is inconsistent ({error})", path=name) from None
 
 
-def _turns(stored: Any) -> Floats:
-    """Turns just as they are stored, so that a space that is saved again gives the same bytes."""
+def _check_rotations(stored: Any) -> Floats:
+    """Rotations exactly as stored, so that a space that is saved again gives the same bytes."""
     turns: Floats = np.asarray(stored, dtype=np.float64)
     off = np.abs(np.sqrt((turns**2).sum(axis=-1)) - 1.0).max(initial=0.0)
     if not off <= _ROUNDED:
@@ -88,7 +88,7 @@ def _turns(stored: Any) -> Floats:
 
 
 def load_any_space(path: str | os.PathLike[str]) -> GaitSpace | ActionSpace | ParametricMotion:
-    """A gait space, an action space or a `ParametricMotion`, by what the file says that it is."""
+    """Read a gait space, an action space or a `ParametricMotion`, depending on the file's format field."""
     for load in (load_gait_space, load_action_space, ParametricMotion.load):
         try:
             return load(path)
@@ -112,7 +112,7 @@ def save_action_space(space: ActionSpace, path: str | os.PathLike[str]) -> None:
 
 
 def load_action_space(path: str | os.PathLike[str]) -> ActionSpace:
-    """A space from a file that `save_action_space` wrote."""
+    """Read a space from a file that `save_action_space` wrote."""
     name = os.fspath(path)
     required = (*clip_arrays.REQUIRED, *_ACTION_OWN)
     arrays = archive.unpack(read_bytes(path), name, ACTION_FORMAT, VERSION, required, clip_arrays.OPTIONAL)
@@ -120,7 +120,7 @@ def load_action_space(path: str | os.PathLike[str]) -> ActionSpace:
     try:
         parts: dict[str, Any] = {key: tuple(arrays[key].tolist()) for key in _ACTION_TEXTS}
         parts |= {key: arrays[key] for key in _ACTION_PLAIN}
-        parts |= {"turns": _turns(arrays["turns"])}
+        parts |= {"turns": _check_rotations(arrays["turns"])}
         return ActionSpace(base, contacts=arrays["contacts"].astype(np.float64), **parts)
     except (MareyError, ValueError, IndexError, TypeError) as error:
-        raise ParseError(f"the action space in it does not fit together ({error})", path=name) from None
+        raise ParseError(f"the action space in it is inconsistent ({error})", path=name) from None

@@ -1,9 +1,9 @@
-"""Blends that are carried by the foot that stands.
+"""Blends driven by the planted foot.
 
-Of a blend of poses, neither hips nor feet go as a blend of the ways that hips and feet go. Where a foot stands, it is
-the foot's way that counts: the figure is moved along the floor so that points in contact go as the weighted mean of
-what they do in the motions that are blended. Where all of these stand still, so does the blend, and where feet slide a
-little, as recorded ones do, it slides no more than they.
+In a blend of poses, neither hips nor feet follow the blend of their paths. While a foot is planted, the foot's path is
+the one that counts: the character is moved along the floor so that points in contact move by the weighted mean of their
+movements in the blended motions. If they all stay still, so does the blend; if feet slide a little, as recorded ones
+do, the blend slides no more than they do.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from marey.pmg.stance_kernels import carry_frames, correct_steps, find_points, m
 
 __all__ = ["Soles", "soles_of"]
 
-# Square metres: heel and ball, some ten times as far apart, hold the figure's heading, and one point alone does not.
+# Square meters: heel and ball, about ten times as far apart, fix the character's heading; one point alone does not.
 _GIVE = 0.01**2
-# Radians: legs that are bent by as much are moved half of the way.
+# Radians: legs bent by this much are moved halfway.
 _UNBENT = 0.2
-# Metres: points this much above the lowest count a third of what it counts.
+# Meters: points this far above the lowest one have a third of its weight.
 _LOW = 0.015
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Soles:
-    """Contact points of a skeleton, ready to be followed.
+    """Contact points of a skeleton, ready to be tracked.
 
     chains : (K, depth) joints from the root's child down to the one that carries the point, then -1.
-    places : (K, 3) metres, the points in these joints. bones : (1, J, 3) the skeleton's own.
+    places : (K, 3) meters, the points in these joints. bones : (1, J, 3) the skeleton's own.
     legs : (L, 3) hip, knee and ankle. above : (L, depth) joints from the root's child down to the one that carries the
         leg, then -1. owned : (L, K) whether a point is on a leg.
     """
@@ -47,31 +47,31 @@ class Soles:
     owned: Bools
 
     def points(self, turns: Floats, bones: Floats | None = None) -> Floats:
-        """(F, K, 3) metres from joint 0, for local rotations (F, J, 4) and, where bones move, offsets (F, J, 3)."""
+        """(F, K, 3) meters from joint 0, for local rotations (F, J, 4) and, where bones move, offsets (F, J, 3)."""
         out = np.empty((len(turns), len(self.chains), 3))
         find_points(self.chains, self.bones if bones is None else bones, self.places, turns, out)
         return out
 
     def steps(self, points: Floats, moves: Floats) -> Floats:
-        """(F - 1, K, 2) ways of points (F, K, 3) from frame to frame; see `stance_kernels.measure_steps`."""
+        """(F - 1, K, 2) movements of points (F, K, 3) from frame to frame; see `stance_kernels.measure_steps`."""
         out = np.empty((len(points) - 1, points.shape[1], 2))
         measure_steps(points, moves, out)
         return out
 
     def corrections(self, steps: Floats, wanted: Floats, levels: Floats) -> Floats:
-        """(F - 1, 2) by which the figure has to go otherwise; see `stance_kernels.correct_steps`."""
+        """(F - 1, 2) corrections of the character's movement; see `stance_kernels.correct_steps`."""
         out = np.empty((len(steps), 2))
         correct_steps(steps, wanted, levels, out)
         return out
 
     def carry(self, points: Floats, wanted: Floats, levels: Floats) -> Floats:
-        """(F, 3) rigid2d that lay frames so that standing points go as wanted; see `stance_kernels.carry_frames`."""
+        """(F, 3) rigid2d that place frames so that planted points move as wanted; see `stance_kernels.carry_frames`."""
         out = np.empty((len(points), 3))
         carry_frames(points, wanted, levels, _GIVE, out)
         return out
 
     def lifts(self, points: Floats, wanted: Floats) -> Floats:
-        """(F,) metres by which figures have to be raised for points (F, K, 3) to be as high as wanted (F, K).
+        """(F,) meters by which characters must rise for points (F, K, 3) to be as high as wanted (F, K).
 
         The lowest count most, so that one foot takes over from the other as they come down and rise.
         """
@@ -81,7 +81,7 @@ class Soles:
     def step_legs(self, turns: Floats, points: Floats, wanted: Floats, bones: Floats | None = None) -> None:
         """Change rotations (F, J, 4) so that feet with points (F, K, 3) go where they are `wanted` (F, K, 3).
 
-        A foot is moved as a whole: its lowest point counts most.
+        A foot is moved as a whole; its lowest point has the most weight.
         """
         if not len(self.legs):
             return
@@ -92,30 +92,30 @@ class Soles:
 
 
 def soles_of(skeleton: Skeleton, points: Sequence[ContactPoint]) -> Soles:
-    """What it takes to follow contact points of a skeleton."""
-    return _found(skeleton, tuple(points))
+    """Prepare the tracking of contact points of a skeleton."""
+    return _make_soles(skeleton, tuple(points))
 
 
 @lru_cache(maxsize=16)
-def _found(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Soles:
+def _make_soles(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Soles:
     chains = [list(skeleton.chain(point.joint))[1:] for point in points]
     places = np.array([point.offset for point in points], dtype=np.float64).reshape(-1, 3)
-    legs = _legs(skeleton, chains)
+    legs = _find_legs(skeleton, chains)
     owned = np.array([[leg[2] in chain for chain in chains] for leg in legs], dtype=bool).reshape(
         len(legs), len(chains)
     )
     return Soles(
-        _padded(chains),
+        _pad_rows(chains),
         set_readonly(places),
         set_readonly(np.ascontiguousarray(skeleton.offsets[None])),
         set_readonly(np.array(legs, dtype=np.int64).reshape(-1, 3)),
-        _padded([list(skeleton.chain(leg[0]))[1:-1] for leg in legs]),
+        _pad_rows([list(skeleton.chain(leg[0]))[1:-1] for leg in legs]),
         set_readonly(owned),
     )
 
 
-def _legs(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
-    """Hip, knee and ankle of the legs that carry points, where no joint lies between them."""
+def _find_legs(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
+    """Hip, knee and ankle of the legs that carry points, if they are directly connected."""
     roles, parents, out = skeleton.roles, skeleton.parents, []
     for side in ("left", "right"):
         names = [f"{side}_{part}" for part in ("upper_leg", "lower_leg", "foot")]
@@ -126,7 +126,7 @@ def _legs(skeleton: Skeleton, chains: Sequence[Sequence[int]]) -> list[tuple[int
     return out
 
 
-def _padded(chains: Sequence[Sequence[int]]) -> Ints:
+def _pad_rows(chains: Sequence[Sequence[int]]) -> Ints:
     """Rows of joints, with -1 after the last."""
     depth = max(1, *(len(chain) for chain in chains)) if chains else 1
     padded = np.full((len(chains), depth), -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A character that plays: endless frames from a parametric motion graph, steered clip by clip (Heck 6.2.2)."""
+"""A live character: endless frames from a parametric motion graph, steered clip by clip (Heck 6.2.2)."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from marey.pmg.seam import REACH, Frames, Seam, find_seam, frames_of, joined_fra
 __all__ = ["STREAM_CLEANING", "CharacterStream", "Choice", "Controller", "Moment", "Option", "Transition"]
 
 STREAM_CLEANING = CleanSettings(average=0.1, blend=0.1, root=0.1, fade=0.2)
-"""Shorter windows than a whole motion's: each second that the cleanup looks ahead is one that answers wait.
+"""Shorter windows than for whole motions: every second of cleanup lookahead delays the response by a second.
 
-Transitions are carried by the foot that stands, so that little is left to be cleaned, and it needs little time.
+Transitions follow the planted foot, so little is left to clean up, and that needs little time.
 """
 
-# Frames that are cleaned at once: one takes nearly as long as a few, and those that are not shown yet are chosen early.
+# Frames cleaned together: one takes nearly as long as a few, and frames that are not shown yet are chosen early.
 _PIECE = 2
-# Frames that are left to be shown when what follows is chosen: a choice, a clip, a seam and the change, one with each.
+# Frames left to show when the next clip is chosen: choice, clip, seam and change each take place with one of them.
 _LEAD = 3
-# Times that a transition is moved half of the way to the middle of its box before the middle itself is taken.
+# Times that a transition's parameters move halfway to the middle of the box before the middle itself is used.
 _HALVINGS = 3
-# Transitions that a stream remembers.
+# Number of transitions that a stream remembers.
 _REMEMBERED = 100_000
 
 
 class Option(NamedTuple):
-    """A node that can come next: the box of its parameters and the moments of the change, and where the figure then is.
+    """A node that can come next: its parameter box, the transition moments, and the character's position then.
 
-    node : the node. onward : its box. here : (3,) rigid2d, where the figure is and faces at the change.
+    node : the node. onward : its box. here : (3,) rigid2d, position and heading of the character at the transition.
     """
 
     node: Node
@@ -55,9 +55,9 @@ class Option(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """What a controller goes by when the next clip is to be chosen.
+    """What a controller sees when it chooses the next clip.
 
-    node, parameters : what plays. options : what can come next. seconds : played so far. graph : the character.
+    node, parameters : current clip. options : what can come next. seconds : played so far. graph : the character.
     """
 
     node: str
@@ -67,12 +67,12 @@ class Moment(NamedTuple):
     graph: ParametricMotionGraph
 
     def option(self, name: str) -> Option | None:
-        """The option with a node's name."""
+        """Return the option with a node's name, if any."""
         return next((each for each in self.options if each.node.name == name), None)
 
 
 class Choice(NamedTuple):
-    """A node, and its parameters (d,), which are moved into the box that can be reached."""
+    """A node, and its parameters (d,), which are moved into the reachable box."""
 
     node: str
     parameters: Floats
@@ -80,18 +80,19 @@ class Choice(NamedTuple):
 
 @runtime_checkable
 class Controller(Protocol):
-    """Says what comes next. A controller that is steered from outside also has ``request(**wish)``."""
+    """Chooses what comes next. A controller that takes commands also has ``request(**command)``."""
 
     def choose(self, moment: Moment) -> Choice:
-        """The next clip."""
+        """Choose the next clip."""
         ...
 
 
 class Transition(NamedTuple):
-    """A change of clips that was played.
+    """A transition that was played.
 
-    frame : of the stream, its middle. source, target : nodes. asked : (d,) what the controller wanted. used : (d,) what
-    was played. cost : metres, root of D. bad : metres, T_BAD of its edge. tries : clips made until one was good enough.
+    frame : of the stream, its middle. source, target : nodes. asked : (d,) parameters that the controller requested.
+    used : (d,) parameters that were played. cost : meters, root of D. bad : meters, T_BAD of its edge. tries : number
+    of clips tried.
     """
 
     frame: int
@@ -110,11 +111,11 @@ class CharacterStream:
     Parameters
     ----------
     graph : the character.
-    controller : says what comes next.
+    controller : chooses what comes next.
     start : node of the first clip; the first node by default.
-    parameters : of the first clip; by default the controller chooses among all that the node has.
-    place : rigid2d, where the figure begins and which way it faces; the origin, facing +Z, by default.
-    clean : hold the feet as frames go out. They are then chosen `delay` frames before they are shown.
+    parameters : of the first clip; by default the controller chooses from all of the node.
+    place : initial rigid2d, position and heading of the character; the origin, facing +Z, by default.
+    clean : clean up foot contacts. Frames are then chosen `delay` frames before they are shown.
     settings : of the cleanup.
     """
 
@@ -133,8 +134,8 @@ class CharacterStream:
             raise InvalidValue(f"a controller needs choose(moment), got {type(controller).__name__}")
         stuck = graph.dead_ends()
         if not graph.nodes or stuck:
-            told = f"{', '.join(map(repr, stuck))} leads nowhere" if stuck else "it has no nodes"
-            raise NoResult(f"{graph.name!r} cannot play for ever: {told}; connect it, or take it out")
+            told = f"{', '.join(map(repr, stuck))} cannot continue" if stuck else "it has no nodes"
+            raise NoResult(f"{graph.name!r} cannot play forever: {told}; connect it, or remove it")
         self.graph, self.controller = graph, controller
         self._node = graph.node(next(iter(graph.nodes)) if start is None else start)
         here = np.zeros(3) if place is None else freeze_array(place, "place", (3,))
@@ -147,36 +148,36 @@ class CharacterStream:
         self._work: Iterator[bool] = iter(())
         self._raw: deque[tuple[Frames, str]] = deque()
         self._ready: deque[tuple[Floats, Floats, Floats | None, Floats | None, str]] = deque()
-        self._beside: deque[tuple[Floats | None, str]] = deque()
+        self._flags_and_names: deque[tuple[Floats | None, str]] = deque()
         self._made = 0
         self._last_turns: Floats | None = None
         self.transitions: deque[Transition] = deque(maxlen=_REMEMBERED)
         self._floor = 0.0 if self._clip.source.floor is None else self._clip.source.floor
         self._cleaner = self._make_cleaner(settings or STREAM_CLEANING) if clean else None
-        # Controllers make their tables now, so that no change of clips waits for them.
+        # Controllers compute their tables now, so that no transition waits for them.
         prepare = getattr(controller, "prepare", None)
         if prepare is not None:
             prepare(graph)
 
     @property
     def delay(self) -> int:
-        """Frames between the choice of a frame and its showing."""
+        """Frames between the choice of a frame and its display."""
         return 0 if self._cleaner is None else self._cleaner.delay
 
     @property
     def playing(self) -> tuple[str, Floats]:
-        """Node and parameters of the clip that frames are chosen from now."""
+        """Node and parameters of the clip that frames are currently chosen from."""
         return self._node.name, self._parameters
 
     def request(self, **wish: Any) -> None:
-        """Pass a wish on to the controller; it counts from the next clip on."""
+        """Pass a command to the controller; it takes effect from the next clip on."""
         ask = getattr(self.controller, "request", None)
         if ask is None:
             raise InvalidValue(f"{type(self.controller).__name__} takes no requests")
         ask(**wish)
 
     def frame(self) -> Motion:
-        """The next frame, a Motion of length 1."""
+        """Return the next frame, a Motion of length 1."""
         root, turns, bones, contacts, _ = self._next()
         return Motion(
             self._clip.skeleton,
@@ -189,9 +190,9 @@ class CharacterStream:
         )
 
     def record(self, seconds: float) -> Motion:
-        """The next seconds as one motion, labelled with the nodes that play."""
+        """Return the next seconds as one motion, labeled with the nodes that play."""
         if not np.isfinite(seconds) or seconds * self.fps < 0.5:
-            raise InvalidValue(f"expected at least one frame's time, and an end, got {seconds:g} s")
+            raise InvalidValue(f"expected a finite time of at least one frame, got {seconds:g} s")
         n = max(1, round(seconds * self.fps))
         rows = [self._next() for _ in range(n)]
         bones = None
@@ -217,39 +218,39 @@ class CharacterStream:
             source=Source(floor=self._floor).with_step(op="parametric motion graph", character=self.graph.name),
         )
 
-    # What comes next -------------------------------------------------------------------------------------------------
+    # Choosing clips -------------------------------------------------------------------------------------------------
 
     def _next(self) -> tuple[Floats, Floats, Floats | None, Floats | None, str]:
-        if self._left <= _LEAD:  # time to prepare what follows, a little with each of the frames that are left
+        if self._n_left <= _LEAD:  # prepare the next clip step by step with the remaining frames
             self._advance()
         while not self._ready:
             while not self._raw:
                 self._advance()
-            self._show(*self._raw.popleft())
+            self._output(*self._raw.popleft())
         return self._ready.popleft()
 
     @property
-    def _left(self) -> int:
-        """Frames that are known and not shown; those that are being cleaned do not count."""
+    def _n_left(self) -> int:
+        """Number of known frames that are not shown yet; those in the cleanup do not count."""
         return len(self._ready) + sum(len(frames.roots) for frames, _ in self._raw)
 
     def _advance(self) -> None:
-        """One step of the work that a clip takes."""
+        """Do one step of the work for a clip."""
         if next(self._work, True):
             self._work = self._clip_by_steps()
 
     def _clip_by_steps(self) -> Iterator[bool]:
-        """Play until the transition region, choose what comes next there, and go over to it, in steps."""
+        """Play until the transition region, choose what comes next there, and blend into it, in steps."""
         onward = self.graph.onward(self._node.name, self._parameters)
         last = len(self._clip) - 1
         until = round(min(each.leave for each in onward.values()) * last) - self._half - REACH
         until = min(until, last - 2 * self._half)
         if until > self._at:
-            self._put(frames_of(self._clip, self._at, until, self._place))
+            self._queue(frames_of(self._clip, self._at, until, self._place))
             self._at = until
             yield False
-        moment = self._moment(onward)
-        option, asked = self._chosen(moment)
+        moment = self._make_moment(onward)
+        option, asked = self._choose(moment)
         yield False
         found: list[tuple[float, Floats, Motion, Seam]] = []
         for used in self._candidates(option, asked):
@@ -262,27 +263,27 @@ class CharacterStream:
                 break
             yield False
         yield False
-        self._go_over(option.node, asked, found)
+        self._blend_into(option.node, asked, found)
 
     def _first(self, here: Floats) -> Floats:
-        """Parameters of the first clip, which no clip before holds to a box."""
+        """Parameters of the first clip, which no previous clip restricts."""
         anything = Onward(self._node.low, self._node.high, 0.0, 0.0, self._node.middle)
         option = Option(self._node, anything, here)
         choice = self.controller.choose(Moment(self._node.name, self._node.middle, (option,), 0.0, self.graph))
         return np.asarray(choice.parameters)
 
-    def _chosen(self, moment: Moment) -> tuple[Option, Floats]:
+    def _choose(self, moment: Moment) -> tuple[Option, Floats]:
         choice = self.controller.choose(moment)
         option = moment.option(choice.node)
         if option is None:
             known = ", ".join(repr(each.node.name) for each in moment.options)
-            raise UnknownName(f"from {self._node.name!r} no edge leads to {choice.node!r}; what can follow: {known}")
+            raise UnknownName(f"no edge leads from {self._node.name!r} to {choice.node!r}; possible: {known}")
         return option, freeze_array(
             np.atleast_1d(choice.parameters), f"parameters of {choice.node!r}", (option.node.n_dims,)
         )
 
     def _candidates(self, option: Option, asked: Floats) -> Iterator[Floats]:
-        """What to try until it joins: what was asked for, in the box, then towards its middle, at last the surest."""
+        """Yield parameters to try: the requested ones in the box, then closer to its middle, finally the fallback."""
         box = option.onward
         wanted = np.clip(asked, box.low, box.high)
         for k in range(_HALVINGS + 2):
@@ -290,19 +291,19 @@ class CharacterStream:
             yield option.node.checked(box.middle + away * (wanted - box.middle))
         yield option.node.checked(box.surest)
 
-    def _go_over(self, node: Node, asked: Floats, found: list[tuple[float, Floats, Motion, Seam]]) -> None:
+    def _blend_into(self, node: Node, asked: Floats, found: list[tuple[float, Floats, Motion, Seam]]) -> None:
         """Blend into the best of the clips that were tried."""
         _, used, clip, seam = min(found, key=lambda each: each[0])
         source, self._node, self._parameters = self._node.name, node, used
         if seam.leave - self._half > self._at:
-            self._put(frames_of(self._clip, self._at, seam.leave - self._half, self._place))
+            self._queue(frames_of(self._clip, self._at, seam.leave - self._half, self._place))
         blended, place = joined_frames(self._clip, clip, seam, self._half, self._place)
         bad, middle = self.graph.edges[source, node.name].bad, self._made + self._half
         self.transitions.append(Transition(middle, source, node.name, asked, used, seam.cost, bad, len(found)))
-        self._put(blended)
+        self._queue(blended)
         self._clip, self._place, self._at = clip, place, seam.enter + self._half + 1
 
-    def _moment(self, onward: Mapping[str, Onward]) -> Moment:
+    def _make_moment(self, onward: Mapping[str, Onward]) -> Moment:
         last = len(self._clip) - 1
         options = []
         for name, each in onward.items():
@@ -312,13 +313,13 @@ class CharacterStream:
             options.append(Option(self.graph.node(name), each, here))
         return Moment(self._node.name, self._parameters, tuple(options), self._made / self.fps, self.graph)
 
-    # What goes out ---------------------------------------------------------------------------------------------------
+    # Output ---------------------------------------------------------------------------------------------------
 
-    def _put(self, frames: Frames) -> None:
-        """Frames in line to be shown, in pieces that are quick to clean."""
+    def _queue(self, frames: Frames) -> None:
+        """Queue frames for output, in pieces that are quick to clean."""
         turns = frames.turns
         if self._last_turns is not None:
-            # A quaternion of the other sign is the same turn, but whoever smooths frames must not see it jump.
+            # The opposite quaternion is the same rotation, but smoothing must not see a jump.
             sign = np.where((turns[0] * self._last_turns).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
             turns = turns * sign
         turns = quat.unroll(turns)
@@ -331,7 +332,7 @@ class CharacterStream:
             contacts = None if frames.contacts is None else frames.contacts[part]
             self._raw.append((Frames(frames.roots[part], turns[part], bones, contacts), self._node.name))
 
-    def _show(self, frames: Frames, name: str) -> None:
+    def _output(self, frames: Frames, name: str) -> None:
         n = len(frames.roots)
         flags = [None if frames.contacts is None else frames.contacts[k] for k in range(n)]
         if self._cleaner is None:
@@ -339,9 +340,9 @@ class CharacterStream:
                 bones = None if frames.bones is None else frames.bones[k]
                 self._ready.append((frames.roots[k], frames.turns[k], bones, flags[k], name))
             return
-        self._beside.extend((flag, name) for flag in flags)
+        self._flags_and_names.extend((flag, name) for flag in flags)
         for done in self._cleaner.push(frames.roots, frames.turns, frames.contacts, frames.bones):
-            flag, called = self._beside.popleft()
+            flag, called = self._flags_and_names.popleft()
             self._ready.append((done.root_position, done.rotations, done.bone_offsets, flag, called))
 
     @property

@@ -1,4 +1,4 @@
-"""What people are told and give: angles in degrees, thresholds that hold once they are typed in."""
+"""Units for people: angles in degrees, and thresholds that still work when typed in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ours", "rounded_up", "shown", "told_ranges", "told_values"]
 
 
 def shown(unit: str) -> tuple[str, float]:
-    """The unit in which people are told, and how many of it are one of ours."""
+    """Return the display unit, and the factor from the internal unit to it."""
     return (unit.replace("rad", "degrees"), math.degrees(1.0)) if unit.startswith("rad") else (unit, 1.0)
 
 
@@ -24,7 +24,7 @@ def ours(values: Sequence[float], units: Sequence[str], what: str) -> Floats: ..
 @overload
 def ours(values: None, units: Sequence[str], what: str) -> None: ...
 def ours(values: Sequence[float] | None, units: Sequence[str], what: str) -> Floats | None:
-    """(d,) what people give, in our units: angles in radians."""
+    """(d,) values given by people, converted to internal units: angles in radians."""
     if values is None:
         return None
     if len(values) != len(units):
@@ -52,12 +52,12 @@ def told_ranges(
     return ", ".join(rows)
 
 
-def rounded_up(metres: float) -> str:
-    """Three digits, never below the value: what is advised as a threshold must do when it is typed in."""
-    if metres <= 0.0:
+def rounded_up(meters: float) -> str:
+    """Format with three digits, rounded up: a suggested threshold must work when typed in."""
+    if meters <= 0.0:
         return "0"
-    told = f"{metres:.3g}"
-    if float(told) >= metres:
+    told = f"{meters:.3g}"
+    if float(told) >= meters:
         return told
-    step = 10.0 ** (math.floor(math.log10(metres)) - 2)
-    return f"{metres + step:.3g}"
+    step = 10.0 ** (math.floor(math.log10(meters)) - 2)
+    return f"{meters + step:.3g}"

@@ -25,16 +25,16 @@ def sample_walks(
     variation: float = 0.5,
     rng: int = 0,
 ) -> list[Motion]:
-    """Walks on curves from right to left, at some speeds, as the recipe ``walking`` has them.
+    """Generate walks on curves from right to left, at some speeds, as in the recipe ``walking``.
 
     Parameters
     ----------
-    n_turns : how many curves, evenly spread; the recipe's by default.
+    n_turns : number of curves, evenly spaced; the recipe's by default.
     speeds : m/s; the recipe's by default.
-    variation : how much the seeds change; see `marey.samples.sample`.
-    rng : seed of the first walk; the others count on from it.
+    variation : amount of random variation; see `marey.samples.sample`.
+    rng : seed of the first walk; the others count up from it.
     """
-    recipe = _sized("walking", n_turns, speeds, fps, variation, rng)
+    recipe = _resize_recipe("walking", n_turns, speeds, fps, variation, rng)
     return [clip.motion for clip in clips_of(recipe, recipe.nodes[0].clips)]
 
 
@@ -49,26 +49,26 @@ def walker(
     rng: int = 0,
     steps: int = 2,
 ) -> ParametricMotionGraph:
-    """A character that walks, with a node ``walk`` by turn in a cycle, or by turn and speed where there are several.
+    """Make a character that walks, with a node ``walk`` by turn per cycle, or by turn and speed if there are several.
 
-    Each walk's mirror image is taken too, so that it turns alike to both sides.
+    Each walk's mirror image is included, so that it turns equally to both sides.
 
     Parameters
     ----------
     speeds, n_turns, fps, variation : as for `sample_walks`.
     n_source, n_target : samples of the edge.
     rng : seed.
-    steps : in a clip: 2, or 1 for quicker answers. Then there are two nodes, ``left`` and ``right``, which lead to one
-        another, as in the recipe ``stepping``.
+    steps : steps per clip: 2, or 1 for a faster response. Then there are two nodes, ``left`` and ``right``, which lead
+        to each other, as in the recipe ``stepping``.
     """
     if steps not in (1, 2):
-        raise InvalidValue(f"a walker has clips of 1 or 2 steps, got {steps!r}")
-    recipe = _sized("walking" if steps == 2 else "stepping", n_turns, speeds, fps, variation, rng)
+        raise InvalidValue(f"a walker needs clips of 1 or 2 steps, got {steps!r}")
+    recipe = _resize_recipe("walking" if steps == 2 else "stepping", n_turns, speeds, fps, variation, rng)
     edges = tuple(replace(edge, samples=(n_source, n_target)) for edge in recipe.edges)
     return build_recipe(replace(recipe, edges=edges))
 
 
-def _sized(
+def _resize_recipe(
     name: str, n_turns: int | None, speeds: Sequence[float] | None, fps: float, variation: float, rng: int
 ) -> Recipe:
     recipe = read_recipe(name)

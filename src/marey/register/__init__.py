@@ -1,11 +1,7 @@
-"""Time warps, alignment curves and constraint matches of motions that belong together (Kovar chapter 5).
+"""Timewarps, alignment curves and constraint matches of similar motions (Kovar chapter 5).
 
-``marey.register([walk, run])`` is `register`: this room can be called, as it and its main function share a name.
+`marey.register` is the function `register` of this package.
 """
-
-import sys
-from types import ModuleType
-from typing import Any
 
 from marey.register.along import Along, register_along
 from marey.register.curves import AlignmentCurve, TimewarpCurve, alignment_curve, merged_timewarp, pair_timewarp
@@ -31,11 +27,3 @@ __all__ = [
     "register",
     "register_along",
 ]
-
-
-class _Room(ModuleType):
-    def __call__(self, *arguments: Any, **options: Any) -> RegistrationCurve:
-        return register(*arguments, **options)
-
-
-sys.modules[__name__].__class__ = _Room

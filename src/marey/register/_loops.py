@@ -14,7 +14,7 @@ from marey.core.arrays import Floats, set_readonly
 from marey.maths import rigid2d
 
 
-def share_of(moves: Floats, share: Floats) -> Floats:
+def interpolate_moves(moves: Floats, share: Floats) -> Floats:
     """(..., n, 3) the share (...) of each floor-plane move (n, 3), as of a steady turn; theta unwrapped."""
     theta = rigid2d.wrap_angle(moves[:, 0])
 
@@ -35,9 +35,9 @@ def share_of(moves: Floats, share: Floats) -> Floats:
     return out
 
 
-def carried(moves: Floats, loops: Floats, reference: int, u: Floats, *, out_of_loops: bool) -> Floats:
+def carry_alignments(moves: Floats, loops: Floats, reference: int, u: Floats, *, out_of_loops: bool) -> Floats:
     """Alignments (..., n, 3) at u (...) from the frames that travel along with the loops into the world, or back."""
-    own = share_of(loops, u)
+    own = interpolate_moves(loops, u)
     first, last = own[..., reference : reference + 1, :], own
     if out_of_loops:
         last = rigid2d.invert(last)
@@ -50,7 +50,7 @@ def carried(moves: Floats, loops: Floats, reference: int, u: Floats, *, out_of_l
     return np.asarray(out)
 
 
-def looped_clouds(clouds: Clouds, loop: Floats, before: int, after: int) -> Clouds:
+def extend_loop(clouds: Clouds, loop: Floats, before: int, after: int) -> Clouds:
     """One round of a loop with `before` frames of the rounds before it and `after` frames of those that follow."""
     n = len(clouds)
     frames = np.arange(-before, n + after)

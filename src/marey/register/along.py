@@ -1,8 +1,8 @@
-"""Registration through a tree of pairs (Kovar 6.3.1): each motion is brought in step with one that is like it.
+"""Registration through a tree of pairs (Kovar 6.3.1): each motion is registered with a similar one.
 
-Examples of one action may be so unlike, a reach to the floor and one overhead, that no path between the two says which
-frames belong together. Through others in between, each like the next, there is one: frames and places are handed on
-from motion to motion along a tree whose root is the reference.
+Two examples of one action, such as a reach to the floor and one overhead, may be too different to register directly. A
+chain of intermediate motions, each similar to the next, can connect them: frames and positions are passed on from
+motion to motion along a tree whose root is the reference.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from marey.errors import InvalidValue, NoResult, NotBlendable
 from marey.maths import rigid2d
 from marey.register.curves import KNOT_EVERY, AlignmentCurve, TimewarpCurve, alignment_curve
 from marey.register.matches import ConstraintMatch, match_contacts
-from marey.register.pairs import PairPath, whole_path
+from marey.register.pairs import PairPath, find_whole_path
 from marey.register.prepare import check_length, prepared, told
 from marey.register.registration import RegistrationCurve
-from marey.register.sampling import cropped, sampled, stacked
-from marey.register.support import opposite_share
+from marey.register.sampling import crop_clouds, sample_clouds, stack_clouds
+from marey.register.support import measure_opposite_feet
 
-__all__ = ["Along", "chosen", "nearest_tree", "register_along", "rehung_tree"]
+__all__ = ["Along", "chosen", "find_nearest_tree", "register_along", "rehung_tree"]
 
 # Seconds from knot to knot, as for other registrations.
 _TIMEWARP_KNOT, _ALIGNMENT_KNOT = 0.13, 0.065
@@ -40,17 +40,17 @@ _FEW = 32
 _ROUNDS, _AROUND = 6, 0.3
 # m^2 below which motions count as the same; SciPy takes dense entries below 1e-8 for no way at all.
 _SAME = 1e-6
-# Motions below this many are no family.
-_FEWEST = 2
+# Fewer motions than this cannot be registered.
+_MIN_FAMILY = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Along:
-    """A registration of those motions that could be registered.
+    """A registration of the motions that could be registered.
 
     registration : of the motions kept, in their order.
-    kept : (m,) which of the motions given these are.
-    left_out : by index, why the others are not among them.
+    kept : (m,) indices of these among the given motions.
+    left_out : reasons why the others were rejected, by index.
     parents : (m,) for each motion kept, the one that it was registered with; -1 for the reference.
     """
 
@@ -62,7 +62,7 @@ class Along:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Edge:
-    """A motion beside its parent: the timewarp of the two, parent first, and metres between them."""
+    """A motion beside its parent: the timewarp of the two, parent first, and meters between them."""
 
     timewarp: TimewarpCurve
     distance: float
@@ -91,38 +91,39 @@ def register_along(
     max_opposite: float = 0.05,
     force: bool = False,
 ) -> Along:
-    """Bring whole motions in step, from first frame to last, each through the one that it hangs on.
+    """Register whole motions, from first frame to last, each with its parent in a tree.
 
     Parameters
     ----------
-    motions : two or more of one skeleton; see `marey.register`.
-    parents : (n,) index of the motion that each hangs on, -1 for the reference. By default a tree of shortest paths,
-        in which likeness counts; its root is the motion nearest to all.
-    landmarks : (n,) or (n, L) frames that belong together, such as the apex of each kick, in order for each motion.
-        The path of every pair goes through them.
-    reference : the root of the tree where no parents are given; the motion nearest to all by default.
+    motions : two or more with the same skeleton; see `marey.register`.
+    parents : (n,) index of each motion's parent, -1 for the reference. By default a tree of shortest paths by
+        similarity, rooted at the medoid.
+    landmarks : (n,) or (n, L) corresponding frames, such as the apex of each kick, in increasing order for each motion.
+        Every pair's path passes through them.
+    reference : the root of the tree if no parents are given; the medoid by default.
     window, slope_limit, markers, max_opposite : as for `marey.register`. The slope limit is about how far timing
         departs from that of the other, stretched to the same length from landmark to landmark.
-    max_distance : metres that a motion may be apart from its parent. How far it is from the reference does not matter.
-    force : take motions that are too far apart, or on opposite feet, all the same, with a note.
+    max_distance : meters, the largest distance of a motion from its parent. Its distance from the reference does not
+        matter.
+    force : accept motions that are too far apart, or on opposite feet, with a note.
 
     Returns
     -------
-    Along. What cannot be registered is left out, and the notes of the registration say why; motions that hang on it are
-    hung on its own parent.
+    Along. Motions that cannot be registered are dropped, with the reason in the registration's notes; their children
+    move to their parent.
 
     Raises
     ------
-    NotBlendable : where fewer than two motions remain.
+    NotBlendable : if fewer than two motions remain.
     """
     given = tuple(motions)
-    if len(given) < _FEWEST:
+    if len(given) < _MIN_FAMILY:
         raise InvalidValue(f"registration needs two motions or more, got {len(given)}")
-    options = _checked_options(window, slope_limit, max_distance, max_opposite, force)
-    marks = _checked_landmarks(landmarks, given)
+    options = _check_options(window, slope_limit, max_distance, max_opposite, force)
+    marks = _check_landmarks(landmarks, given)
     tree = None if parents is None else checked_parents(parents, len(given))
-    root = _checked_root(reference, tree, len(given))
-    left_out: dict[int, str] = _unfit(given, root)
+    root = _check_root(reference, tree, len(given))
+    left_out: dict[int, str] = _find_unfit(given, root)
     fit = [k for k in range(len(given)) if k not in left_out]
     _check_enough(len(fit), left_out)
     ready, notes = prepared(given[k] for k in fit)
@@ -130,10 +131,10 @@ def register_along(
     marks = np.rint(marks).astype(np.int64)
     clouds = [point_clouds(motion, markers) for motion in ready]
     if tree is None:
-        hung = nearest_tree(clouds, marks, None if root is None else fit.index(root))
+        hung = find_nearest_tree(clouds, marks, None if root is None else fit.index(root))
     else:
         hung = rehung_tree(tree, fit)
-    edges, hung, failed = _edges(ready, clouds, marks, hung, options)
+    edges, hung, failed = _make_edges(ready, clouds, marks, hung, options)
     left_out |= {fit[k]: reason for k, reason in failed.items()}
     kept = [k for k in range(len(fit)) if k not in failed]
     _check_enough(len(kept), left_out)
@@ -141,17 +142,17 @@ def register_along(
     notes += tuple(note for edge in edges.values() for note in edge.notes)
     at = {k: place for place, k in enumerate(kept)}
     ordered = np.array([-1 if hung[k] < 0 else at[int(hung[k])] for k in kept])
-    made = _built(
+    made = _build(
         [ready[k] for k in kept], [clouds[k] for k in kept], marks[kept], ordered, [edges.get(k) for k in kept], notes
     )
     return Along(made, set_readonly(np.array([fit[k] for k in kept])), left_out, set_readonly(ordered))
 
 
 def chosen(reg: RegistrationCurve, which: Sequence[int]) -> tuple[RegistrationCurve, Ints]:
-    """The registration of some of its motions, and (m,) which these are.
+    """Restrict a registration to some of its motions; also return their indices (m,).
 
-    The reference is always among them, as the others' places are told in its coordinates; with weight 0 it changes
-    nothing. The curves and matches stay those of all motions, so that a blend is the same as one of all in which the
+    The reference is always included because the alignments are in its coordinates; with weight 0 it has no effect. The
+    curves and matches stay those of all motions, so that a blend is the same as one of all in which the
     others have weight 0.
     """
     wanted = {check_index(k, "a motion's number") for k in which} | {reg.reference}
@@ -176,7 +177,7 @@ def chosen(reg: RegistrationCurve, which: Sequence[int]) -> tuple[RegistrationCu
     return made, set_readonly(kept)
 
 
-def nearest_tree(clouds: Sequence[Clouds], landmarks: Ints | None = None, root: int | None = None) -> Ints:
+def find_nearest_tree(clouds: Sequence[Clouds], landmarks: Ints | None = None, root: int | None = None) -> Ints:
     """(n,) parents of a tree of shortest paths from `root`, or from the motion that is nearest to all; -1 for that one.
 
     A path costs the sum of mean squared distances along it, judged by a few samples of each motion: two short steps
@@ -190,12 +191,12 @@ def nearest_tree(clouds: Sequence[Clouds], landmarks: Ints | None = None, root: 
 
     n = len(clouds)
     marks = np.empty((n, 0), dtype=np.int64) if landmarks is None else landmarks
-    few = [_few(cloud, row) for cloud, row in zip(clouds, marks, strict=True)]
+    few = [_sample_few(cloud, row) for cloud, row in zip(clouds, marks, strict=True)]
     n_few = len(few[0])
     # Single frames are compared, so all motions fit into one grid; motions are taken to run in step between landmarks.
     costs = np.zeros((n, n))
     for i in range(n):
-        grid = distance_grid(few[i], stacked(few), window=0.0).values.reshape(n_few, n, n_few)
+        grid = distance_grid(few[i], stack_clouds(few), window=0.0).values.reshape(n_few, n, n_few)
         costs[i] = np.einsum("fnf->n", grid) / n_few
     costs = np.maximum(0.5 * (costs + costs.T), _SAME)
     np.fill_diagonal(costs, 0.0)
@@ -219,14 +220,14 @@ def checked_parents(parents: Any, n: int) -> Ints:
         while tree[at] >= 0 and steps <= n:
             at, steps = int(tree[at]), steps + 1
         if steps > n:
-            raise InvalidValue(f"parents must lead to the reference, but those of motion {k} go round in a circle")
+            raise InvalidValue(f"parents must lead to the reference, but those of motion {k} form a cycle")
     return tree
 
 
-def _checked_root(reference: Any, tree: Ints | None, n: int) -> int | None:
+def _check_root(reference: Any, tree: Ints | None, n: int) -> int | None:
     if tree is not None:
         if reference is not None:
-            raise InvalidValue("either parents or reference can be given, as the parents say which is the reference")
+            raise InvalidValue("give either parents or reference; parents already determine the reference")
         return int(np.flatnonzero(tree < 0)[0])
     if reference is None:
         return None
@@ -236,19 +237,19 @@ def _checked_root(reference: Any, tree: Ints | None, n: int) -> int | None:
     return root
 
 
-def _few(cloud: Clouds, marks: Ints) -> Clouds:
+def _sample_few(cloud: Clouds, marks: Ints) -> Clouds:
     """A few samples of a motion, equally many from each landmark to the next."""
-    stops = [0, *_inner(marks, len(cloud)), len(cloud) - 1] if len(marks) else [0, len(cloud) - 1]
+    stops = [0, *_list_inner_landmarks(marks, len(cloud)), len(cloud) - 1] if len(marks) else [0, len(cloud) - 1]
     each = max(2, _FEW // (len(stops) - 1))
     at = [np.linspace(a, b, each, endpoint=False) for a, b in itertools.pairwise(stops)]
-    return sampled(cloud, np.concatenate([*at, [len(cloud) - 1.0]]), 1.0)
+    return sample_clouds(cloud, np.concatenate([*at, [len(cloud) - 1.0]]), 1.0)
 
 
-def _inner(marks: Ints, n_frames: int) -> list[int]:
+def _list_inner_landmarks(marks: Ints, n_frames: int) -> list[int]:
     return [int(np.clip(mark, 1, n_frames - 2)) for mark in marks]
 
 
-def _unfit(motions: Sequence[Motion], root: int | None) -> dict[int, str]:
+def _find_unfit(motions: Sequence[Motion], root: int | None) -> dict[int, str]:
     """Motions that are too short, or of another figure than the root or than most, and why."""
     bare = []
     for k, motion in enumerate(motions):
@@ -258,10 +259,10 @@ def _unfit(motions: Sequence[Motion], root: int | None) -> dict[int, str]:
         bare.append(replace(motion, contacts=nowhere, name=motion.name or f"motion {k}"))
     if root is not None:
         check_length(bare[root], root)
-        return _unlike(bare, root)
+        return _find_unlike(bare, root)
     best: dict[int, str] | None = None
     for k in range(len(bare)):
-        found = _unlike(bare, k)
+        found = _find_unlike(bare, k)
         if best is None or len(found) < len(best):
             best = found
         if 2 * len(best) <= len(bare):
@@ -269,7 +270,7 @@ def _unfit(motions: Sequence[Motion], root: int | None) -> dict[int, str]:
     return best or {}
 
 
-def _unlike(motions: Sequence[Motion], root: int) -> dict[int, str]:
+def _find_unlike(motions: Sequence[Motion], root: int) -> dict[int, str]:
     """Motions that cannot stand beside one of them, and why."""
     out: dict[int, str] = {}
     for k, motion in enumerate(motions):
@@ -285,7 +286,7 @@ def _unlike(motions: Sequence[Motion], root: int) -> dict[int, str]:
 
 
 def _check_enough(n: int, left_out: dict[int, str]) -> None:
-    if n < _FEWEST:
+    if n < _MIN_FAMILY:
         reasons = "; ".join(left_out[k] for k in sorted(left_out))
         raise NotBlendable(f"registration needs two motions or more, and {n} of {n + len(left_out)} remain: {reasons}")
 
@@ -302,7 +303,7 @@ def rehung_tree(tree: Ints, fit: Sequence[int]) -> Ints:
     return out
 
 
-def _downwards(tree: Ints) -> list[int]:
+def _sort_downward(tree: Ints) -> list[int]:
     """Indices of a tree's nodes, parents before their children."""
     out = [int(np.flatnonzero(tree < 0)[0])]
     for k in out:
@@ -310,27 +311,27 @@ def _downwards(tree: Ints) -> list[int]:
     return out
 
 
-def _edges(
+def _make_edges(
     motions: Sequence[Motion], clouds: Sequence[Clouds], marks: Ints, tree: Ints, options: _Options
 ) -> tuple[dict[int, _Edge], Ints, dict[int, str]]:
     """Each motion beside its parent; the tree without those that failed, and why these did."""
     hung, edges, failed = tree.copy(), {}, {}
-    for k in _downwards(tree)[1:]:
+    for k in _sort_downward(tree)[1:]:
         while int(hung[k]) in failed:
             hung[k] = hung[int(hung[k])]
         try:
-            edges[k] = _edge(motions, clouds, marks, int(hung[k]), k, options)
+            edges[k] = _make_edge(motions, clouds, marks, int(hung[k]), k, options)
         except NoResult as error:
             failed[k] = str(error)
     return edges, hung, failed
 
 
-def _edge(
+def _make_edge(
     motions: Sequence[Motion], clouds: Sequence[Clouds], marks: Ints, parent: int, k: int, options: _Options
 ) -> _Edge:
     a, b = clouds[parent], clouds[k]
     names = told(motions[parent], parent), told(motions[k], k)
-    path = _path(a, b, marks[parent], marks[k], options)
+    path = _find_path(a, b, marks[parent], marks[k], options)
     reasons = []
     if path.distance > options.max_distance:
         reasons.append(
@@ -339,7 +340,7 @@ def _edge(
         )
     warp = TimewarpCurve.fit(path.seconds, knot_every=max(KNOT_EVERY, _TIMEWARP_KNOT * a.fps))
     even = warp(np.linspace(0.0, 1.0, 2 * max(len(a), len(b))))
-    share = opposite_share(motions[parent], motions[k], even[:, 0], even[:, 1])
+    share = measure_opposite_feet(motions[parent], motions[k], even[:, 0], even[:, 1])
     if share > options.max_opposite:
         reasons.append(f"it stands on the other foot than {names[0]} for {100 * share:.0f} % of the time")
     if reasons and not options.force:
@@ -351,7 +352,7 @@ def _edge(
     return _Edge(warp, path.distance, tuple(f"{names[1]} is taken by force, although {why}" for why in reasons))
 
 
-def _path(a: Clouds, b: Clouds, marks_a: Ints, marks_b: Ints, options: _Options) -> PairPath:
+def _find_path(a: Clouds, b: Clouds, marks_a: Ints, marks_b: Ints, options: _Options) -> PairPath:
     """From the first frames of both to the last of both, through every landmark."""
     stops = [(0, 0)]
     for i, j in zip(marks_a.tolist(), marks_b.tolist(), strict=True):
@@ -362,9 +363,9 @@ def _path(a: Clouds, b: Clouds, marks_a: Ints, marks_b: Ints, options: _Options)
     seconds: list[Floats] = []
     squares = 0.0
     for (i, j), (k, m) in itertools.pairwise(stops):
-        part = whole_path(
-            cropped(a, i, k + 1),
-            cropped(b, j, m + 1),
+        part = find_whole_path(
+            crop_clouds(a, i, k + 1),
+            crop_clouds(b, j, m + 1),
             window=options.window,
             slope_limit=options.slope_limit,
             relative=True,
@@ -376,7 +377,7 @@ def _path(a: Clouds, b: Clouds, marks_a: Ints, marks_b: Ints, options: _Options)
     return PairPath(set_readonly(joined), float(np.sqrt(squares / len(joined))))
 
 
-def _built(
+def _build(
     motions: Sequence[Motion],
     clouds: Sequence[Clouds],
     marks: Ints,
@@ -385,7 +386,7 @@ def _built(
     notes: tuple[str, ...],
 ) -> RegistrationCurve:
     """One curve of all motions from those of the pairs (Kovar 6.3.1)."""
-    order = _downwards(tree)
+    order = _sort_downward(tree)
     root, fps = order[0], clouds[0].fps
     longest = max(len(cloud) for cloud in clouds)
     seconds = np.empty((longest, len(motions)))
@@ -396,8 +397,8 @@ def _built(
         warp = edge.timewarp
         seconds[:, k] = warp(warp.inverse(0, seconds[:, tree[k]]))[:, 1]
     every = max(KNOT_EVERY, _TIMEWARP_KNOT * fps * longest / len(motions[root]))
-    timewarp = _through(seconds, marks / fps, root, every)
-    alignment = _alignment(clouds, timewarp, tree, order)
+    timewarp = _fit_through_landmarks(seconds, marks / fps, root, every)
+    alignment = _make_alignment(clouds, timewarp, tree, order)
     matches, more = match_contacts(motions, timewarp)
     distances = np.array([0.0 if edge is None else edge.distance for edge in edges])
     return RegistrationCurve(
@@ -415,7 +416,7 @@ def _built(
     )
 
 
-def _through(seconds: Floats, marks: Floats, root: int, every: float) -> TimewarpCurve:
+def _fit_through_landmarks(seconds: Floats, marks: Floats, root: int, every: float) -> TimewarpCurve:
     """The curve nearest to samples (N, n) that goes through the landmarks (n, L), all in seconds.
 
     Timing changes at a landmark more abruptly than the curve can, which therefore passes it by some frames. Around it
@@ -439,7 +440,9 @@ def _through(seconds: Floats, marks: Floats, root: int, every: float) -> Timewar
     return timewarp
 
 
-def _alignment(clouds: Sequence[Clouds], timewarp: TimewarpCurve, tree: Ints, order: Sequence[int]) -> AlignmentCurve:
+def _make_alignment(
+    clouds: Sequence[Clouds], timewarp: TimewarpCurve, tree: Ints, order: Sequence[int]
+) -> AlignmentCurve:
     """Each motion laid onto its parent, and so on up to the reference."""
     fps = clouds[0].fps
     n_samples = max(len(cloud) for cloud in clouds)
@@ -455,7 +458,7 @@ def _alignment(clouds: Sequence[Clouds], timewarp: TimewarpCurve, tree: Ints, or
     return AlignmentCurve.fit(samples, knot_every=every, reference=order[0], origins=near)
 
 
-def _checked_landmarks(landmarks: Any, motions: Sequence[Motion]) -> Ints:
+def _check_landmarks(landmarks: Any, motions: Sequence[Motion]) -> Ints:
     n = len(motions)
     if landmarks is None:
         return np.empty((n, 0), dtype=np.int64)
@@ -472,7 +475,7 @@ def _checked_landmarks(landmarks: Any, motions: Sequence[Motion]) -> Ints:
     return marks
 
 
-def _checked_options(window: Any, slope_limit: Any, max_distance: Any, max_opposite: Any, force: bool) -> _Options:
+def _check_options(window: Any, slope_limit: Any, max_distance: Any, max_opposite: Any, force: bool) -> _Options:
     limit = check_index(slope_limit, "slope_limit= or --slope-limit")
     if limit < 1:
         raise InvalidValue(f"slope_limit= or --slope-limit must be 1 or more, got {limit}")

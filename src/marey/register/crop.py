@@ -1,8 +1,7 @@
-"""Which stretch of each motion to register, so that all begin and end at the same point of what they do.
+"""Automatic cropping: choose the range of each motion so that all begin and end at the same point of the action.
 
-Takes begin wherever the recording did. Gait is cut at the passings of the feet: all motions begin with the same foot on
-its way and take equally many half cycles. Anything else is cut where the grid of distances shows that the motions have
-a stretch in common.
+Takes begin wherever the recording did. Gait is cut where the feet pass each other: all motions begin with the same foot
+swinging and have the same number of half cycles. Other motions are cut to the common range found in the distance grid.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
 from marey.errors import NotBlendable
 from marey.register.crop_kernels import find_shared_path
-from marey.register.ends import settled_crops
-from marey.register.sampling import sampled
+from marey.register.ends import refine_crops
+from marey.register.sampling import sample_clouds
 from marey.register.steps import Steps, find_steps
 
 # Times within a half cycle at which gaits are compared to choose among their steps.
@@ -35,53 +34,53 @@ _LEAST_SECONDS, _LEAST_SHARE = 0.25, 0.25
 _FEET = ("left", "right")
 
 
-def auto_crops(
+def find_crops(
     motions: Sequence[Motion], clouds: Sequence[Clouds], *, slope_limit: int, max_distance: float, pivot: int | None
 ) -> tuple[Ints, str]:
-    """Frames (n, 2), half-open, of each motion that belong together, and a sentence on how they were found.
+    """Find the corresponding range (n, 2) of frames, half-open, of each motion, and a sentence on how it was found.
 
     Parameters
     ----------
     clouds : the motions' markers, at one rate.
     slope_limit : how many frames of one motion may go by for one of another, where there is no gait.
-    max_distance : metres; frames further apart than this are no reason to go on, where there is no gait.
+    max_distance : meters; frames further apart than this are no reason to go on, where there is no gait.
     pivot : the motion to compare the others with, if that is settled.
 
-    Raises `NotBlendable` where the motions have no stretch in common.
+    Raises `NotBlendable` if the motions have no range in common.
     """
     steps = [find_steps(motion, cloud) for motion, cloud in zip(motions, clouds, strict=True)]
-    found = gait_crops(steps, clouds)
+    found = find_gait_crops(steps, clouds)
     if found is None:
-        # Somebody who walks and somebody who does not may stand alike, but hardly more.
+        # A motion with gait and one without may share a standing pose, but hardly more.
         walking = [len(each) >= _WALKING for each in steps]
         levels = [share * max_distance for share in (_ALIKE[:-1] if any(walking) and not all(walking) else _ALIKE)]
         if pivot is None:
-            pivot = 0 if len(clouds) == 2 else _most_alike(clouds, slope_limit, levels)
-        found = grid_crops(clouds, pivot, slope_limit, levels)
+            pivot = 0 if len(clouds) == 2 else _find_most_alike(clouds, slope_limit, levels)
+        found = find_grid_crops(clouds, pivot, slope_limit, levels)
     crops, note = found
     # Whichever motion comes first must not matter.
     shortest = int(np.argmin(crops[:, 1] - crops[:, 0]))
-    return settled_crops(crops, clouds, shortest), note
+    return refine_crops(crops, clouds, shortest), note
 
 
-def gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[Ints, str] | None:
+def find_gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[Ints, str] | None:
     """Frames (n, 2) with equally many half cycles, as many as can be, the same foot first; None without gait in all.
 
     Where a motion has steps to spare, those are chosen that are most like the others'.
     """
-    counts = {foot: min(_half_cycles(each, foot) for each in steps) for foot in (0, 1)}
+    counts = {foot: min(_count_half_cycles(each, foot) for each in steps) for foot in (0, 1)}
     n_half = max(counts.values())
     if n_half < 1:
         return None
-    samples = [_per_step(each, cloud) for each, cloud in zip(steps, clouds, strict=True)]
+    samples = [_sample_per_step(each, cloud) for each, cloud in zip(steps, clouds, strict=True)]
     best: tuple[float, list[int], int] | None = None
     for foot in (0, 1):
         if counts[foot] < n_half:
             continue
-        choices = [_choices(each, foot, n_half) for each in steps]
+        choices = [_list_choices(each, foot, n_half) for each in steps]
         pivot = min(range(len(steps)), key=lambda j: (len(choices[j]), len(clouds[j])))
         costs = {
-            j: _offset_costs(samples[pivot], samples[j], choices[pivot], choices[j], n_half)
+            j: _compute_offset_costs(samples[pivot], samples[j], choices[pivot], choices[j], n_half)
             for j in range(len(steps))
             if j != pivot
         }
@@ -100,23 +99,23 @@ def gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[Ints, 
     return crops, f"cropped to {cycles} of gait, from where the {_FEET[foot]} foot passes the other"
 
 
-def _half_cycles(steps: Steps, foot: int) -> int:
+def _count_half_cycles(steps: Steps, foot: int) -> int:
     """How many half cycles there are from the first passing of `foot` on."""
     return len(steps) - 1 - (0 if len(steps) and steps.feet[0] == foot else 1)
 
 
-def _choices(steps: Steps, foot: int, n_half: int) -> list[int]:
+def _list_choices(steps: Steps, foot: int, n_half: int) -> list[int]:
     """Passings of `foot` from which there are `n_half` half cycles."""
     return [k for k in range(len(steps) - n_half) if steps.feet[k] == foot]
 
 
-def _per_step(steps: Steps, clouds: Clouds) -> Clouds:
+def _sample_per_step(steps: Steps, clouds: Clouds) -> Clouds:
     """The markers at equal shares of each half cycle."""
     shares = np.arange(_PER_STEP * (len(steps) - 1) + 1) / _PER_STEP
-    return sampled(clouds, np.interp(shares, np.arange(len(steps)), steps.frames), 1.0)
+    return sample_clouds(clouds, np.interp(shares, np.arange(len(steps)), steps.frames), 1.0)
 
 
-def _offset_costs(a: Clouds, b: Clouds, at_a: list[int], at_b: list[int], n_half: int) -> Floats:
+def _compute_offset_costs(a: Clouds, b: Clouds, at_a: list[int], at_b: list[int], n_half: int) -> Floats:
     """(choices of a, choices of b) mean D over the half cycles from there on."""
     along = np.arange(_PER_STEP * n_half + 1, dtype=np.float64)
     pairs = np.array(list(itertools.product(at_a, at_b)))
@@ -125,15 +124,17 @@ def _offset_costs(a: Clouds, b: Clouds, at_a: list[int], at_b: list[int], n_half
     return np.asarray(apart.reshape(len(at_a), len(at_b), len(along)).mean(axis=2))
 
 
-def grid_crops(clouds: Sequence[Clouds], pivot: int, slope_limit: int, levels: Sequence[float]) -> tuple[Ints, str]:
+def find_grid_crops(
+    clouds: Sequence[Clouds], pivot: int, slope_limit: int, levels: Sequence[float]
+) -> tuple[Ints, str]:
     """Frames (n, 2) that all motions have in common with `clouds[pivot]`.
 
     With each, the path through their grid is taken, from border to border, along which most time goes by in likeness:
     each moment counts for how much nearer its frames are than a distance, and against if they are not. Of `levels`,
-    such distances in metres, the first is taken at which most of the shorter motion is shared.
+    such distances in meters, the first is taken at which most of the shorter motion is shared.
     """
     paths = [
-        None if j == pivot else _shared(clouds[pivot], other, _RATE, slope_limit, levels)[0]
+        None if j == pivot else _find_shared_path(clouds[pivot], other, _RATE, slope_limit, levels)[0]
         for j, other in enumerate(clouds)
     ]
     start = max(float(path[0, 0]) for path in paths if path is not None)
@@ -141,7 +142,7 @@ def grid_crops(clouds: Sequence[Clouds], pivot: int, slope_limit: int, levels: S
     least = max(_LEAST_SECONDS, _LEAST_SHARE * min(len(cloud) / cloud.fps for cloud in clouds))
     if (stop - start) / clouds[pivot].fps < least:
         raise NotBlendable(
-            f"the motions have no stretch of {least:.2f} s or more in common with "
+            f"the motions share no range of {least:.2f} s or more with "
             f"{clouds[pivot].name or pivot!r}, in which every one goes through the same poses; "
             "crop them by hand and use crop=None or --crop none"
         )
@@ -154,10 +155,12 @@ def grid_crops(clouds: Sequence[Clouds], pivot: int, slope_limit: int, levels: S
     return crops, "cropped to the stretch in which the motions go through the same poses"
 
 
-def _shared(a: Clouds, b: Clouds, rate: float, slope_limit: int, levels: Sequence[float]) -> tuple[Floats, float]:
+def _find_shared_path(
+    a: Clouds, b: Clouds, rate: float, slope_limit: int, levels: Sequence[float]
+) -> tuple[Floats, float]:
     """Frames (N, 2) along the path that a and b share, and how many seconds it lasts, less for being far apart."""
     every = max(1, int(a.fps // rate))
-    thin = [sampled(cloud, _thinned(len(cloud), every), cloud.fps / every) for cloud in (a, b)]
+    thin = [sample_clouds(cloud, _thin_frames(len(cloud), every), cloud.fps / every) for cloud in (a, b)]
     values = distance_grid(thin[0], thin[1]).values
     for level in levels:
         cells, gained = find_shared_path(1.0 - values / level**2, slope_limit)
@@ -168,15 +171,15 @@ def _shared(a: Clouds, b: Clouds, rate: float, slope_limit: int, levels: Sequenc
     return cells * np.array(scale), float(gained) * every / (level * a.fps)
 
 
-def _thinned(n: int, every: int) -> Floats:
-    """About every so manieth frame, first and last among them."""
+def _thin_frames(n: int, every: int) -> Floats:
+    """About every n-th frame, including the first and the last."""
     return np.linspace(0.0, n - 1.0, max(2, round((n - 1) / every) + 1))
 
 
-def _most_alike(clouds: Sequence[Clouds], slope_limit: int, levels: Sequence[float]) -> int:
+def _find_most_alike(clouds: Sequence[Clouds], slope_limit: int, levels: Sequence[float]) -> int:
     """The motion that shares most with all others."""
     total = np.zeros(len(clouds))
     for i, j in itertools.combinations(range(len(clouds)), 2):
-        gained = _shared(clouds[i], clouds[j], _COARSE_RATE, slope_limit, levels)[1]
+        gained = _find_shared_path(clouds[i], clouds[j], _COARSE_RATE, slope_limit, levels)[1]
         total[[i, j]] += gained
     return int(np.argmax(total))

@@ -16,7 +16,7 @@ from marey.compare import Clouds, DistanceGrid, align_frames
 from marey.core.arrays import Bools, Floats, check_index, convert_array, freeze_array, reduce_frozen, set_readonly
 from marey.errors import InvalidValue, NotBlendable
 from marey.maths import bspline, filters
-from marey.register._loops import carried, looped_clouds
+from marey.register._loops import carry_alignments, extend_loop
 from marey.register.dtw import TimeAlignment
 
 KNOT_EVERY = 4
@@ -25,10 +25,10 @@ SMOOTH = 0.3
 """Weight of the second differences of a timewarp's points beside the residuals. With knots every four cells it takes
 half of the ripple off the speed, which cells of a path would otherwise print into it, and costs no accuracy."""
 # Slope of a timewarp, as a share of its mean slope, below which it may nowhere fall.
-_LEAST_SLOPE = 0.05
+_MIN_SLOPE = 0.05
 # How far a cell may be moved across the path. A minimum further off is not the cell's: slope limit or mask kept the
 # path away from it.
-_MOST_MOVE = 0.5
+_MAX_MOVE = 0.5
 # Cells from an exact end over which they come to move in full, so that the curve has no kink there.
 _SETTLED = 8.0
 # Radians per second that an aligning angle may change by. Recordings in step stay below 15, while motions that are out
@@ -41,7 +41,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimewarpCurve:
-    """Which seconds of n motions belong together: strictly increasing in each of them.
+    """Corresponding times of n motions in seconds, strictly increasing in each of them.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class TimewarpCurve:
             )
         cyclic = bool(self.cyclic)
         if cyclic:
-            points = set_readonly(_closed(points, "timewarp"))
+            points = set_readonly(_close_points(points, "timewarp"))
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "cyclic", cyclic)
 
@@ -115,7 +115,7 @@ class TimewarpCurve:
         cyclic: bool = False,
         smooth: float = 0.0,
     ) -> TimewarpCurve:
-        """The increasing curve nearest to samples, as least squares bounded below in the steps of the points.
+        """Fit an increasing curve to samples: least squares with a lower bound on the steps of the points.
 
         Parameters
         ----------
@@ -136,24 +136,24 @@ class TimewarpCurve:
             at, period = np.linspace(0.0, 1.0, len(given))[:-1], given[-1] - given[0]
             given = given[:-1]
         points = bspline.fit_increasing(
-            given, n_points, at=at, period=period, smooth=smooth, exact_ends=exact_ends, least=_LEAST_SLOPE
+            given, n_points, at=at, period=period, smooth=smooth, exact_ends=exact_ends, least=_MIN_SLOPE
         )
         return cls(points, cyclic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlignmentCurve:
-    """How n motions must be turned and moved on the floor, at each u, to lie on the reference motion.
+    """Rotations and translations on the floor that align n motions with the reference motion at each u.
 
     Parameters
     ----------
-    points : (K, n, 3) control points of (theta, x, z) over u in [0, 1], radians, and metres to where each motion's
+    points : (K, n, 3) control points of (theta, x, z) over u in [0, 1], radians, and meters to where each motion's
         origin is carried; 0 for the reference.
-    reference : the motion that stays.
+    reference : the motion that does not move.
     loops : (n, 3) rigid2d of cyclic motions: each one's next round is its last one moved by this. Then
         ``A_j(u + 1) = loops[reference] o A_j(u) o loops[j]^-1``, without a jump; the points are those of
         ``G_ref(u)^-1 o A_j(u) o G_j(u)`` with ``G_j(u)`` the share u of motion j's loop, which is cyclic.
-    origins : (n, 2) metres, x and z of a point near each motion, 0 for the reference; 0 for all by default. Angles
+    origins : (n, 2) meters, x and z of a point near each motion, 0 for the reference; 0 for all by default. Angles
         are fitted to small errors, which at the world's origin would move a motion that is far away from it by much.
     """
 
@@ -174,7 +174,7 @@ class AlignmentCurve:
             raise InvalidValue(f"motion {reference} is the reference, so its alignment must be 0 throughout")
         if self.loops is not None:
             loops = freeze_array(self.loops, "loops", (n_motions, 3))
-            points = set_readonly(_closed(points, "alignment"))
+            points = set_readonly(_close_points(points, "alignment"))
             object.__setattr__(self, "loops", loops)
         near = np.zeros((n_motions, 2)) if self.origins is None else self.origins
         origins = freeze_array(near, "origins", (n_motions, 2))
@@ -187,10 +187,10 @@ class AlignmentCurve:
     def __call__(self, u: npt.ArrayLike) -> Floats:
         """(..., n, 3) rigid2d at u (...), theta unwrapped. Outside [0, 1] it goes on straight, or round if cyclic."""
         at = convert_array(u, "u")
-        local = _about(bspline.evaluate(self.points, at, cyclic=self.cyclic), -self.origins)
+        local = _move_origins(bspline.evaluate(self.points, at, cyclic=self.cyclic), -self.origins)
         if self.loops is None:
             return local
-        out = carried(local, self.loops, self.reference, at, out_of_loops=True)
+        out = carry_alignments(local, self.loops, self.reference, at, out_of_loops=True)
         out[..., self.reference, :] = 0.0
         return out
 
@@ -216,7 +216,7 @@ class AlignmentCurve:
         loops: npt.ArrayLike | None = None,
         origins: npt.ArrayLike | None = None,
     ) -> AlignmentCurve:
-        """The curve nearest to sampled alignments, whose spikes are filtered out first.
+        """Fit a curve to sampled alignments, after filtering out spikes.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class AlignmentCurve:
         knot_every : samples from knot to knot.
         median : length of the median filter in samples, odd; 1 for none.
         loops : (n, 3) for cyclic motions; the last sample is then the first one again, a loop later.
-        origins : (n, 2) metres, a point near each motion, for loops near where they begin; the reference's is not used.
+        origins : (n, 2) meters, a point near each motion, for loops near where they begin; the reference's is not used.
         """
         given = freeze_array(samples, "samples of an alignment", (None, None, 3))
         if len(given) < 2:
@@ -235,14 +235,14 @@ class AlignmentCurve:
         near = freeze_array(near, "origins", (given.shape[1], 2)).copy()
         near[reference] = 0.0
         if loops is None:
-            smooth = filters.median(_about(_unwrapped(given), near), median)
+            smooth = filters.median(_move_origins(_unwrap_angles(given), near), median)
             return cls(bspline.fit(smooth, n_points), reference, origins=near)
         at = np.linspace(0.0, 1.0, len(given))
         moves = freeze_array(loops, "loops", (given.shape[1], 3))
-        local = _about(_unwrapped(carried(given, moves, reference, at, out_of_loops=False)), near)
+        local = _move_origins(_unwrap_angles(carry_alignments(given, moves, reference, at, out_of_loops=False)), near)
         period = np.zeros(local.shape[1:])
         period[:, 0] = 2.0 * np.pi * np.rint((local[-1, :, 0] - local[0, :, 0]) / (2.0 * np.pi))
-        smooth = _median_around(local[:-1], period, median)
+        smooth = _filter_median_cyclic(local[:-1], period, median)
         points = bspline.fit(smooth, n_points, at=at[:-1], period=period)
         return cls(bspline.with_period(points, period), reference, moves, near)
 
@@ -257,7 +257,7 @@ def pair_timewarp(
     refine: bool = True,
     smooth: float = SMOOTH,
 ) -> TimewarpCurve:
-    """The timewarp of the two motions of a grid, from a path through it.
+    """Fit the timewarp of a grid's two motions to a path through it.
 
     Parameters
     ----------
@@ -270,10 +270,10 @@ def pair_timewarp(
     smooth : as for `TimewarpCurve.fit`.
     """
     if len(alignment) < 2:
-        raise NotBlendable("a time alignment of one cell covers no time; the motions share no more than a frame")
+        raise NotBlendable("a time alignment of one cell has no duration; the motions share only one frame")
     frames = alignment.cells.astype(np.float64)
     if refine:
-        moves = _moves_across(grid.values, alignment, cyclic)
+        moves = _find_moves_across(grid.values, alignment, cyclic)
         if exact_ends:
             from_end = np.minimum(np.arange(len(moves)), np.arange(len(moves))[::-1])
             moves *= np.minimum(1.0, from_end / _SETTLED)[:, None]
@@ -291,7 +291,7 @@ def merged_timewarp(
     knot_every: float = KNOT_EVERY,
     exact_ends: bool = True,
 ) -> TimewarpCurve:
-    """One timewarp of n motions from the timewarps of a reference motion with each of the others (Kovar 5.2.1.2).
+    """Merge the timewarps of a reference motion with each of the others into one of n motions (Kovar 5.2.1.2).
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def merged_timewarp(
     if True in cyclic:
         stop = start + float(next(iter(others.values())).durations[0])
     if not stop > start:
-        raise NotBlendable("the timewarps have no stretch of the reference motion in common")
+        raise NotBlendable("the timewarps cover no common part of the reference motion")
     n_samples = max(2, int(np.ceil((stop - start) * fps - 1e-9)) + 1)
     samples = np.empty((n_samples, len(pairs)))
     samples[:, ref] = np.linspace(start, stop, n_samples)
@@ -354,7 +354,7 @@ def alignment_curve(
 
     Raises
     ------
-    NotBlendable : where the angle between the motions changes faster than bodies turn.
+    NotBlendable : if the angle between the motions changes faster than bodies turn.
     """
     if len(clouds) != timewarp.n_motions:
         raise InvalidValue(f"expected point clouds of the timewarp's {timewarp.n_motions} motions, got {len(clouds)}")
@@ -369,7 +369,7 @@ def alignment_curve(
     n_samples = max(2, int(np.ceil(float(timewarp.durations.max()) * fps - 1e-9)) + 1)
     u = np.linspace(0.0, 1.0, n_samples)
     frames = timewarp(u) * fps
-    fields = [_reaching(cloud, frames[:, j], j, moves, len(weights) // 2) for j, cloud in enumerate(clouds)]
+    fields = [_extend_clouds(cloud, frames[:, j], j, moves, len(weights) // 2) for j, cloud in enumerate(clouds)]
     samples = np.zeros((n_samples, len(clouds), 3))
     for j, (field, at) in enumerate(fields):
         if j != ref:
@@ -383,7 +383,7 @@ def alignment_curve(
     return AlignmentCurve.fit(samples, knot_every=knot_every, median=median, reference=ref, loops=moves, origins=near)
 
 
-def _about(moves: Floats, origins: Floats) -> Floats:
+def _move_origins(moves: Floats, origins: Floats) -> Floats:
     """rigid2d (..., n, 3) as angle and the place that each origin (n, 2) is carried to; with -origins, back again."""
     cosine, sine = np.cos(moves[..., 0]), np.sin(moves[..., 0])
     x, z = origins[:, 0], origins[:, 1]
@@ -393,7 +393,7 @@ def _about(moves: Floats, origins: Floats) -> Floats:
     return out
 
 
-def _reaching(
+def _extend_clouds(
     clouds: Clouds, frames: Floats, motion: int, loops: Floats | None, half_window: int
 ) -> tuple[Clouds, Floats]:
     """Clouds that hold all these frames, and the frames as they count there."""
@@ -407,7 +407,7 @@ def _reaching(
         return clouds, np.clip(frames, 0.0, last)
     before = max(0, int(np.ceil(-frames[0]))) + half_window
     after = max(0, int(np.ceil(frames[-1])) - last) + half_window
-    return looped_clouds(clouds, loops[motion], before, after), frames + before
+    return extend_loop(clouds, loops[motion], before, after), frames + before
 
 
 def _check_turns(samples: Floats, reference: int, median: int, seconds: Floats, fps: float, within: Bools) -> None:
@@ -424,8 +424,8 @@ def _check_turns(samples: Floats, reference: int, median: int, seconds: Floats, 
     )
 
 
-def _moves_across(values: Floats, alignment: TimeAlignment, cyclic: bool) -> Floats:
-    """(N, 2) frames from each cell to the minimum of the parabola through it and its neighbours across the path."""
+def _find_moves_across(values: Floats, alignment: TimeAlignment, cyclic: bool) -> Floats:
+    """(N, 2) frames from each cell to the minimum of the parabola through it and its neighbors across the path."""
     i, j = alignment.cells.T
     rows, columns = values.shape
     here = values[i % rows, j % columns]
@@ -438,11 +438,11 @@ def _moves_across(values: Floats, alignment: TimeAlignment, cyclic: bool) -> Flo
     bend = (ahead - here) + (behind - here)
     usable &= bend > 0.0
     move = np.divide(0.5 * (behind - ahead), bend, where=usable, out=np.zeros(len(i)))
-    move = np.clip(move, -_MOST_MOVE, _MOST_MOVE)
+    move = np.clip(move, -_MAX_MOVE, _MAX_MOVE)
     return np.stack([-move, move], axis=-1)
 
 
-def _closed(points: Floats, what: str) -> Floats:
+def _close_points(points: Floats, what: str) -> Floats:
     """`points` with last two exactly a period after the first two; refused where they are not so nearly."""
     period = points[-2] - points[0]
     miss = np.abs(points[-1] - points[1] - period)
@@ -454,14 +454,14 @@ def _closed(points: Floats, what: str) -> Floats:
     return bspline.with_period(points, period)
 
 
-def _unwrapped(samples: Floats) -> Floats:
+def _unwrap_angles(samples: Floats) -> Floats:
     """`samples` (N, ..., 3) with angles that change by at most half a turn from one to the next."""
     out = samples.copy()
     out[..., 0] = np.unwrap(samples[..., 0], axis=0)
     return out
 
 
-def _median_around(samples: Floats, period: Floats, size: int) -> Floats:
+def _filter_median_cyclic(samples: Floats, period: Floats, size: int) -> Floats:
     """Median filter of samples (N, n, 3) of a cycle."""
     half = min(size // 2, len(samples))
     if half == 0:

@@ -1,4 +1,4 @@
-"""Loops: their travel, whether they close, and turning them to begin elsewhere."""
+"""Loops: their travel, whether they close, and shifting their first frame."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.register.prepare import told
 
-# A loop closes if its next frame is no further from its first one than this, in metres and in shares of how far the
+# A loop closes if its next frame is no further from its first one than this, in meters and in shares of how far the
 # markers move from frame to frame.
 _SEAM, _SEAM_STEPS = 0.01, 1.0
 
 
-def loop_travel(motion: Motion, clouds: Clouds, k: int = 0) -> Floats:
+def find_loop_travel(motion: Motion, clouds: Clouds, k: int = 0) -> Floats:
     """(3,) rigid2d that carries a loop's first frame to the frame after its last.
 
     The loop is taken to run on smoothly: its last frames, led on straight, must meet its first frame, and its first
     frames, led back, its last. The travel that fits both best is right to the third order in the frame's duration. A
     travel noted by `marey.edit.cycle` that fits as well is taken as it is.
 
-    Raises `InvalidValue` where the motion is no loop.
+    Raises `InvalidValue` if the motion is not a loop.
     """
     points = clouds.points
     # Frames 0 and -1 of the next round, and where they should be by this one.
@@ -42,11 +42,12 @@ def loop_travel(motion: Motion, clouds: Clouds, k: int = 0) -> Floats:
     residual = float(np.sqrt(apart[0]))
     if residual > allowed:
         raise InvalidValue(
-            f"{told(motion, k)} is not a loop: the frame after its last would lie {residual:.3f} m from its first, "
+            f"{told(motion, k)} is not a loop: "
+            f"the frame after its last would lie {residual:.3f} m from its first, "
             f"carried on, and {allowed:.3f} m is the most for how it moves; make a loop with marey.edit.cycle or "
             "`marey edit cycle`"
         )
-    noted = _noted_travel(motion)
+    noted = _get_noted_travel(motion)
     if noted is not None:
         moved = rigid2d.apply(noted, next_round) - this_round
         if np.sqrt(np.mean(np.einsum("fmk,fmk,m->f", moved, moved, clouds.weights))) <= 1.1 * residual + 1e-4:
@@ -54,7 +55,7 @@ def loop_travel(motion: Motion, clouds: Clouds, k: int = 0) -> Floats:
     return np.asarray(moves[0])
 
 
-def _noted_travel(motion: Motion) -> Floats | None:
+def _get_noted_travel(motion: Motion) -> Floats | None:
     """The travel of the last step of provenance, if that made one cycle."""
     if not motion.source.provenance:
         return None
@@ -65,8 +66,8 @@ def _noted_travel(motion: Motion) -> Floats | None:
     return travel if travel.shape == (3,) else None
 
 
-def turned(motion: Motion, first: int, travel: Floats) -> Motion:
-    """The loop from frame `first` on; what comes before that follows at the end, carried by the loop's travel."""
+def shift_loop(motion: Motion, first: int, travel: Floats) -> Motion:
+    """Shift the loop to begin at frame `first`; earlier frames move to the end, moved by the loop's travel."""
     if first == 0:
         return motion
     head, tail = motion[first:], motion[:first].moved(travel)
@@ -76,7 +77,7 @@ def turned(motion: Motion, first: int, travel: Floats) -> Motion:
     return replace(
         motion,
         root_positions=set_readonly(np.concatenate([head.root_positions, tail.root_positions])),
-        rotations=set_readonly(_unrolled(np.concatenate([head.rotations, tail.rotations]), len(head))),
+        rotations=set_readonly(_unroll_signs(np.concatenate([head.rotations, tail.rotations]), len(head))),
         bone_offsets=offsets,
         contacts=join_contacts([(head.contacts, len(head)), (tail.contacts, len(tail))]),
         labels=Labels((*head.labels, *shift_labels(tail.labels, len(head)))),
@@ -84,14 +85,14 @@ def turned(motion: Motion, first: int, travel: Floats) -> Motion:
     )
 
 
-def _unrolled(rotations: Floats, seam: int) -> Floats:
+def _unroll_signs(rotations: Floats, seam: int) -> Floats:
     """(F, J, 4) with signs that go on over the seam."""
     flip = np.einsum("jk,jk->j", rotations[seam - 1], rotations[seam]) < 0.0
     rotations[seam:, flip] *= -1.0
     return rotations
 
 
-def _power(travel: Floats, times: int) -> Floats:
+def _repeat_travel(travel: Floats, times: int) -> Floats:
     out = rigid2d.identity()
     step = travel if times > 0 else rigid2d.invert(travel)
     for _ in range(abs(times)):
@@ -99,12 +100,12 @@ def _power(travel: Floats, times: int) -> Floats:
     return out
 
 
-def n_half_cycles(motion: Motion, travel: Floats) -> int:
+def count_half_cycles(motion: Motion, travel: Floats) -> int:
     """Half cycles of gait in a loop; 0 where there is no gait."""
     from marey.register.steps import find_steps
 
     n = len(motion)
-    rounds: Sequence[Motion] = [motion.moved(_power(travel, r)) for r in range(3)]
+    rounds: Sequence[Motion] = [motion.moved(_repeat_travel(travel, r)) for r in range(3)]
     three = replace(
         motion,
         root_positions=set_readonly(np.concatenate([part.root_positions for part in rounds])),

@@ -1,4 +1,4 @@
-"""Dynamic timewarping: the best way through a grid of frame distances (Kovar 5.2.1.1)."""
+"""Dynamic timewarping: the best path through a grid of frame distances (Kovar 5.2.1.1)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from marey.register.dtw_kernels import fill_codes, trace_path
 
 Cell = tuple[int, int]
 Block = Callable[[slice, slice], npt.ArrayLike]
-"""``block(rows, columns)`` gives the distances of a rectangle of the grid, (R, C) in square metres."""
+"""``block(rows, columns)`` gives the distances of a rectangle of the grid, (R, C) in square meters."""
 
 SLOPE_LIMIT = 2
-_MOST_SLOPE = 60  # the codes of the kernel are int8
+_MAX_SLOPE = 60  # the codes of the kernel are int8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimeAlignment:
-    """Frames of two motions that belong together: a path through their distance grid.
+    """Corresponding frames of two motions: a path through their distance grid.
 
     Parameters
     ----------
     cells : (N, 2) frames of the first and of the second motion, in order.
-    distances : (N,) D of each cell in square metres.
+    distances : (N,) D of each cell in square meters.
     """
 
     cells: Ints
@@ -46,12 +46,12 @@ class TimeAlignment:
 
     @property
     def mean(self) -> float:
-        """Mean D in square metres."""
+        """Mean D in square meters."""
         return float(self.distances.mean())
 
     @property
     def distance(self) -> float:
-        """Root of the mean D, in metres."""
+        """Root of the mean D, in meters."""
         return float(np.sqrt(self.distances.mean()))
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -66,15 +66,15 @@ def dtw(
     slope_limit: int = SLOPE_LIMIT,
     mask: npt.ArrayLike | None = None,
 ) -> TimeAlignment:
-    """The path of smallest summed distance from `start` on.
+    """Find the path with the smallest total distance from `start`.
 
-    A path goes to a neighbouring cell at a time, on in one motion or in both, never back. It starts with a step in
-    both, and at most ``slope_limit - 1`` steps in a row advance one motion only, so that neither runs more than
-    `slope_limit` times as fast as the other over any stretch.
+    Each step of a path advances one motion or both by one frame. The first step advances both, and at most
+    ``slope_limit - 1`` steps in a row advance only one motion, so that neither runs more than `slope_limit` times as
+    fast as the other.
 
     Parameters
     ----------
-    values : (R, C) D of each pair of frames in square metres, 0 or more; inf where a path may not go.
+    values : (R, C) D of each pair of frames in square meters, 0 or more; inf where a path may not go.
     end : "corner", the last frames of both; "border", wherever either motion ends: of the best paths to those cells,
         the one with the smallest mean distance; or a cell.
     slope_limit : W, 1 or more; 1 allows the diagonal only.
@@ -82,21 +82,21 @@ def dtw(
 
     Raises
     ------
-    NoTimewarp : where no path keeps to the rules; the message says which.
+    NoTimewarp : if no path satisfies the rules; the message says which rule fails.
     """
-    grid, allowed, limit = _checked(values, mask, slope_limit)
-    first = _cell(start, grid.shape, "start")
+    grid, allowed, limit = _check_grid(values, mask, slope_limit)
+    first = _check_cell(start, grid.shape, "start")
     free = isinstance(end, str) and end == "border"
     if isinstance(end, str):
         if end not in ("corner", "border"):
             raise InvalidValue(f'expected end as "corner", "border" or a cell (i, j), got {end!r}')
         last = grid.shape[0] - 1, grid.shape[1] - 1
     else:
-        last = _cell(end, grid.shape, "end")
+        last = _check_cell(end, grid.shape, "end")
     _check_ends(grid, allowed, first, last, free, limit)
-    found = _path(grid, first, last, free, limit)
+    found = _find_path(grid, first, last, free, limit)
     if found is None:
-        raise NoTimewarp(_why_none(allowed, first, last, free, limit))
+        raise NoTimewarp(_explain_failure(allowed, first, last, free, limit))
     return found
 
 
@@ -108,28 +108,28 @@ def dtw_around(
     mask: npt.ArrayLike | None = None,
     ends: Literal["corner", "border"] | tuple[Cell, Cell] = "border",
 ) -> TimeAlignment:
-    """The best path through a cell inside the grid, found forwards and backwards from it.
+    """Find the best path through a given cell, forward and backward from it.
 
     Parameters
     ----------
-    centre : (i, j), a cell that the path must go through, such as the middle of a transition.
+    center : (i, j), a cell that the path must go through, such as the middle of a transition.
     ends : "border", "corner", or the first and the last cell; as `end` of `dtw`, on both sides.
     """
-    grid, allowed, limit = _checked(values, mask, slope_limit)
-    i, j = _cell(centre, grid.shape, "centre")
+    grid, allowed, limit = _check_grid(values, mask, slope_limit)
+    i, j = _check_cell(centre, grid.shape, "centre")
     before, after = (ends, ends) if isinstance(ends, str) else ends
     if not isinstance(before, str):
-        first = _cell(before, grid.shape, "the first end")
+        first = _check_cell(before, grid.shape, "the first end")
         before = i - first[0], j - first[1]
         if min(before) < 0:
-            raise InvalidValue(f"the first end {first} must not lie beyond the centre {(i, j)}")
-    # Seen from the centre backwards, the grid is the same grid turned around.
+            raise InvalidValue(f"the first end {first} must not lie beyond the center {(i, j)}")
+    # Seen from the center backward, the grid is the same grid turned around.
     turned = np.ascontiguousarray(grid[: i + 1, : j + 1][::-1, ::-1])
     open_there = None if allowed is None else allowed[: i + 1, : j + 1][::-1, ::-1]
     try:
         back = dtw(turned, end=before, slope_limit=limit, mask=open_there)
     except NoTimewarp as error:
-        raise NoTimewarp(f"backwards from the centre {(i, j)}, counting frames from it: {error}") from None
+        raise NoTimewarp(f"backward from the center {(i, j)}, counting frames from it: {error}") from None
     ahead = dtw(grid, start=(i, j), end=after, slope_limit=limit, mask=allowed)
     cells = np.concatenate([(i, j) - back.cells[:0:-1], ahead.cells])
     return TimeAlignment(set_readonly(cells), set_readonly(np.concatenate([back.distances[:0:-1], ahead.distances])))
@@ -142,7 +142,7 @@ def dtw_cyclic(
     slope_limit: int = SLOPE_LIMIT,
     mask: npt.ArrayLike | None = None,
 ) -> TimeAlignment:
-    """The path of smallest summed distance once around two loops, that ends where it began.
+    """Find the path with the smallest total distance once around two loops, ending where it began.
 
     Parameters
     ----------
@@ -153,17 +153,17 @@ def dtw_cyclic(
     -------
     Cells from (0, j) to (R, j + C), the first one again: rows and columns go on to count beyond one round.
     """
-    grid, allowed, limit = _checked(values, mask, slope_limit)
+    grid, allowed, limit = _check_grid(values, mask, slope_limit)
     rows, columns = grid.shape
     if start is not None:
-        _cell((0, start), grid.shape, "start")
+        _check_cell((0, start), grid.shape, "start")
     _check_slope((0, 0), (rows, columns), limit)
     tiled = np.tile(grid, (2, 2))[: rows + 1]
     best: TimeAlignment | None = None
     for j in range(columns) if start is None else (start,):
         if np.isinf(grid[0, j]):
             continue
-        found = _path(tiled, (0, j), (rows, j + columns), False, limit)
+        found = _find_path(tiled, (0, j), (rows, j + columns), False, limit)
         if found is not None and (best is None or found.distances[1:].sum() < best.distances[1:].sum()):
             best = found
     if best is None:
@@ -181,11 +181,11 @@ def dtw_incremental(
     slope_limit: int = SLOPE_LIMIT,
     shape: tuple[int, int] | None = None,
 ) -> TimeAlignment:
-    """A path from `start` to the border, found piece by piece in time linear in the number of frames.
+    """Find a path from `start` to the border piece by piece, in time linear in the number of frames.
 
     In a window of `size` by `size` cells the best path to the window's border (as with ``end="border"``) is found, its
-    first `keep` steps are kept, and the next window starts where they end. What lies ahead of the window is not seen,
-    so this is no optimum of the whole; where motions soon become unlike, that is an advantage.
+    first `keep` steps are kept, and the next window starts where they end. The search does not look past the window, so
+    the path is not the global optimum; that is an advantage if the motions soon diverge.
 
     Parameters
     ----------
@@ -195,12 +195,12 @@ def dtw_incremental(
     keep : k', steps kept of each window's path, less than `size`.
     shape : (R, C), needed with a function.
     """
-    limit = _checked_limit(slope_limit)
+    limit = _check_limit(slope_limit)
     window, kept = check_index(size, "size"), check_index(keep, "keep")
     if not 1 <= kept < window:
         raise InvalidValue(f"expected keep from 1 to less than size, got {keep} of {size}")
     block, whole = _as_block(values, shape)
-    i, j = _cell(start, whole, "start")
+    i, j = _check_cell(start, whole, "start")
     cells: list[Ints] = []
     distances: list[Floats] = []
     while True:
@@ -221,7 +221,7 @@ def dtw_incremental(
         cells[-1], distances[-1] = cells[-1][:-1], distances[-1][:-1]
 
 
-def _path(grid: Floats, first: Cell, last: Cell, free: bool, limit: int) -> TimeAlignment | None:
+def _find_path(grid: Floats, first: Cell, last: Cell, free: bool, limit: int) -> TimeAlignment | None:
     codes = np.empty(grid.shape, dtype=np.int8)
     rim, lengths = np.empty((2, max(grid.shape))), np.empty((2, max(grid.shape)))
     fill_codes(grid, first, last, free, limit, codes, rim, lengths)
@@ -239,7 +239,7 @@ def _path(grid: Floats, first: Cell, last: Cell, free: bool, limit: int) -> Time
     return TimeAlignment(set_readonly(cells), set_readonly(grid[cells[:, 0], cells[:, 1]]))
 
 
-def _checked(values: Any, mask: Any, slope_limit: Any) -> tuple[Floats, Bools | None, int]:
+def _check_grid(values: Any, mask: Any, slope_limit: Any) -> tuple[Floats, Bools | None, int]:
     """The grid with inf outside the mask; the mask, or None where everything is allowed; and the slope limit."""
     grid = np.ascontiguousarray(convert_array(values, "values"))
     if grid.ndim != 2 or not grid.size:
@@ -252,17 +252,17 @@ def _checked(values: Any, mask: Any, slope_limit: Any) -> tuple[Floats, Bools | 
         if allowed.shape != grid.shape:
             raise InvalidValue(f"expected a mask of the grid's shape {grid.shape}, got {allowed.shape}")
         grid = np.ascontiguousarray(np.where(allowed, grid, np.inf))
-    return grid, allowed, _checked_limit(slope_limit)
+    return grid, allowed, _check_limit(slope_limit)
 
 
-def _checked_limit(slope_limit: Any) -> int:
+def _check_limit(slope_limit: Any) -> int:
     limit = check_index(slope_limit, "slope_limit")
-    if not 1 <= limit <= _MOST_SLOPE:
-        raise InvalidValue(f"expected a slope limit from 1 to {_MOST_SLOPE}, got {limit}")
+    if not 1 <= limit <= _MAX_SLOPE:
+        raise InvalidValue(f"expected a slope limit from 1 to {_MAX_SLOPE}, got {limit}")
     return limit
 
 
-def _cell(cell: Any, shape: tuple[int, ...], what: str) -> Cell:
+def _check_cell(cell: Any, shape: tuple[int, ...], what: str) -> Cell:
     try:
         i, j = (check_index(k, f"a cell of {what}") for k in cell)
     except (TypeError, ValueError):
@@ -284,7 +284,7 @@ def _as_block(values: Any, shape: tuple[int, int] | None) -> tuple[Block, tuple[
 
 
 def _check_ends(grid: Floats, allowed: Bools | None, first: Cell, last: Cell, free: bool, limit: int) -> None:
-    """Refuse what no path can do, whatever the distances."""
+    """Raise if no path can exist, whatever the distances."""
     for cell, what in ((first, "start"),) if free else ((first, "start"), (last, "end")):
         if np.isinf(grid[cell]):
             why = "the mask" if allowed is not None and not allowed[cell] else "an infinite distance"
@@ -296,16 +296,16 @@ def _check_ends(grid: Floats, allowed: Bools | None, first: Cell, last: Cell, fr
 def _check_slope(first: Cell, last: Cell, limit: int) -> None:
     down, right = last[0] - first[0], last[1] - first[1]
     if down < 0 or right < 0:
-        raise NoTimewarp(f"time would have to run backwards from {first} to {last}; the end must come after the start")
+        raise NoTimewarp(f"time would have to run backward from {first} to {last}; the end must come after the start")
     if max(down, right) > limit * min(down, right):
         ratio = f", {max(down, right) / min(down, right):.2f} times as many" if min(down, right) else ""
         raise NoTimewarp(
-            f"no time alignment from {first} to {last} keeps to the slope limit {limit}: {down} steps in the first "
+            f"no time alignment from {first} to {last} satisfies the slope limit {limit}: {down} steps in the first "
             f"motion against {right} in the second{ratio}; crop the longer one, or raise the limit"
         )
 
 
-def _why_none(allowed: Bools | None, first: Cell, last: Cell, free: bool, limit: int) -> str:
+def _explain_failure(allowed: Bools | None, first: Cell, last: Cell, free: bool, limit: int) -> str:
     what = "cells of infinite distance cut" if allowed is None else "the mask cuts"
     goal = "the frames where either motion ends" if free else str(last)
     return f"{what} off every path from {first} to {goal} within the slope limit {limit}"

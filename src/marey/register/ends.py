@@ -1,4 +1,4 @@
-"""Ends of a crop that fit together as well as whole frames can."""
+"""Refine the ends of crops so that whole frames match as well as possible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from marey.core.arrays import Floats, Ints
 _NEAR = 0.03
 
 
-def settled_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
+def refine_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
     """Crops (n, 2), half-open, with first and last frames that are as nearly one moment as can be.
 
     A moment between frames, rounded in each motion by itself, ends up to a frame apart. Near each end, that frame of
@@ -29,7 +29,9 @@ def settled_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
             continue  # nothing was cut off here
         shifts = np.arange(-reach, reach + 1)
         shifts = shifts[(base[pivot] + shifts >= 0) & (base[pivot] + shifts < len(clouds[pivot]))]
-        at = np.stack([_most_like(clouds[pivot], int(base[pivot]), clouds[j], int(base[j]), shifts) for j in others])
+        at = np.stack(
+            [_find_most_alike(clouds[pivot], int(base[pivot]), clouds[j], int(base[j]), shifts) for j in others]
+        )
         # Where all are alike, as after a plain shift in time, the end stays.
         miss = np.abs(at - np.rint(at)).sum(axis=0) + 1e-3 * np.abs(shifts)
         k = int(np.argmin(miss))
@@ -38,7 +40,7 @@ def settled_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
     return out
 
 
-def _most_like(a: Clouds, at_a: int, b: Clouds, at_b: int, shifts: Ints) -> Floats:
+def _find_most_alike(a: Clouds, at_a: int, b: Clouds, at_b: int, shifts: Ints) -> Floats:
     """(N,) frames of b, between whole ones, most like frames ``at_a + shifts`` of a, near ``at_b + shifts``."""
     reach = max(1, int(np.abs(shifts).max()))
     columns = at_b + shifts[:, None] + np.arange(-reach, reach + 1)
@@ -48,7 +50,7 @@ def _most_like(a: Clouds, at_a: int, b: Clouds, at_b: int, shifts: Ints) -> Floa
     apart = np.where(inside == columns, found.reshape(columns.shape), np.inf)
     best = np.argmin(apart, axis=1)
     out = np.take_along_axis(inside, best[:, None], axis=1)[:, 0].astype(np.float64)
-    # The bottom of the parabola through the best frame and its neighbours.
+    # The bottom of the parabola through the best frame and its neighbors.
     row = np.flatnonzero((best > 0) & (best < columns.shape[1] - 1))
     before, middle, after = (apart[row, best[row] + d] for d in (-1, 0, 1))
     bend = before - 2.0 * middle + after

@@ -1,4 +1,4 @@
-"""Registration curves in files: the curves and which motions they belong to, not the motions.
+"""Registration files: the curves and references to their motions, without the motions.
 
 A zip of ``.npy`` files, without pickled objects. n motions, K and L control points, M matches.
 
@@ -9,11 +9,11 @@ format       ()            text     ``marey.registration``
 version      ()            integer  1
 timewarp     (K, n)        float    control points of S(u), seconds
 alignment    (L, n-1, 3)   float    control points of A(u) of all motions but the reference
-origins      (n, 2)        float    metres, the points that A(u) is given about
-matches      (M, 2, n)     float    starts and stops of the contacts that mean the same, in u
+origins      (n, 2)        float    meters, the points that A(u) is given about
+matches      (M, 2, n)     float    starts and stops of matching contacts, in u
 loops        (n, 3)        float    only if cyclic: travel of each loop as rigid2d
 crops        (n, 2)        integer  frames taken of the inputs
-distances    (n,)          float    metres
+distances    (n,)          float    meters
 about        ()            text     JSON: reference, fps, points of the matches, content keys, notes
 ===========  ============  =======  ====================================================================
 """
@@ -37,7 +37,7 @@ from marey.register.curves import AlignmentCurve, TimewarpCurve
 from marey.register.matches import ConstraintMatch
 from marey.register.prepare import prepared, told
 from marey.register.registration import RegistrationCurve
-from marey.register.staging import taken_again
+from marey.register.staging import retake_frames
 
 FORMAT = "marey.registration"
 VERSION = 1
@@ -51,7 +51,7 @@ _SHAPES: dict[str, tuple[str, int]] = {
 
 
 def content_key(motion: Motion) -> str:
-    """A text that changes whenever a motion's skeleton, rate or poses do."""
+    """A hash of a motion's skeleton, rate and poses."""
     digest = hashlib.sha256()
     digest.update(json.dumps([motion.skeleton.names, motion.fps]).encode())
     arrays = [motion.skeleton.parents, motion.skeleton.offsets, motion.root_positions, motion.rotations]
@@ -88,7 +88,7 @@ def write_registration(reg: RegistrationCurve, path: str | os.PathLike[str]) -> 
 
 
 def read_registration(path: str | os.PathLike[str], motions: Sequence[Motion]) -> RegistrationCurve:
-    """What `write_registration` wrote, with the motions that it belongs to."""
+    """Read a file of `write_registration`, given its motions."""
     where = str(os.fspath(path))
     arrays = unpack(
         read_bytes(path), where, FORMAT, VERSION, _REQUIRED, ("loops",), check=lambda heads: _check(heads, where)
@@ -109,7 +109,7 @@ def read_registration(path: str | os.PathLike[str], motions: Sequence[Motion]) -
             raise ValueError("its parts are of different numbers of motions")
     except (KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
         raise ParseError(f"a malformed registration: {error}", path=where) from None
-    found = _found(tuple(motions), keys, names, fps, crops, loops, where)
+    found = _match_motions(tuple(motions), keys, names, fps, crops, loops, where)
     return RegistrationCurve(
         motions=found,
         timewarp=timewarp,
@@ -125,7 +125,7 @@ def read_registration(path: str | os.PathLike[str], motions: Sequence[Motion]) -
     )
 
 
-def _found(
+def _match_motions(
     motions: tuple[Motion, ...],
     keys: Sequence[str],
     names: Sequence[str],
@@ -144,11 +144,12 @@ def _found(
         len(motion) >= stop - start and (loops is not None or len(motion) >= stop)
         for motion, (start, stop) in zip(ready, crops, strict=True)
     )
-    made = taken_again(ready, crops, loops) if fits else ready
+    made = retake_frames(ready, crops, loops) if fits else ready
     for k, (motion, key, name) in enumerate(zip(made, keys, names, strict=True)):
         if content_key(motion) != key:
             raise InvalidValue(
-                f"{where}: {told(motions[k], k)} is not the motion {name!r} that was registered, neither whole nor "
+                f"{where}: {told(motions[k], k)} "
+                f"is not the motion {name!r} that was registered, neither whole nor "
                 "as it was cropped; give the motions in the same order and unchanged"
             )
     return made

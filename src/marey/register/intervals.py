@@ -57,12 +57,12 @@ def match_intervals(rows: Sequence[Sequence[Interval]]) -> Matching:
     dropped: list[tuple[int, Interval]] = []
     gaps: list[tuple[int, Interval]] = []
     while waiting and all(waiting):
-        if not _connected([row[0] for row in waiting]):
+        if not _is_connected([row[0] for row in waiting]):
             i = min(range(len(waiting)), key=lambda i: (waiting[i][0].stop, waiting[i][0].start))
             dropped.append((i, waiting[i].pop(0)))
             continue
-        gap = _best_gaps(waiting)
-        groups.append(_first_parts(waiting, gap))
+        gap = _find_best_gaps(waiting)
+        groups.append(_list_first_parts(waiting, gap))
         for i, row in enumerate(waiting):
             first = row.pop(0)
             if i in gap:
@@ -72,21 +72,21 @@ def match_intervals(rows: Sequence[Sequence[Interval]]) -> Matching:
     return Matching(tuple(groups), tuple(dropped), tuple(gaps))
 
 
-def overlap(a: Interval, b: Interval) -> bool:
+def is_overlapping(a: Interval, b: Interval) -> bool:
     """Whether both share more than a sliver of the shorter."""
-    return bool(_overlaps(np.array([a]), np.array([b]))[0, 0])
+    return bool(_find_overlaps(np.array([a]), np.array([b]))[0, 0])
 
 
-def _overlaps(a: Floats, b: Floats) -> Bools:
+def _find_overlaps(a: Floats, b: Floats) -> Bools:
     """(n, m) `overlap` of intervals (n, 2) and (m, 2); none with NaN, which stands for no interval."""
     shared = np.minimum(a[:, None, 1], b[:, 1]) - np.maximum(a[:, None, 0], b[:, 0])
     shorter = np.minimum((a[:, 1] - a[:, 0])[:, None], b[:, 1] - b[:, 0])
     return (shared > 0.0) & (shared >= _SLIVER * shorter)
 
 
-def _connected(intervals: Sequence[Interval]) -> bool:
+def _is_connected(intervals: Sequence[Interval]) -> bool:
     """Whether one leads to every other, from overlap to overlap."""
-    near = _overlaps(np.array(intervals), np.array(intervals))
+    near = _find_overlaps(np.array(intervals), np.array(intervals))
     reached = np.arange(len(intervals)) == 0
     while not reached.all():
         wider = near[reached].any(axis=0) | reached
@@ -96,39 +96,39 @@ def _connected(intervals: Sequence[Interval]) -> bool:
     return True
 
 
-def _subsuming(rows: Sequence[Sequence[Interval]]) -> Bools:
+def _find_subsuming(rows: Sequence[Sequence[Interval]]) -> Bools:
     """(n, n) whether a row's first interval takes in another's first two, so that it ought to be split."""
     first = np.array([row[0] for row in rows])
     second = np.array([row[1] if len(row) > 1 else (np.nan, np.nan) for row in rows])
-    over: Bools = _overlaps(first, first) & _overlaps(first, second) & ~_overlaps(second, second)
+    over: Bools = _find_overlaps(first, first) & _find_overlaps(first, second) & ~_find_overlaps(second, second)
     np.fill_diagonal(over, False)
     return over
 
 
-def _best_gaps(rows: Sequence[Sequence[Interval]]) -> dict[int, Interval]:
+def _find_best_gaps(rows: Sequence[Sequence[Interval]]) -> dict[int, Interval]:
     """For each row whose first interval is to be split, the gap to put in; empty for none."""
     n = len(rows)
-    over = _subsuming(rows)
+    over = _find_subsuming(rows)
     best: dict[int, Interval] = {}
     quality = -1.0
     tried: set[frozenset[int]] = set()
     for i in np.flatnonzero(over.any(axis=1)).tolist():
-        split = _closed(i, over)
+        split = _close_set(i, over)
         if len(split) == n or split in tried:
             continue
         tried.add(split)
         voters = [row for j, row in enumerate(rows) if j not in split]
         for stretched in (True, False):
-            gaps = {k: _mean_gap(rows[k][0], voters, stretched) for k in sorted(split)}
-            parts = _first_parts(rows, gaps)
-            if _connected(parts):
-                if _likeness(parts) > quality:
-                    best, quality = gaps, _likeness(parts)
+            gaps = {k: _average_gap(rows[k][0], voters, stretched) for k in sorted(split)}
+            parts = _list_first_parts(rows, gaps)
+            if _is_connected(parts):
+                if _measure_likeness(parts) > quality:
+                    best, quality = gaps, _measure_likeness(parts)
                 break
     return best
 
 
-def _closed(i: int, over: Bools) -> frozenset[int]:
+def _close_set(i: int, over: Bools) -> frozenset[int]:
     """The smallest set with `i` of which every member subsumes every row outside."""
     inside = np.arange(len(over)) == i
     while True:
@@ -139,7 +139,7 @@ def _closed(i: int, over: Bools) -> frozenset[int]:
         inside = ~outside
 
 
-def _mean_gap(interval: Interval, voters: Sequence[Sequence[Interval]], stretched: bool) -> Interval:
+def _average_gap(interval: Interval, voters: Sequence[Sequence[Interval]], stretched: bool) -> Interval:
     """Where to split `interval`: where each voter's first gap is, or would be if stretched with it (Kovar 5.6)."""
     starts = stops = 0.0
     for row in voters:
@@ -149,7 +149,7 @@ def _mean_gap(interval: Interval, voters: Sequence[Sequence[Interval]], stretche
             stops += min(max(second.start, interval.start), interval.stop)
             continue
         # A voter with a third interval here will ask for another split; until then only its first two count.
-        end = second.stop if len(row) > 2 and overlap(row[2], interval) else interval.stop
+        end = second.stop if len(row) > 2 and is_overlapping(row[2], interval) else interval.stop
         end = min(end, interval.stop)
         scale = (end - interval.start) / (second.stop - first.start)
         starts += interval.start + scale * (first.stop - first.start)
@@ -157,11 +157,11 @@ def _mean_gap(interval: Interval, voters: Sequence[Sequence[Interval]], stretche
     return Interval(starts / len(voters), stops / len(voters))
 
 
-def _first_parts(rows: Sequence[Sequence[Interval]], gaps: dict[int, Interval]) -> tuple[Interval, ...]:
+def _list_first_parts(rows: Sequence[Sequence[Interval]], gaps: dict[int, Interval]) -> tuple[Interval, ...]:
     return tuple(Interval(row[0].start, gaps[i].start) if i in gaps else row[0] for i, row in enumerate(rows))
 
 
-def _likeness(intervals: Sequence[Interval]) -> float:
+def _measure_likeness(intervals: Sequence[Interval]) -> float:
     """Sum over pairs of how much of what either covers both do."""
     total = 0.0
     for i, a in enumerate(intervals):

@@ -1,4 +1,4 @@
-"""Which contacts of several motions are one and the same (Kovar 5.2.3)."""
+"""Matching of corresponding contacts in several motions (Kovar 5.2.3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstraintMatch:
-    """One contact of each of n motions that mean the same, such as the same plant of the left heel.
+    """Corresponding contacts, one in each of n motions, such as the same plant of the left heel.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class ConstraintMatch:
 def match_contacts(
     motions: Sequence[Motion], timewarp: TimewarpCurve
 ) -> tuple[tuple[ConstraintMatch, ...], tuple[str, ...]]:
-    """Contacts that mean the same in all motions, and sentences on those that were dropped or split.
+    """Find the contacts that correspond in all motions, and notes on those that were dropped or split.
 
     Each contact point is matched on its own. A motion without contacts has none of any point, so nothing matches.
 
@@ -65,19 +65,19 @@ def match_contacts(
     timewarp : S(u) of these motions. If it is cyclic they are loops, and a contact may go across the seam.
     """
     cyclic = timewarp.cyclic
-    # A point that some motion does not have at all is of no use to any.
+    # Skip points that are missing in any motion.
     names = [() if motion.contacts is None else motion.contacts.names for motion in motions]
     matches: list[ConstraintMatch] = []
     notes: list[str] = []
     for point in dict.fromkeys(name for row in names for name in row):
         rows = [
-            _in_u(motion, motion.contacts.intervals(point), j, timewarp)
+            _convert_to_u(motion, motion.contacts.intervals(point), j, timewarp)
             if motion.contacts is not None and point in names[j]
             else []
             for j, motion in enumerate(motions)
         ]
         if cyclic:
-            rows = _unrolled(rows)
+            rows = _unroll_intervals(rows)
         found = match_intervals(rows)
         for group in found.groups:
             ends = np.array(group)
@@ -86,16 +86,20 @@ def match_contacts(
             matches.append(ConstraintMatch(point, ends[:, 0], ends[:, 1]))
         for j, interval in found.dropped:
             if all(point in row for row in names):
-                notes.append(_told(motions[j], j, point, timewarp, interval, "has no counterpart and is dropped"))
+                notes.append(
+                    _describe_contact(motions[j], j, point, timewarp, interval, "has no counterpart and is dropped")
+                )
         for j, gap in found.gaps:
-            notes.append(_told(motions[j], j, point, timewarp, gap, "is split, as others lift there", "across"))
+            notes.append(
+                _describe_contact(motions[j], j, point, timewarp, gap, "is split, as others lift there", "across")
+            )
         lacking = [str(motions[j].name or j) for j, row in enumerate(names) if point not in row]
         if lacking and any(rows):
             notes.append(f"{point}: contacts are dropped, as {', '.join(map(repr, lacking))} has no such point")
     return tuple(matches), tuple(notes)
 
 
-def _in_u(motion: Motion, spans: Sequence[tuple[int, int]], j: int, timewarp: TimewarpCurve) -> list[Interval]:
+def _convert_to_u(motion: Motion, spans: Sequence[tuple[int, int]], j: int, timewarp: TimewarpCurve) -> list[Interval]:
     """Frames of contact of motion j, in u; of a loop, those that meet at the seam as one."""
     frames, n = list(spans), len(motion)
     if timewarp.cyclic:
@@ -113,7 +117,7 @@ def _in_u(motion: Motion, spans: Sequence[tuple[int, int]], j: int, timewarp: Ti
     return [Interval(float(a), float(b)) for a, b in timewarp.inverse(j, seconds)]
 
 
-def _unrolled(rows: Sequence[Sequence[Interval]]) -> list[list[Interval]]:
+def _unroll_intervals(rows: Sequence[Sequence[Interval]]) -> list[list[Interval]]:
     """Intervals on a circle of length 1, cut open where the fewest rows are in contact."""
     marks = sorted({end % 1.0 for row in rows for interval in row for end in interval})
     if not marks:
@@ -136,7 +140,7 @@ def _unrolled(rows: Sequence[Sequence[Interval]]) -> list[list[Interval]]:
     return out
 
 
-def _told(
+def _describe_contact(
     motion: Motion, j: int, point: str, timewarp: TimewarpCurve, interval: Interval, what: str, where: str = "from"
 ) -> str:
     a, b = timewarp(np.array(interval))[:, j]

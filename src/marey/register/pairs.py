@@ -1,4 +1,4 @@
-"""Two motions in step: their path through the grid, made of equally many samples of either.
+"""Timing of two motions: a path through the grid of equally many samples of each.
 
 A walk and a run of equally many steps take different times. Both are sampled as often, so that the slope limit bounds
 how far the timing of one departs from the other's stretched to its length, not from the other's own.
@@ -15,9 +15,9 @@ import numpy as np
 from marey.compare import Clouds, distance_grid, frame_distances
 from marey.core.arrays import Floats, set_readonly
 from marey.errors import NoTimewarp
-from marey.register._loops import looped_clouds
+from marey.register._loops import extend_loop
 from marey.register.dtw import TimeAlignment, dtw, dtw_cyclic
-from marey.register.sampling import evenly, sampled, stacked
+from marey.register.sampling import resample_clouds, sample_clouds, stack_clouds
 
 # How many times longer one motion may be than the other in all, whatever the slope limit.
 LARGEST_RATIO = 4.0
@@ -35,13 +35,13 @@ _ASIDE, _ROUNDS = 0.5, 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairPath:
-    """Seconds (N, 2) of a reference and of another motion that belong together, and the metres between them."""
+    """Seconds (N, 2) of a reference and of another motion that belong together, and the meters between them."""
 
     seconds: Floats
     distance: float
 
 
-def whole_path(a: Clouds, b: Clouds, *, window: float, slope_limit: int, relative: bool) -> PairPath:
+def find_whole_path(a: Clouds, b: Clouds, *, window: float, slope_limit: int, relative: bool) -> PairPath:
     """From the first frames of both to the last of both.
 
     relative : whether the slope limit is about the ratio of their lengths, or about 1.
@@ -49,44 +49,44 @@ def whole_path(a: Clouds, b: Clouds, *, window: float, slope_limit: int, relativ
     if not relative:
         values = distance_grid(a, b, window=window).values
         found = dtw(values, slope_limit=slope_limit)
-        return PairPath(set_readonly(between_frames(a, b, found.cells.astype(np.float64)) / a.fps), found.distance)
+        return PairPath(set_readonly(refine_path(a, b, found.cells.astype(np.float64)) / a.fps), found.distance)
     check_ratio([a, b], [len(a) - 1, len(b) - 1])
     n = max(len(a), len(b))
-    even = [replace(evenly(cloud, n), fps=a.fps) for cloud in (a, b)]
+    even = [replace(resample_clouds(cloud, n), fps=a.fps) for cloud in (a, b)]
     values = distance_grid(*even, window=window).values
     found = dtw(values, slope_limit=slope_limit)
     frames = found.cells * (np.array([len(a) - 1, len(b) - 1]) / (n - 1))
-    return PairPath(set_readonly(between_frames(a, b, frames) / a.fps), found.distance)
+    return PairPath(set_readonly(refine_path(a, b, frames) / a.fps), found.distance)
 
 
-def loop_path(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_limit: int) -> PairPath:
+def find_loop_path(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_limit: int) -> PairPath:
     """Once around two loops that begin at the same phase, to about a frame: the last pair is the first, a round on."""
     check_ratio([a, b], [len(a), len(b)])
     n = max(len(a), len(b))
-    values = _loop_grid(a, b, loops, n, window)
-    found = _best_start(values, range(-2, 3), slope_limit)
+    values = _make_loop_grid(a, b, loops, n, window)
+    found = _find_best_start(values, range(-2, 3), slope_limit)
     cells = found.cells.copy()
     cells[:, 1] -= n * (cells[0, 1] > n // 2)
     frames = cells * (np.array([len(a), len(b)]) / n)
     margin = 6  # frames that the path may begin early or be moved by
-    longer = [looped_clouds(cloud, loop, margin, margin) for cloud, loop in zip((a, b), loops, strict=True)]
-    moved = between_frames(longer[0], longer[1], frames + margin, ends=True) - margin
+    longer = [extend_loop(cloud, loop, margin, margin) for cloud, loop in zip((a, b), loops, strict=True)]
+    moved = refine_path(longer[0], longer[1], frames + margin, ends=True) - margin
     moved[-1] = moved[0] + [len(a), len(b)]
     return PairPath(set_readonly(moved / a.fps), float(np.sqrt(found.distances[1:].mean())))
 
 
-def loop_shift(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_limit: int) -> int:
+def find_loop_shift(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_limit: int) -> int:
     """The frame of loop b at which it is where loop a is at its first."""
-    few = dtw_cyclic(_loop_grid(a, b, loops, _FEW_OF_LOOP, window), slope_limit=slope_limit)
+    few = dtw_cyclic(_make_loop_grid(a, b, loops, _FEW_OF_LOOP, window), slope_limit=slope_limit)
     n = max(len(a), len(b))
     near = round(int(few.cells[0, 1]) * n / _FEW_OF_LOOP)
     reach = max(1, n // _FEW_OF_LOOP)
     starts = range(near - reach, near + reach + 1)
-    found = _best_start(_loop_grid(a, b, loops, n, window), starts, slope_limit)
+    found = _find_best_start(_make_loop_grid(a, b, loops, n, window), starts, slope_limit)
     return round(int(found.cells[0, 1]) * len(b) / n) % len(b)
 
 
-def _best_start(values: Floats, starts: range, slope_limit: int) -> TimeAlignment:
+def _find_best_start(values: Floats, starts: range, slope_limit: int) -> TimeAlignment:
     """The best path around two loops of those that begin at one of these columns."""
     n = len(values)
     return min(
@@ -95,7 +95,7 @@ def _best_start(values: Floats, starts: range, slope_limit: int) -> TimeAlignmen
     )
 
 
-def between_frames(a: Clouds, b: Clouds, cells: Floats, *, ends: bool = False) -> Floats:
+def refine_path(a: Clouds, b: Clouds, cells: Floats, *, ends: bool = False) -> Floats:
     """Pairs of frames (N, 2) of a path moved to the bottom of the valley that it follows, to parts of a frame.
 
     A path goes in stairs, half a frame and more beside the valley, which would show as a tremor of the timing. Across
@@ -119,15 +119,15 @@ def between_frames(a: Clouds, b: Clouds, cells: Floats, *, ends: bool = False) -
     return out
 
 
-def nearest_to_all(clouds: Sequence[Clouds], *, slope_limit: int, loops: Floats | None = None) -> int:
-    """The motion with the smallest mean distance to the others, judged by a few samples of each."""
+def find_medoid(clouds: Sequence[Clouds], *, slope_limit: int, loops: Floats | None = None) -> int:
+    """Find the motion with the smallest mean distance to the others, based on a few samples of each."""
     n = len(clouds)
     if loops is None:
-        few = [replace(evenly(cloud, _FEW), fps=1.0) for cloud in clouds]
+        few = [replace(resample_clouds(cloud, _FEW), fps=1.0) for cloud in clouds]
     else:
-        few = [_around_loop(cloud, loop, _FEW, 0, 1.0) for cloud, loop in zip(clouds, loops, strict=True)]
+        few = [_sample_loop(cloud, loop, _FEW, 0, 1.0) for cloud, loop in zip(clouds, loops, strict=True)]
     # Single frames are compared, so all motions fit into one grid.
-    values = distance_grid(stacked(few), window=0.0).values.reshape(n, _FEW, n, _FEW)
+    values = distance_grid(stack_clouds(few), window=0.0).values.reshape(n, _FEW, n, _FEW)
     around = (np.arange(_FEW) + np.arange(_FEW)[:, None]) % _FEW
     total = np.zeros(n)
     for i, j in itertools.combinations(range(n), 2):
@@ -141,29 +141,29 @@ def nearest_to_all(clouds: Sequence[Clouds], *, slope_limit: int, loops: Floats 
 
 
 def check_ratio(clouds: Sequence[Clouds], lengths: Sequence[int]) -> None:
-    """Refuse motions of which one takes several times as long as the other."""
+    """Raise if one motion takes several times as long as the other."""
     longer = int(lengths[1] > lengths[0])
     ratio = lengths[longer] / lengths[1 - longer]
     if ratio > LARGEST_RATIO:
         long, short = (clouds[k].name or "one motion" for k in (longer, 1 - longer))
         raise NoTimewarp(
-            f"{long!r} takes {ratio:.1f} times as long as {short!r} for the same, and {LARGEST_RATIO:g} times is the "
-            "most that can be brought in step"
+            f"{long!r} takes {ratio:.1f} times as long as {short!r}, but {LARGEST_RATIO:g} times is the "
+            "largest ratio that can be registered"
         )
 
 
-def _loop_grid(a: Clouds, b: Clouds, loops: Floats, n: int, window: float) -> Floats:
+def _make_loop_grid(a: Clouds, b: Clouds, loops: Floats, n: int, window: float) -> Floats:
     """(n, n) D of two loops at n times of one round of each; windows go across the seam."""
     rate = a.fps * n / max(len(a), len(b))
     half = int(np.floor(0.5 * window * rate + 1e-9))
-    few = [_around_loop(cloud, loop, n, half, rate) for cloud, loop in zip((a, b), loops, strict=True)]
+    few = [_sample_loop(cloud, loop, n, half, rate) for cloud, loop in zip((a, b), loops, strict=True)]
     values = distance_grid(*few, window=window).values
     return values[half : half + n, half : half + n]
 
 
-def _around_loop(clouds: Clouds, loop: Floats, n: int, margin: int, rate: float) -> Clouds:
+def _sample_loop(clouds: Clouds, loop: Floats, n: int, margin: int, rate: float) -> Clouds:
     """A loop at n times of one round, and at `margin` more before and after it."""
     step = len(clouds) / n
     more = int(np.ceil(margin * step)) + 1
     at: Floats = np.arange(-margin, n + margin, dtype=np.float64) * step + more
-    return sampled(looped_clouds(clouds, loop, more, more), at, rate)
+    return sample_clouds(extend_loop(clouds, loop, more, more), at, rate)

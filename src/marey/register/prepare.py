@@ -1,4 +1,4 @@
-"""Motions made ready to be registered: one skeleton, one rate, with contacts."""
+"""Prepare motions for registration: one skeleton, one rate, with contacts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from marey.core.skeleton import Skeleton
 from marey.edit.resample import resample
 from marey.errors import InvalidValue, MareyWarning
 
-# Fewer frames than this leave a timewarp nothing to do.
+# A timewarp needs at least this many frames.
 FEWEST_FRAMES = 8
-# Metres by which bones may differ and still be one figure's: files round.
+# Meters by which bones of the same body may differ, because files round.
 _SAME_BONE = 1e-3
 _RETARGET = "bring one to the other's skeleton with marey.edit.retarget or `marey edit retarget`"
 
@@ -29,7 +29,7 @@ def prepared(motions: Iterable[Motion]) -> tuple[tuple[Motion, ...], tuple[str, 
         if not isinstance(motion, Motion):
             raise InvalidValue(f"registration needs Motions, got {type(motion).__name__}")
     for k, motion in enumerate(given[1:], 1):
-        _check_same_figure(given[0], motion, k)
+        _check_same_skeleton(given[0], motion, k)
         if not np.array_equal(given[0].skeleton.offsets, motion.skeleton.offsets):
             given = (*given[:k], bake_hips_into_root(motion, given[0].skeleton), *given[k + 1 :])
     for k, motion in enumerate(given):
@@ -37,14 +37,14 @@ def prepared(motions: Iterable[Motion]) -> tuple[tuple[Motion, ...], tuple[str, 
     made, notes = at_one_rate(given)
     out = []
     for k, motion in enumerate(made):
-        ready, note = _with_contacts(motion, k)
+        ready, note = _add_contacts(motion, k)
         out.append(ready)
         notes += note
     return tuple(out), notes
 
 
 def check_length(motion: Motion, k: int) -> None:
-    """Refuse a motion, or what is left of it, that is too short for a timewarp."""
+    """Raise if a motion, or its cropped part, is too short for a timewarp."""
     if len(motion) < FEWEST_FRAMES:
         raise InvalidValue(
             f"{told(motion, k)} is too short to be registered: expected at least {FEWEST_FRAMES} frames, got "
@@ -53,7 +53,7 @@ def check_length(motion: Motion, k: int) -> None:
 
 
 def told(motion: Motion, k: int) -> str:
-    """A motion as messages name it."""
+    """Name a motion in a message."""
     return repr(motion.name) if motion.name else f"motion {k}"
 
 
@@ -65,14 +65,14 @@ def at_one_rate(motions: Sequence[Motion]) -> tuple[tuple[Motion, ...], tuple[st
         if motion.fps == fps:
             made.append(motion)
             continue
-        note = f"{told(motion, k)} was resampled from {motion.fps:g} to {fps:g} Hz, the highest rate among the motions"
+        note = f"{told(motion, k)} was resampled from {motion.fps:g} to {fps:g} Hz, the highest of all rates"
         warnings.warn(note, MareyWarning, stacklevel=4)
         made.append(resample(motion, fps))
         notes.append(note)
     return tuple(made), tuple(notes)
 
 
-def _with_contacts(motion: Motion, k: int) -> tuple[Motion, tuple[str, ...]]:
+def _add_contacts(motion: Motion, k: int) -> tuple[Motion, tuple[str, ...]]:
     if motion.contacts is not None:
         return motion, ()
     from marey.clean import detect_contacts
@@ -80,14 +80,16 @@ def _with_contacts(motion: Motion, k: int) -> tuple[Motion, tuple[str, ...]]:
     try:
         return detect_contacts(motion), (f"contacts of {told(motion, k)} were detected",)
     except InvalidValue as error:
-        return motion, (f"{told(motion, k)} has no contacts, and none could be found: {error}",)
+        return motion, (f"{told(motion, k)} has no contacts, and none could be detected: {error}",)
 
 
-def _check_same_figure(first: Motion, other: Motion, k: int) -> None:
+def _check_same_skeleton(first: Motion, other: Motion, k: int) -> None:
     a, b = first.skeleton, other.skeleton
     names = told(first, 0), told(other, k)
     if not a.fits(b):
-        raise InvalidValue(f"{names[0]} and {names[1]} have different skeletons: {_difference(a, b)}; {_RETARGET}")
+        raise InvalidValue(
+            f"{names[0]} and {names[1]} have different skeletons: {_describe_difference(a, b)}; {_RETARGET}"
+        )
     # What lies above the hips only says where they start.
     above = set(a.chain(a.roles.get("hips", 0)))
     apart = np.linalg.norm(a.offsets - b.offsets, axis=1)
@@ -102,8 +104,8 @@ def _check_same_figure(first: Motion, other: Motion, k: int) -> None:
         )
 
 
-def _difference(a: Skeleton, b: Skeleton, most: int = 6) -> str:
-    """Which joints two skeletons do not have in common, in words."""
+def _describe_difference(a: Skeleton, b: Skeleton, most: int = 6) -> str:
+    """Describe how the joints of two skeletons differ."""
     parts = []
     for mine, other, which in ((a, b, "first"), (b, a, "second")):
         only = [name for name in mine.names if name not in other.names]
@@ -112,12 +114,12 @@ def _difference(a: Skeleton, b: Skeleton, most: int = 6) -> str:
             parts.append(f"only the {which} has {', '.join(map(repr, only[:most]))}{more}")
     if parts:
         return ", ".join(parts)
-    moved = [name for name in a.names if _parent(a, name) != _parent(b, name)]
+    moved = [name for name in a.names if _get_parent_name(a, name) != _get_parent_name(b, name)]
     if moved:
-        return f"{', '.join(map(repr, moved[:most]))} hang on different joints"
+        return f"{', '.join(map(repr, moved[:most]))} have different parents"
     return "their joints come in different order"
 
 
-def _parent(skeleton: Skeleton, name: str) -> str | None:
+def _get_parent_name(skeleton: Skeleton, name: str) -> str | None:
     parent = int(skeleton.parents[skeleton.index(name)])
     return None if parent < 0 else skeleton.names[parent]

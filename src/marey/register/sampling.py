@@ -11,7 +11,7 @@ from marey.compare import Clouds
 from marey.core.arrays import Floats, set_readonly
 
 
-def sampled(clouds: Clouds, at: Floats, fps: float) -> Clouds:
+def sample_clouds(clouds: Clouds, at: Floats, fps: float) -> Clouds:
     """The clouds at frames `at` (N,), between whole ones on the straight line, as if those came at rate `fps`."""
     before = np.clip(np.floor(at).astype(np.int64), 0, max(len(clouds) - 2, 0))
     share = (at - before)[:, None, None]
@@ -21,18 +21,18 @@ def sampled(clouds: Clouds, at: Floats, fps: float) -> Clouds:
     return replace(clouds, points=set_readonly(points), fps=fps, contacts=None)
 
 
-def cropped(clouds: Clouds, start: int, stop: int) -> Clouds:
+def crop_clouds(clouds: Clouds, start: int, stop: int) -> Clouds:
     """Frames `start` to `stop`, half-open."""
     return replace(clouds, points=clouds.points[start:stop], contacts=None)
 
 
-def evenly(clouds: Clouds, n: int) -> Clouds:
+def resample_clouds(clouds: Clouds, n: int) -> Clouds:
     """The clouds at n times from first frame to last, at the rate at which that takes as long as they do."""
     if n == len(clouds):
         return clouds
-    return sampled(clouds, np.linspace(0.0, len(clouds) - 1.0, n), clouds.fps * (n - 1) / max(len(clouds) - 1, 1))
+    return sample_clouds(clouds, np.linspace(0.0, len(clouds) - 1.0, n), clouds.fps * (n - 1) / max(len(clouds) - 1, 1))
 
 
-def stacked(clouds: Sequence[Clouds]) -> Clouds:
-    """The frames of all, one after another; for comparisons without a window, where neighbours do not matter."""
+def stack_clouds(clouds: Sequence[Clouds]) -> Clouds:
+    """The frames of all, one after another; for comparisons without a window, where neighbors do not matter."""
     return replace(clouds[0], points=set_readonly(np.concatenate([cloud.points for cloud in clouds])), contacts=None)

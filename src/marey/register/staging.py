@@ -1,4 +1,4 @@
-"""What is to be registered: the stretch of each motion, the reference, and each motion's path beside it."""
+"""Preparation of a registration: the crop of each motion, the reference, and each motion's path relative to it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from marey.core.arrays import Floats, Ints, check_index, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NotBlendable
 from marey.maths import rigid2d
-from marey.register.crop import auto_crops
-from marey.register.cyclic import loop_travel, n_half_cycles, turned
+from marey.register.crop import find_crops
+from marey.register.cyclic import count_half_cycles, find_loop_travel, shift_loop
 from marey.register.dtw import dtw_around
-from marey.register.pairs import PairPath, loop_path, loop_shift, nearest_to_all, whole_path
+from marey.register.pairs import PairPath, find_loop_path, find_loop_shift, find_medoid, find_whole_path
 from marey.register.prepare import check_length, told
-from marey.register.sampling import cropped
+from marey.register.sampling import crop_clouds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Options:
-    """What `register` was asked for; see there."""
+    """Options of `register`; see there."""
 
     slope_limit: int
     window: float
@@ -32,8 +32,8 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Staged:
-    """Motions cut to what is registered, with a path for each but the reference.
+class StagedMotions:
+    """Cropped motions, with a path for each except the reference.
 
     motions, clouds : n each, of the same frames.
     crops : (n, 2) frames taken of the inputs.
@@ -52,13 +52,13 @@ class Staged:
 
 def stage_clips(
     motions: Sequence[Motion], clouds: Sequence[Clouds], reference: int | None, auto: bool, options: Options
-) -> Staged:
+) -> StagedMotions:
     """Motions from first frame to last, with `auto` of the stretch that they have in common."""
     crops = np.array([(0, len(motion)) for motion in motions])
     notes: tuple[str, ...] = ()
     if auto:
         try:
-            crops, note = auto_crops(
+            crops, note = find_crops(
                 motions, clouds, slope_limit=options.slope_limit, max_distance=options.max_distance, pivot=reference
             )
         except NotBlendable as error:
@@ -66,17 +66,17 @@ def stage_clips(
                 raise
             note = f"kept whole by force, although {error}"
         notes = (note,)
-    taken, points = _cut(motions, clouds, crops)
+    taken, points = _cut_motions(motions, clouds, crops)
     ref = reference
     if ref is None:
-        ref = 0 if len(taken) == 2 else nearest_to_all(points, slope_limit=options.slope_limit)
+        ref = 0 if len(taken) == 2 else find_medoid(points, slope_limit=options.slope_limit)
     paths = [
         None
         if j == ref
-        else whole_path(points[ref], cloud, window=options.window, slope_limit=options.slope_limit, relative=auto)
+        else find_whole_path(points[ref], cloud, window=options.window, slope_limit=options.slope_limit, relative=auto)
         for j, cloud in enumerate(points)
     ]
-    return Staged(taken, points, crops, ref, tuple(paths), None, notes)
+    return StagedMotions(taken, points, crops, ref, tuple(paths), None, notes)
 
 
 def stage_around(
@@ -85,75 +85,77 @@ def stage_around(
     start: tuple[int, int],
     reference: int | None,
     options: Options,
-) -> Staged:
-    """Two motions as far as they reach, forwards and backwards, from a pair of frames that belong together."""
-    centre = _checked_start(start, motions)
+) -> StagedMotions:
+    """Two motions as far as they reach, forward and backward, from a pair of frames that belong together."""
+    centre = _check_start(start, motions)
     values = distance_grid(clouds[0], clouds[1], window=options.window).values
     found = dtw_around(values, centre, slope_limit=options.slope_limit)
     crops = np.stack([found.cells[0], found.cells[-1] + 1], axis=1)
-    taken, points = _cut(motions, clouds, crops)
+    taken, points = _cut_motions(motions, clouds, crops)
     ref = 0 if reference is None else reference
     seconds = (found.cells - found.cells[0]) / motions[0].fps
     path = PairPath(set_readonly(seconds[:, [ref, 1 - ref]]), found.distance)
     note = f"cropped to where the path from frames {centre[0]} and {centre[1]} leads"
-    return Staged(taken, points, crops, ref, (None, path) if ref == 0 else (path, None), None, (note,))
+    return StagedMotions(taken, points, crops, ref, (None, path) if ref == 0 else (path, None), None, (note,))
 
 
-def stage_loops(motions: Sequence[Motion], clouds: Sequence[Clouds], reference: int | None, options: Options) -> Staged:
-    """Loops, each turned to begin where the reference does."""
+def stage_loops(
+    motions: Sequence[Motion], clouds: Sequence[Clouds], reference: int | None, options: Options
+) -> StagedMotions:
+    """Stage loops, each shifted to begin where the reference does."""
     loops = np.stack(
-        [loop_travel(motion, cloud, k) for k, (motion, cloud) in enumerate(zip(motions, clouds, strict=True))]
+        [find_loop_travel(motion, cloud, k) for k, (motion, cloud) in enumerate(zip(motions, clouds, strict=True))]
     )
     _check_half_cycles(motions, loops, options.force)
-    ref = nearest_to_all(clouds, slope_limit=options.slope_limit, loops=loops) if reference is None else reference
+    ref = find_medoid(clouds, slope_limit=options.slope_limit, loops=loops) if reference is None else reference
     made, points, paths, crops, notes = [], [], [], [], []
     for j, (motion, cloud) in enumerate(zip(motions, clouds, strict=True)):
         path, shift = None, 0
         if j != ref:
             both = loops[[ref, j]]
-            shift = loop_shift(clouds[ref], cloud, both, window=options.window, slope_limit=options.slope_limit)
+            shift = find_loop_shift(clouds[ref], cloud, both, window=options.window, slope_limit=options.slope_limit)
             whole = cloud
-            cloud = _turned_clouds(whole, shift, loops[j])
-            path = loop_path(clouds[ref], cloud, both, window=options.window, slope_limit=options.slope_limit)
+            cloud = _shift_clouds(whole, shift, loops[j])
+            path = find_loop_path(clouds[ref], cloud, both, window=options.window, slope_limit=options.slope_limit)
             # What is left of the difference in phase is less than half a frame, and stays in the timewarp.
             further = round(float(path.seconds[0, 1]) * cloud.fps)
             if further:
                 shift = (shift + further) % len(motion)
-                cloud = _turned_clouds(whole, shift, loops[j])
+                cloud = _shift_clouds(whole, shift, loops[j])
                 path = replace(path, seconds=set_readonly(path.seconds - [0.0, further / cloud.fps]))
-            motion = turned(motion, shift, loops[j])
+            motion = shift_loop(motion, shift, loops[j])
             if shift:
                 where = f"where {told(motions[ref], ref)} begins"
-                notes.append(f"{told(motion, j)} was turned to begin at its frame {shift}, {where}")
+                notes.append(f"{told(motion, j)} was shifted to begin at its frame {shift}, {where}")
         made.append(motion)
         points.append(cloud)
         paths.append(path)
         crops.append((shift, shift + len(motion)))
-    return Staged(tuple(made), tuple(points), np.array(crops), ref, tuple(paths), loops, tuple(notes))
+    return StagedMotions(tuple(made), tuple(points), np.array(crops), ref, tuple(paths), loops, tuple(notes))
 
 
-def taken_again(motions: Sequence[Motion], crops: Ints, loops: Floats | None) -> tuple[Motion, ...]:
+def retake_frames(motions: Sequence[Motion], crops: Ints, loops: Floats | None) -> tuple[Motion, ...]:
     """The frames that were registered, of motions that are ready."""
     if loops is None:
         return tuple(motion[int(a) : int(b)] for motion, (a, b) in zip(motions, crops, strict=True))
-    return tuple(turned(motion, int(a), loop) for motion, (a, _), loop in zip(motions, crops, loops, strict=True))
+    return tuple(shift_loop(motion, int(a), loop) for motion, (a, _), loop in zip(motions, crops, loops, strict=True))
 
 
-def _cut(
+def _cut_motions(
     motions: Sequence[Motion], clouds: Sequence[Clouds], crops: Ints
 ) -> tuple[tuple[Motion, ...], tuple[Clouds, ...]]:
-    made = taken_again(motions, crops, None)
+    made = retake_frames(motions, crops, None)
     for k, motion in enumerate(made):
         check_length(motion, k)
-    return made, tuple(cropped(cloud, int(a), int(b)) for cloud, (a, b) in zip(clouds, crops, strict=True))
+    return made, tuple(crop_clouds(cloud, int(a), int(b)) for cloud, (a, b) in zip(clouds, crops, strict=True))
 
 
-def _turned_clouds(clouds: Clouds, first: int, travel: Floats) -> Clouds:
+def _shift_clouds(clouds: Clouds, first: int, travel: Floats) -> Clouds:
     points = np.concatenate([clouds.points[first:], rigid2d.apply(travel, clouds.points[:first])])
     return replace(clouds, points=set_readonly(points), contacts=None)
 
 
-def _checked_start(start: tuple[int, int], motions: Sequence[Motion]) -> tuple[int, int]:
+def _check_start(start: tuple[int, int], motions: Sequence[Motion]) -> tuple[int, int]:
     try:
         a, b = start
     except (TypeError, ValueError):
@@ -166,10 +168,10 @@ def _checked_start(start: tuple[int, int], motions: Sequence[Motion]) -> tuple[i
 
 
 def _check_half_cycles(motions: Sequence[Motion], loops: Floats, force: bool) -> None:
-    counts = [n_half_cycles(motion, loop) for motion, loop in zip(motions, loops, strict=True)]
+    counts = [count_half_cycles(motion, loop) for motion, loop in zip(motions, loops, strict=True)]
     if len(set(counts)) > 1 and min(counts) > 0 and not force:
         listed = ", ".join(f"{told(motion, k)} {n}" for k, (motion, n) in enumerate(zip(motions, counts, strict=True)))
         raise NotBlendable(
-            f"loops need equally many half cycles of gait to be brought in step, got {listed}; make them of one stride "
+            f"loops need the same number of half cycles of gait, got {listed}; make loops of one stride "
             "each with marey.edit.cycle or `marey edit cycle`"
         )

@@ -1,4 +1,4 @@
-"""Steps: the moments at which the feet pass one another, and which foot is on its way."""
+"""Steps: the times at which the feet pass each other, and the swinging foot."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _NEAR = 0.03
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """Passings of the feet, one half cycle of gait between neighbours.
+    """Passings of the feet, one half cycle of gait between neighbors.
 
     frames : (P,) between whole frames.
-    feet : (P,) the foot that is on its way: 0 left, 1 right; they alternate.
+    feet : (P,) the swinging foot: 0 left, 1 right; they alternate.
     """
 
     frames: Floats
@@ -32,7 +32,7 @@ class Steps:
 
 
 def find_steps(motion: Motion, clouds: Clouds | None = None) -> Steps:
-    """The longest run of steps in a motion, of none where it has no gait.
+    """Find the longest run of steps in a motion; empty if it has no gait.
 
     The feet pass where the ankles' separation along the hips' facing (or across it, in side steps) goes through 0; see
     `marey.measure.stride_rate`. In gait the feet take turns: a leg that swings out and back again, as in a kick, passes
@@ -64,7 +64,7 @@ def find_steps(motion: Motion, clouds: Clouds | None = None) -> Steps:
 
 
 def _longest_alternation(feet: Ints) -> tuple[int, int]:
-    """(start, stop) of the longest stretch in which neighbours differ; the first of several."""
+    """(start, stop) of the longest stretch in which neighbors differ; the first of several."""
     cuts = [0, *(np.flatnonzero(feet[1:] == feet[:-1]) + 1).tolist(), len(feet)]
     k = int(np.argmax(np.diff(cuts)))
     return cuts[k], cuts[k + 1]

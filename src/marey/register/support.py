@@ -1,4 +1,4 @@
-"""Which foot carries the body: frames that stand on opposite feet should not be paired."""
+"""Supporting feet: frames with opposite supporting feet should not be paired."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from marey.core.motion import Motion
 _SIDES = ("left", "right")
 
 
-def foot_support(motion: Motion) -> Bools | None:
+def find_foot_support(motion: Motion) -> Bools | None:
     """(F, 2) whether the left and the right foot stand, by the motion's contacts; None where these do not tell."""
     contacts, roles = motion.contacts, motion.skeleton.roles
     if contacts is None or any(f"{side}_upper_leg" not in roles for side in _SIDES):
@@ -28,14 +28,14 @@ def foot_support(motion: Motion) -> Bools | None:
     return np.stack([contacts.mask[:, column].any(axis=1) for column in columns], axis=1)
 
 
-def opposite_share(a: Motion, b: Motion, at_a: Floats, at_b: Floats) -> float:
+def measure_opposite_feet(a: Motion, b: Motion, at_a: Floats, at_b: Floats) -> float:
     """Share of the paired times at which one stands on the left foot alone and the other on the right foot alone.
 
     Parameters
     ----------
     at_a, at_b : (N,) seconds in each motion, in pairs that stand for equal spans of time.
     """
-    stands = foot_support(a), foot_support(b)
+    stands = find_foot_support(a), find_foot_support(b)
     if stands[0] is None or stands[1] is None or not len(at_a):
         return 0.0
     left, right = [], []

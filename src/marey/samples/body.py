@@ -22,19 +22,19 @@ REACH = 0.9955
 _ARM_REACH = 0.992
 _GRID = 120.0  # Hz, on which the pelvis height is worked out
 _SPINE_SHARES = (0.3, 0.35, 0.35)
-_SOFT = 0.006  # metres over which one limit of the pelvis height gives way to the other
+_SOFT = 0.006  # meters over which one limit of the pelvis height gives way to the other
 
 
 @dataclass(slots=True, eq=False)
 class Controls:
     """What the body does, apart from its feet, at F times. Angles in radians.
 
-    place : (F, 3) metres, joint 0; its height is a wish that short legs may lower.
+    place : (F, 3) meters, joint 0; its height is a wish that short legs may lower.
     heading : (F,) yaw of the whole figure.
-    pelvis, spine : (F, 3) yaw to the left, roll to the right (left side up), lean forwards; the pelvis against
+    pelvis, spine : (F, 3) yaw to the left, roll to the right (left side up), lean forward; the pelvis against
         the heading, the spine against the pelvis.
     gaze : (F, 2) yaw and pitch of the head against the heading, whatever the trunk does.
-    arms : by side (F, 4): forwards, outwards, turned inwards, elbow bend.
+    arms : by side (F, 4): forward, outwards, turned inwards, elbow bend.
     """
 
     place: Floats
@@ -46,7 +46,7 @@ class Controls:
 
 
 class Target(NamedTuple):
-    """What a sample is made to meet: this joint is at this world position (metres) at this time."""
+    """What a sample is made to meet: this joint is at this world position (meters) at this time."""
 
     name: str
     joint: str
@@ -57,7 +57,7 @@ class Target(NamedTuple):
 class Action(NamedTuple):
     """One action of a longer sample: from `start` to `stop`, at its goal at `apex`, all in seconds.
 
-    target, position : (x, y, z) metres of `joint` at the apex; `target` as seen from where the figure stands before
+    target, position : (x, y, z) meters of `joint` at the apex; `target` as seen from where the figure stands before
         the action (left, up, ahead), `position` in the world.
     """
 
@@ -96,7 +96,7 @@ class Plan:
 
 @dataclass(slots=True, eq=False)
 class Performance:
-    """A sampled plan: root (F, 3), rotations (F, J, 4), feet by side, and how far legs fell short, metres."""
+    """A sampled plan: root (F, 3), rotations (F, J, 4), feet by side, and how far legs fell short, meters."""
 
     root: Floats
     rotations: Floats
@@ -237,7 +237,7 @@ def _pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Flo
             roles[f"{side}_{part}"] for part in ("shoulder", "upper_arm", "forearm", "hand")
         )
         forward, outward, inward, elbow = controls.arms[side].T
-        # A collar bone follows its arm a little: up as the arm rises, forwards as it comes forwards.
+        # A collar bone follows its arm a little: up as the arm rises, forward as it comes forward.
         rise = 0.12 * outward**2 + 0.10 * np.maximum(forward - 0.6, 0.0) ** 2
         rotations[:, shoulder] = quat.mul(turn(_Y, -sign * 0.15 * np.sin(forward)), turn(_Z, sign * rise))
         hang = turn(_Z, -sign * (0.5 * np.pi - outward))
@@ -286,7 +286,7 @@ def _within(base: Floats, target: Floats) -> Floats:
 
 
 def _pose_leg(side: str, foot: FootTrack, pelvis: Floats, root: Floats, rotations: Floats) -> float:
-    """One leg to its foot; changes `rotations`, returns by how many metres it falls short at worst."""
+    """One leg to its foot; changes `rotations`, returns by how many meters it falls short at worst."""
     skeleton, _ = figure()
     hip, knee, ankle, ball = (skeleton.roles[f"{side}_{part}"] for part in ("upper_leg", "lower_leg", "foot", "ball"))
     bent = turn(_X, np.full(len(root), 0.3))

@@ -86,7 +86,7 @@ def _seconds(default: float, low: float = 1.0, high: float = 3600.0, what: str =
     return Parameter("seconds", default, low, high, "s", what)
 
 
-_VARIATION = Parameter("variation", 1.0, 0.0, 2.0, "", "how much the seed changes; 0 for the plain, regular motion")
+_VARIATION = Parameter("variation", 1.0, 0.0, 2.0, "", "random variation; 0 for regular motion")
 _TURN = Parameter("turn_rate", 0.0, -math.radians(70), math.radians(70), "rad/s", "positive to the left")
 _WALK_SPEED = Parameter("speed", 1.3, 0.6, 2.0, "m/s", "walking speed")
 _SIDE = Parameter("side", "right", choices=_SIDES, what="which hand or foot")
@@ -99,7 +99,7 @@ def _entry(what: str, make: Maker, *parameters: Parameter) -> Entry:
 
 
 CATALOGUE: dict[str, Entry] = {
-    "stand": _entry("standing, the weight shifting from leg to leg", actions.stand, _seconds(6.0)),
+    "stand": _entry("standing, with weight shifts from leg to leg", actions.stand, _seconds(6.0)),
     "walk": _entry("a walk, straight or on a curve", moves.walk, _WALK_SPEED, _TURN, _seconds(6.0, 0.1)),
     "start_and_stop": _entry(
         "stand, walk off, come to a halt",
@@ -139,7 +139,7 @@ CATALOGUE: dict[str, Entry] = {
         moves.sneak,
         Parameter("speed", 0.5, 0.3, 0.8, "m/s", "speed between the pauses"),
         Parameter("crouch", 0.15, 0.05, 0.25, "m", "how much lower than standing"),
-        Parameter("pauses", 2, 0, 20, "", "how often it stops", whole=True),
+        Parameter("pauses", 2, 0, 20, "", "number of pauses", whole=True),
         _TURN,
         _seconds(8.0, 2.0, 600.0),
     ),
@@ -149,7 +149,7 @@ CATALOGUE: dict[str, Entry] = {
         _WALK_SPEED,
         _TURN,
         _seconds(6.0),
-        Parameter("width", 0.36, 0.24, 0.5, "m", "from wrist to wrist"),
+        Parameter("width", 0.36, 0.24, 0.5, "m", "width from wrist to wrist"),
     ),
     "carry_cup": _entry(
         "walking with a cup in the right hand; the gait of `walk` with the same seed",
@@ -164,12 +164,12 @@ CATALOGUE: dict[str, Entry] = {
         Parameter("way", "up", choices=("up", "down")),
         Parameter("steps", 5, 1, 30, "", "number of treads", whole=True),
         Parameter("rise", 0.17, 0.08, 0.20, "m", "height of a tread"),
-        Parameter("speed", 0.5, 0.35, 0.7, "m/s", "over the ground"),
+        Parameter("speed", 0.5, 0.35, 0.7, "m/s", "speed over the ground"),
     ),
     "step_up_and_down": _entry(
         "onto a box, stand, and down on its far side",
         steps.step_up_and_down,
-        Parameter("height", 0.22, 0.08, 0.35, "m", "of the box"),
+        Parameter("height", 0.22, 0.08, 0.35, "m", "height of the box"),
         Parameter("lead", "left", choices=_SIDES, what="foot that goes first"),
     ),
     "sit": _entry(
@@ -181,14 +181,14 @@ CATALOGUE: dict[str, Entry] = {
     "duck": _entry(
         "ducking until the top of the head is at a height",
         actions.duck,
-        Parameter("height", 1.2, 0.85, 1.65, "m", "of the top of the head; standing it is at 1.74"),
-        Parameter("stance", "upright", choices=("upright", "guard"), what="how it stands before and after"),
+        Parameter("height", 1.2, 0.85, 1.65, "m", "height of the top of the head; 1.74 when standing"),
+        Parameter("stance", "upright", choices=("upright", "guard"), what="stance before and after"),
     ),
     "look_around": _entry(
         "looking left, right, up and down",
         actions.look_around,
-        Parameter("yaw", math.radians(60), math.radians(10), math.radians(75), "rad", "how far to the sides"),
-        Parameter("pitch", math.radians(30), math.radians(5), math.radians(40), "rad", "how far up and down"),
+        Parameter("yaw", math.radians(60), math.radians(10), math.radians(75), "rad", "maximum angle to the sides"),
+        Parameter("pitch", math.radians(30), math.radians(5), math.radians(40), "rad", "maximum angle up and down"),
     ),
     "reach": _entry(
         "one hand to a target and back; the figure stands at the origin and faces +Z",
@@ -212,9 +212,9 @@ CATALOGUE: dict[str, Entry] = {
         "a front kick to a height",
         strikes.kick,
         _SIDE,
-        Parameter("height", 0.9, 0.35, 1.3, "m", "of the ball of the foot at its farthest"),
+        Parameter("height", 0.9, 0.35, 1.3, "m", "height of the ball of the foot at its farthest"),
         Parameter("sideways", 0.0, -0.25, 0.25, "m", "to the left"),
-        Parameter("stretch", 0.95, 0.78, 0.95, "", "share of the leg's length to which it is stretched there"),
+        Parameter("stretch", 0.95, 0.78, 0.95, "", "leg extension there, as a fraction of its length"),
     ),
     "kick_grid": _entry("right front kicks to a range of heights and directions", strikes.kick_grid, _ROWS, _COLUMNS),
     "box_dance": _entry(
@@ -230,7 +230,7 @@ CATALOGUE: dict[str, Entry] = {
         jumps.hop,
         Parameter("leg", "both", choices=("both", "left", "right")),
         Parameter("height", 0.10, 0.03, 0.25, "m", "rise of the body in the air"),
-        Parameter("distance", 0.0, 0.0, 0.4, "m", "forwards with each hop"),
+        Parameter("distance", 0.0, 0.0, 0.4, "m", "forward distance of each hop"),
         Parameter("count", 4, 1, 100, "", "number of hops", whole=True),
     ),
     "leap": _entry(
@@ -246,7 +246,7 @@ CATALOGUE: dict[str, Entry] = {
         Parameter("punches", 2, 0, 100, "", "number of punches", whole=True),
         Parameter("reaches", 2, 0, 100, "", "number of reaches", whole=True),
         _SIDE,
-        Parameter("spread", 1.0, 0.0, 1.0, "", "how far apart the targets lie; 0 for the same one every time"),
+        Parameter("spread", 1.0, 0.0, 1.0, "", "spread of the targets; 0 repeats the same target"),
     ),
 }
 

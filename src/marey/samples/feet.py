@@ -22,12 +22,12 @@ _X, _Y, _ = np.eye(3)
 _LANDING_RATE, _LEAVING_RATE = 0.6, 1.7
 _CLEARANCE = 0.012
 _RAISING = 0.4  # share of a swing over which a foot is raised above its plain path
-_LEVEL = 0.03  # metres of rise or fall from which a swing is a step up or down
+_LEVEL = 0.03  # meters of rise or fall from which a swing is a step up or down
 _CLIMB = 0.85  # share of such a swing in which it goes up or ahead
-_EDGE = 0.012  # metres to keep from the edge of a tread
+_EDGE = 0.012  # meters to keep from the edge of a tread
 # Accelerations of a swing's ends, in ways per squared swing time; 6 and 6 would be a cubic.
 _LEAP, _BRAKE = 6.0, 3.0
-# A tread ends this far before and behind the ankle of a foot that stands on it, metres.
+# A tread ends this far before and behind the ankle of a foot that stands on it, meters.
 TREAD_AHEAD, TREAD_BEHIND = 0.26, 0.08
 
 
@@ -35,10 +35,10 @@ TREAD_AHEAD, TREAD_BEHIND = 0.26, 0.08
 class Swing:
     """How a foot travels to its next plant.
 
-    lift : metres by which the ball is raised, at share `peak` of the swing.
-    lag : above 1 the foot stays behind longer and comes forwards later.
+    lift : meters by which the ball is raised, at share `peak` of the swing.
+    lag : above 1 the foot stays behind longer and comes forward later.
     dip : radians by which the toes point further down early on, as in a run.
-    aside : metres outwards (to the left where positive) in the middle.
+    aside : meters outwards (to the left where positive) in the middle.
     between : height of a tread that lies between the two plants; None where there is none.
     via : (share, ball position, pitch) to pass through, instead of lift and dip.
     """
@@ -56,7 +56,7 @@ class Swing:
 class Plant:
     """One stand of one foot.
 
-    position : (3,) metres, on the support below the ankle of the flat foot.
+    position : (3,) meters, on the support below the ankle of the flat foot.
     yaw : radians, where the toes point.
     strike, flat, heel_off, toe_off : seconds, in this order.
     pitch_on, pitch_off : radians, toes down, at strike and toe-off; a strike with the toes up lands on the heel,

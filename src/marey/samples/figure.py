@@ -10,7 +10,7 @@ import numpy as np
 from marey.core.contacts import ContactPoint
 from marey.core.skeleton import Skeleton
 
-# (name, parent, offset in metres) of the middle and of the left side, for a figure 1.76 m tall that faces +Z.
+# (name, parent, offset in meters) of the middle and of the left side, for a figure 1.76 m tall that faces +Z.
 _MIDDLE = [
     ("Hips", None, (0.0, 0.0, 0.0)),
     ("Spine", "Hips", (0.0, 0.09, -0.01)),
@@ -55,10 +55,10 @@ def figure_skeleton() -> Skeleton:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """Lengths in metres that the generators reckon with."""
+    """Lengths in meters that the generators reckon with."""
 
     ankle: float  # height of the ankle over the sole
-    ball: float  # from below the ankle forwards to the ball
+    ball: float  # from below the ankle forward to the ball
     heel: float  # from below the ankle backwards to the heel
     toe: float  # from the ball to the tip of the toes
     hip: float  # height of the hip joints below joint 0, negative

@@ -36,7 +36,7 @@ class Course:
         for so long with both feet down.
     starts, stops : seconds at which a standing figure begins to step and has to come to rest; None where the
         gait goes on beyond the clip.
-    heights : support height in metres of the n-th step (from 0; negative before the clip), or None for 0.
+    heights : support height in meters of the n-th step (from 0; negative before the clip), or None for 0.
     first : phase at time 0 of a gait that is under way.
     """
 
@@ -248,7 +248,7 @@ class Gait:
             swing = -sign * np.cos(2 * np.pi * (p - 0.04)) * (1.0 + sign * 0.06 * self.variation * rng.normal())
             forward = s.arm_rest * going + going * s.arm * (swing - 0.12 * twice) + wild
             bent = s.elbow * (0.6 + 0.4 * going) + going * s.elbow_swing * (0.85 * swing + 0.3) + wild
-            # An arm that comes forwards comes inwards too.
+            # An arm that comes forward comes inwards too.
             outward = s.outward - 0.05 * going * swing + 0.3 * wild
             inward = s.inward + 0.10 * going * swing
             columns += [forward, outward, inward, 0.1 + np.logaddexp(0.0, 40.0 * (bent - 0.1)) / 40.0]

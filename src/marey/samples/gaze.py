@@ -35,7 +35,7 @@ _SPINE = {1: (0.30, 0.30, 0.40), -1: (0.36, 0.32, 0.32)}
 _PITCH = (0.05, 0.08, 0.15, 0.72)
 _EYE_LEAD = 0.04
 
-# Markers: name, joint, offset in metres in that joint's rest frame.
+# Markers: name, joint, offset in meters in that joint's rest frame.
 _BACK = ((0.0, 0.045), (-0.04, -0.025), (0.04, -0.025))
 _TRIADS = (
     ("pelvis", "LB", "Spine", -0.13),
@@ -88,7 +88,7 @@ class GazeTake:
 
         Parameters
         ----------
-        noise : standard deviation of each coordinate, metres; 0.0001 turns a triad by about 0.1 degrees.
+        noise : standard deviation of each coordinate, meters; 0.0001 turns a triad by about 0.1 degrees.
         gaps : share of the time for which a marker is not seen, in [0, 0.9].
         """
         if not (np.isfinite(noise) and 0.0 <= noise <= 0.1 and np.isfinite(gaps) and 0.0 <= gaps <= 0.9):
@@ -124,7 +124,7 @@ def gaze_take(
     yaw, pitch : where the sign is, radians, to the left and up; at most 170 and 60 degrees.
     rng : seed or Generator of what differs from take to take.
     before, after : seconds of rest before the shift, and of reading after it.
-    sway : metres by which the whole figure sways.
+    sway : meters by which the whole figure sways.
     """
     if not (abs(yaw) <= _RANGE[0] and abs(pitch) <= _RANGE[1]):
         raise InvalidValue(f"a sign must be within 170 degrees of yaw and 60 of pitch, got {yaw:g} and {pitch:g} rad")

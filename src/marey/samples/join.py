@@ -22,7 +22,7 @@ OVERLAP = 0.45  # seconds for which two performances go over into each other
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a figure stands: metres on the floor, and the yaw it faces. A spot is also a frame of axes."""
+    """Where a figure stands: meters on the floor, and the yaw it faces. A spot is also a frame of axes."""
 
     x: float = 0.0
     z: float = 0.0

@@ -21,7 +21,7 @@ _PUSH = 0.13  # seconds from heel-off to toe-off in a jump
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """How to jump: depths are shifts of joint 0, as in `Pose`, metres; lean in radians, durations in seconds.
+    """How to jump: depths are shifts of joint 0, as in `Pose`, meters; lean in radians, durations in seconds.
 
     low, leave, land, settle : heights of joint 0 when bent, at toe-off, at touch-down, and when landed.
     ahead : how far it is before the feet at toe-off, and behind them at touch-down.
@@ -43,7 +43,7 @@ class Jump:
 
 
 def hop(values: Values, rng: np.random.Generator) -> Plan:
-    """Several hops on the spot or forwards, on both legs or on one."""
+    """Several hops on the spot or forward, on both legs or on one."""
     script = Script(rng, values["variation"])
     both = values["leg"] == "both"
     sides = ("left", "right") if both else (values["leg"],)
@@ -87,7 +87,7 @@ def hop(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def leap(values: Values, rng: np.random.Generator) -> Plan:
-    """From a stand, swing the arms and jump forwards, landing on both feet."""
+    """From a stand, swing the arms and jump forward, landing on both feet."""
     script = Script(rng, values["variation"])
     rest = script.pose
     distance = values["distance"]

@@ -11,7 +11,7 @@ from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.samples.figure import SIDES
 
-# Name, role of the joint it sits on, offset in metres in that joint's rest frame: middle, then the left side.
+# Name, role of the joint it sits on, offset in meters in that joint's rest frame: middle, then the left side.
 _MIDDLE = [
     ("C7", "neck", (0.0, 0.00, -0.07)),
     ("T10", "chest", (0.0, -0.06, -0.11)),
@@ -42,7 +42,7 @@ _SIDE = [
 
 
 def record(motion: Motion, *, rng: int | np.random.Generator | None, noise: float, gaps: float) -> Markers:
-    """Markers (F, 41) of a motion of the generated figure, with noise in metres and a share of gaps."""
+    """Markers (F, 41) of a motion of the generated figure, with noise in meters and a share of gaps."""
     if not (np.isfinite(noise) and 0.0 <= noise <= 0.1):
         raise InvalidValue(f"markers: noise must lie between 0 and 0.1 m, got {noise}")
     if not (np.isfinite(gaps) and 0.0 <= gaps <= 0.9):

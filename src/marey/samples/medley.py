@@ -15,7 +15,7 @@ from marey.samples.posture import Pose, Script, sign_of
 
 Values = dict[str, Any]
 _KINDS = {"kick": "kicks", "punch": "punches", "reach": "reaches"}
-_ARENA = 1.2  # metres from the origin within which walks head for a place
+_ARENA = 1.2  # meters from the origin within which walks head for a place
 _STEPS = (0.10, 0.20, 0.07)  # seconds of push, flight and landing of a step into the guard or out of it
 
 
@@ -121,7 +121,7 @@ def _wait(script: Script, rng: np.random.Generator) -> None:
 
 
 def _take_guard(script: Script) -> None:
-    """Step into a fighting stance: the left foot forwards, the right one back onto its ball."""
+    """Step into a fighting stance: the left foot forward, the right one back onto its ball."""
     for side, rest in (("left", 0.0), ("right", strikes.REAR_HEEL)):
         place, yaw = strikes.GUARD_FEET[side]
         _small_step(script, side, place, yaw, rest, strikes.GUARD if side == "right" else None)

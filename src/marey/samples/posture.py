@@ -22,15 +22,15 @@ Arm = tuple[float, float, float, float]
 # Seconds by which a part comes after the pelvis: columns of gaze, spine, arms.
 _LATE = {"gaze": -0.07, "spine": 0.03, "arms": 0.05}
 _HANG = 0.85  # share of a trunk's bow that hanging arms make up for
-_STAND = -0.012  # metres: nobody stands with locked knees
+_STAND = -0.012  # meters: nobody stands with locked knees
 
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """One key. Angles in radians, lengths in metres.
+    """One key. Angles in radians, lengths in meters.
 
-    shift : of joint 0: left, up, forwards, in the world, from where it is when standing over the origin.
-    heading, pelvis, spine, gaze : as in `Controls`. left, right : the arms, forwards from where they hang.
+    shift : of joint 0: left, up, forward, in the world, from where it is when standing over the origin.
+    heading, pelvis, spine, gaze : as in `Controls`. left, right : the arms, forward from where they hang.
     """
 
     shift: Triple = (0.0, _STAND, 0.0)

@@ -21,7 +21,7 @@ from marey.samples.figure import SIDES, figure, sole_points
 
 Rng = int | np.random.Generator | None
 _RATES = (1.0, 1000.0)
-_EXACT = 1e-9  # metres by which a foot may be off its plan: rounding
+_EXACT = 1e-9  # meters by which a foot may be off its plan: rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Sample:
         Parameters
         ----------
         rng : seed or Generator for noise and gaps.
-        noise : standard deviation of each coordinate, metres.
+        noise : standard deviation of each coordinate, meters.
         gaps : share of the time for which a marker is not seen, in [0, 0.9].
         """
         from marey.samples.markers import record

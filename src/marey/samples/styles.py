@@ -14,7 +14,7 @@ from marey.core.arrays import Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Style:
-    """Each field is an array over time. Angles in radians, lengths in metres, shares in [0, 1].
+    """Each field is an array over time. Angles in radians, lengths in meters, shares in [0, 1].
 
     rate : strides per second. duty : share of the stride for which a foot stands; the
     ball leaves a little before the tip of the toes, which is what laboratories count.
@@ -24,7 +24,7 @@ class Style:
     lift, peak, lag, dip : of the swing, see `Swing`.
     bob : rise and fall of the pelvis, positive where it is highest at midstance. sway : sideways. surge : along.
     turn, chest : yaw of the pelvis with the legs, and of the chest against them. list : fall of the pelvis on the
-    swing side. tilt, lean : of pelvis and spine, forwards. crouch : how much lower than standing.
+    swing side. tilt, lean : of pelvis and spine, forward. crouch : how much lower than standing.
     arm, arm_rest, outward, inward, elbow, elbow_swing : of the arms' swing.
     """
 

@@ -1,4 +1,4 @@
-"""Contacts and labels as they are edited on the timeline, and the sidecar that keeps them."""
+"""Apply timeline edits to contacts and labels, and save them to the sidecar."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from marey.core.contacts import Contacts
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
-from marey.studio.left_out import annotations_in_file
 from marey.studio.motions import Opened
 from marey.studio.panels.look_messages import LaneEdit
 from marey.studio.places import Places
+from marey.studio.trimmed_rest_pose import annotations_in_file
 
 
 def with_lanes(motion: Motion, lanes: Sequence[LaneEdit]) -> Motion:
-    """The motion with the intervals of the named points replaced; one without contacts gets the usual points."""
+    """Replace the contact intervals of the named points; a motion without contacts first gets the default points."""
     contacts = motion.contacts
     if contacts is None:
         from marey.clean.points import contact_points
@@ -33,22 +33,22 @@ def with_lanes(motion: Motion, lanes: Sequence[LaneEdit]) -> Motion:
     return replace(motion, contacts=Contacts.from_intervals(contacts.points, spans, len(motion)))
 
 
-def save_beside(places: Places, opened: Opened) -> Path:
-    """Write contacts, labels and floor into the sidecar of the motion's file; gives its path.
+def write_annotations(places: Places, opened: Opened) -> Path:
+    """Write contacts, labels and floor to the sidecar of the motion's file. Returns the sidecar's path.
 
-    What else the sidecar said of the file stays: a motion that was cleaned here is not the file's.
+    Other entries of the sidecar stay, because they describe the file and not the motion as edited here.
     """
     from marey.io.sidecar import sidecar_path, write_sidecar
 
     now, first = opened.now.figure, opened.figure
     if not opened.file or isinstance(now, Markers) or isinstance(first, Markers):
-        raise InvalidValue("only a motion that was opened from a file has a sidecar; export it first")
+        raise InvalidValue("this motion was not opened from a file, so it has no sidecar; export it first")
     if len(opened.clips) > 1:
         raise InvalidValue(
-            f"{opened.file} holds {len(opened.clips)} clips, and a sidecar speaks of one; export this one first"
+            f"{opened.file} contains {len(opened.clips)} clips, but a sidecar describes only one; export this one first"
         )
     path = places.find(opened.file, opened.where)
     contacts, labels = annotations_in_file(now, first)
-    told = replace(first, contacts=contacts, labels=labels, source=replace(first.source, floor=now.source.floor))
-    write_sidecar(told, path)
+    annotated = replace(first, contacts=contacts, labels=labels, source=replace(first.source, floor=now.source.floor))
+    write_sidecar(annotated, path)
     return sidecar_path(path)

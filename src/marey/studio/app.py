@@ -1,4 +1,4 @@
-"""The server's routes: the page, its files, its socket, uploads and downloads."""
+"""HTTP routes of the server: page, assets, WebSocket, uploads and downloads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from marey.studio.sessions import Sessions
 from marey.studio.temporary import remove_stale
 from marey.studio.wire import encode
 
-# Seconds from the start until the panels are loaded that were not needed yet.
+# Seconds after startup until the remaining panels are imported.
 _LATER = 5.0
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -41,12 +41,12 @@ _TYPES = {
 
 
 class Studio:
-    """What the routes share.
+    """The web application: its sessions and its routes.
 
     Parameters
     ----------
-    folder : the opened one, if any.
-    page : the folder with the built page.
+    folder : the open folder, if any.
+    page : folder of the built page.
     """
 
     def __init__(self, folder: Folder | None, page: Path = PAGE) -> None:
@@ -56,7 +56,7 @@ class Studio:
         self._page = page
 
     def app(self, token: str, hosts: tuple[str, ...], cookie: str, *, any_host: bool = False) -> ASGIApp:
-        """The whole server, guarded."""
+        """Build the ASGI application, wrapped in the access guard."""
         routes = [
             Route("/", self.index),
             Route("/assets/{name}", self.asset),
@@ -75,17 +75,17 @@ class Studio:
         await self.sessions.close()
 
     async def _load_later(self) -> None:
-        """Do what the first figure does not need once it can be seen: load panels, tidy up after killed servers."""
+        """After the first character is on screen, import the other panels and remove files of killed servers."""
         await asyncio.sleep(_LATER)
         await asyncio.to_thread(self._commands.load)
         await asyncio.to_thread(remove_stale)
 
     async def index(self, request: Request) -> Response:
-        """The page."""
+        """Serve the page."""
         return self._file("index.html")
 
     async def asset(self, request: Request) -> Response:
-        """A file of the page; the folder is flat, and nothing else in it has a name like that."""
+        """Serve a file of the page. The folder is flat; only known suffixes are served."""
         return self._file(request.path_params["name"])
 
     def _file(self, name: str) -> Response:
@@ -96,51 +96,53 @@ class Studio:
         return FileResponse(path, media_type=_TYPES[path.suffix], headers={"cache-control": "no-cache"})
 
     async def socket(self, socket: WebSocket) -> None:
-        """The page's own connection."""
+        """Serve the page's WebSocket."""
         await Page(socket, self.sessions, self._commands).serve()
 
     async def upload(self, request: Request) -> Response:
-        """A file dropped on the page, into its session's temporary folder."""
+        """Store a file dropped on the page in its session's temporary folder."""
         session = self.sessions.find(request.query_params.get("session", ""))
         name = request.query_params.get("name", "")
         if session is None:
-            return _refused("there is no such session; reload the page", 404)
-        told = request.headers.get("content-length", "0")
+            return _refusal("the session has expired; reload the page", 404)
+        declared = request.headers.get("content-length", "0")
         part: Path | None = None
         try:
-            session.places.room_for(name, int(told) if told.isdecimal() and len(told) < 20 else UPLOAD_BYTES + 1)
+            session.places.check_upload(
+                name, int(declared) if declared.isdecimal() and len(declared) < 20 else UPLOAD_BYTES + 1
+            )
             with (
-                session.places.arrival(name) as coming,
+                session.places.start_upload(name) as upload,
                 tempfile.NamedTemporaryFile(dir=session.places.own, delete=False) as stream,
             ):
                 part = Path(stream.name)
                 async for chunk in request.stream():
-                    coming.add(len(chunk))
+                    upload.add(len(chunk))
                     stream.write(chunk)
-            session.places.take(name, part)
+            session.places.accept_upload(name, part)
         except MareyError as error:
-            return _refused(str(error), 413 if isinstance(error, LimitExceeded) else 400)
+            return _refusal(str(error), 413 if isinstance(error, LimitExceeded) else 400)
         except ClientDisconnect:
-            return _refused("the upload was broken off", 400)
+            return _refusal("the upload was interrupted", 400)
         finally:
             if part is not None:
                 part.unlink(missing_ok=True)
-        return Response(encode(Uploaded(name, coming.size)), media_type="application/json")
+        return Response(encode(Uploaded(name, upload.size)), media_type="application/json")
 
     async def download(self, request: Request) -> Response:
-        """A file that was made for the page."""
+        """Serve a file prepared for download."""
         session = self.sessions.find(request.path_params["session"])
-        path = None if session is None else session.places.offered(request.path_params["name"])
+        path = None if session is None else session.places.find_offer(request.path_params["name"])
         if path is None or not path.is_file():
-            return PlainTextResponse("there is no such file; export it again\n", 404)
+            return PlainTextResponse("the file is no longer available; export it again\n", 404)
         return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
     async def skin(self, request: Request) -> Response:
-        """The GLB file that a motion was read from, for its own skin."""
+        """Serve the GLB file that a motion was read from, so that the page can show its skin."""
         session = self.sessions.find(request.path_params["session"])
         try:
             if session is None:
-                return PlainTextResponse("there is no such session; reload the page\n", 404)
+                return PlainTextResponse("the session has expired; reload the page\n", 404)
             opened = session.motions.opened(request.path_params["motion"])
             if not opened.file.lower().endswith(".glb"):
                 return PlainTextResponse("the motion is not from a GLB file\n", 404)
@@ -150,6 +152,6 @@ class Studio:
         return FileResponse(path, media_type="model/gltf-binary")
 
 
-def _refused(text: str, status: int) -> Response:
-    # The rest of the body is not read, so that the connection cannot go on.
+def _refusal(text: str, status: int) -> Response:
+    # The rest of the request body is not read, so the connection cannot be reused.
     return Response(encode(Refused(text)), status, media_type="application/json", headers={"connection": "close"})

@@ -1,4 +1,4 @@
-"""One WebSocket of one page, from its hello to its end."""
+"""One WebSocket connection of one page, from hello to close."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from marey.studio.session import Session
 from marey.studio.sessions import Sessions
 from marey.studio.wire import decode, encode, parse_object
 
-# Seconds within which the first message has to come.
+# Seconds to wait for the first message.
 _PATIENCE = 20.0
-# How a socket ends: not understood, refused, too slow, and taken over by another page.
+# Close codes: message not understood, refused, client too slow, session taken over by another page.
 NOT_UNDERSTOOD, REFUSED, TOO_SLOW, TAKEN_OVER = 1003, 1008, 1013, 4001
 
 
 class Page:
-    """A page at the other end of a socket."""
+    """The page at the other end of a socket."""
 
     def __init__(self, socket: WebSocket, sessions: Sessions, commands: Commands) -> None:
         self._socket = socket
@@ -30,18 +30,18 @@ class Page:
         self._commands = commands
 
     async def serve(self) -> None:
-        """Welcome the page, then take its messages until it goes."""
+        """Welcome the page, then handle its messages until it disconnects."""
         await self._socket.accept()
         try:
             number, hello = await asyncio.wait_for(self._hello(), _PATIENCE)
             session, before = await self._sessions.enter(hello.session, self)
         except (MareyError, TimeoutError) as error:
-            await self.end(REFUSED, str(error) or "no hello came")
+            await self.end(REFUSED, str(error) or "no hello message arrived")
             return
         except WebSocketDisconnect:
             return
         if isinstance(before, Page):
-            await before.end(TAKEN_OVER, "another page goes on with this session")
+            await before.end(TAKEN_OVER, "another page has taken over this session")
         code = 1006
         try:
             code = await self._talk(session, number, hello)
@@ -52,11 +52,11 @@ class Page:
         message = parse_object(await self._text())
         number, do = message.pop("id", None), message.pop("do", None)
         if do != Hello.do or not isinstance(number, int):
-            raise InvalidValue("the first message has to be a hello")
+            raise InvalidValue("the first message must be a hello")
         return number, decode(Hello, message)
 
     async def _talk(self, session: Session, number: int, hello: Hello) -> int:
-        """Send and receive until either ends; gives the code with which the socket was closed."""
+        """Send and receive until either side ends. Returns the WebSocket close code."""
         welcome = session.welcome(hello.seen)
         seen = hello.seen if hello.seen >= 0 and not welcome.lost else session.outbox.last
         await self._socket.send_text(encode({"n": 0, "id": number, "kind": "done", "result": welcome}))
@@ -80,7 +80,7 @@ class Page:
                 await sender
 
     async def _send(self, session: Session, seen: int) -> None:
-        """All that waits for the page, as fast as it reads."""
+        """Send queued messages as fast as the page reads them."""
         try:
             while True:
                 message = await session.outbox.take(seen)
@@ -91,7 +91,7 @@ class Page:
                     await self._socket.send_bytes(message)
         except TooSlow:
             await self.end(TOO_SLOW, "the page reads too slowly")
-        except (WebSocketDisconnect, RuntimeError, OSError):  # it has gone, which the receiving side sees too
+        except (WebSocketDisconnect, RuntimeError, OSError):  # the page is gone; the receiving side notices it too
             return
 
     async def _text(self) -> str:
@@ -100,11 +100,11 @@ class Page:
             raise WebSocketDisconnect(message.get("code") or 1006, message.get("reason"))
         text = message.get("text")
         if not isinstance(text, str):
-            raise InvalidValue("messages to the server are text")
+            raise InvalidValue("messages to the server must be text")
         return text
 
     async def end(self, code: int, reason: str) -> None:
-        """Close the socket, if it is still open."""
+        """Close the socket if it is still open."""
         if self._socket.application_state is WebSocketState.CONNECTED:
             with suppress(RuntimeError, OSError, WebSocketDisconnect):
                 await self._socket.close(code, reason[:120])

@@ -1,4 +1,4 @@
-"""Commands that belong to no panel: arriving, and ending work."""
+"""Commands that belong to no panel: hello and cancel."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @command(Hello, reads=True)
 def hello(session: Session, message: Hello) -> Welcome:
-    """What the page has to know to begin, or to go on."""
+    """Return what the page needs to start or to resume."""
     return session.welcome(message.seen)
 
 
 @command(Cancel, reads=True)
 async def cancel(session: Session, message: Cancel) -> Nothing:
-    """End a job; one that is over already is none of its business."""
+    """Cancel a job; does nothing if the job has finished."""
     session.jobs.cancel(message.job)
     return Nothing()

@@ -1,4 +1,4 @@
-"""Values over time, point clouds, and how two motions lie over each other: what the page draws besides figures."""
+"""Curves over time, point clouds, and the alignment of two motions: what the page draws besides characters."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from marey.studio.motions import Figure
 from marey.studio.panels.compare_messages import Placed
 from marey.studio.panels.look_messages import CurveKind
 
-# Decimals of what is drawn: a tenth of a millimetre.
+# Decimals of drawn values: a tenth of a millimeter.
 _DECIMALS = 4
-# Most points of a cloud; frames of long windows are thinned.
-_MOST_POINTS = 20_000
-_WINDOW = 0.5  # seconds, as for graphs
-_NO_TURN = 1e-6  # radians
+# Maximum number of points in a cloud; long windows are subsampled.
+_MAX_POINTS = 20_000
+_WINDOW = 0.5  # seconds, as in motion graphs
+_MIN_ANGLE = 1e-6  # radians
 
 
 def curves_of(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
-    """The curves of one kind; `joint` matters for position and rotation."""
+    """Return the curves of one kind; `joint` is used for position and rotation."""
     if kind == "travel":
         return _set("xyz", "m", motion.travel)
     if kind == "speed":
@@ -36,7 +36,7 @@ def curves_of(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
             return _set("xyz", "m", path)
         return _set("xyz", "deg", np.degrees(_rotation_vectors(motion.rotations[:, joint])))
     if motion.contacts is None:
-        raise InvalidValue("the motion has no contacts; detect them first")
+        raise InvalidValue("the motion has no contacts; press “Find contacts” in the View panel first")
     from marey.clean.points import point_paths
 
     paths = point_paths(motion, motion.contacts.points)
@@ -47,7 +47,7 @@ def curves_of(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
 
 
 def cloud_of(figure: Figure, frame: int, window: float) -> Cloud:
-    """The markers of the frames around one, by which it is compared with others."""
+    """Return the point cloud around a frame, by which frames are compared."""
     from marey.compare.clouds import point_clouds
 
     if not 0 <= frame < len(figure):
@@ -57,12 +57,12 @@ def cloud_of(figure: Figure, frame: int, window: float) -> Cloud:
     half = round(0.5 * window * figure.fps)
     around = figure[max(0, frame - half) : min(len(figure), frame + half + 1)]
     clouds = point_clouds(around)
-    thinned = clouds.points[:: -(-clouds.points.shape[0] * clouds.n_markers // _MOST_POINTS) or 1]
+    thinned = clouds.points[:: -(-clouds.points.shape[0] * clouds.n_markers // _MAX_POINTS) or 1]
     return Cloud(clouds.names, _plain(thinned.reshape(-1)))
 
 
-def aligned(motion: Motion, frame: int, other: Motion, other_frame: int) -> Placed:
-    """The move across the floor that brings a frame of `motion` onto one of `other`, with what is left (metres)."""
+def align_frames(motion: Motion, frame: int, other: Motion, other_frame: int) -> Placed:
+    """Find the floor-plane transform that aligns a frame of `motion` with one of `other`, and the residual (m)."""
     from marey.compare.clouds import frame_weights, point_clouds
     from marey.compare.distance import frame_distance
 
@@ -78,7 +78,7 @@ def aligned(motion: Motion, frame: int, other: Motion, other_frame: int) -> Plac
 
 
 def _around(motion: Motion, frame: int, half: int) -> tuple[Motion, int]:
-    """The frames within `half` of one, and which of them it is."""
+    """Return the frames within `half` of `frame`, and the index of `frame` among them."""
     if not 0 <= frame < len(motion):
         raise InvalidValue(f"expected a frame of {motion.name!r} from 0 to {len(motion) - 1}, got {frame}")
     start = max(0, frame - half)
@@ -86,14 +86,14 @@ def _around(motion: Motion, frame: int, half: int) -> tuple[Motion, int]:
 
 
 def _rotation_vectors(rotations: Floats) -> Floats:
-    """(F, 3) axis times angle, without jumps by full turns where the angle passes half of one."""
+    """(F, 3) rotation vectors (axis times angle), unwrapped so that they do not jump by full turns."""
     vectors = quat.log(rotations)
     lengths = np.linalg.norm(vectors, axis=1)
     for i in range(1, len(vectors)):
         before = vectors[i - 1]
-        # Next to no turn has no axis of its own; it is about the one before.
+        # A rotation near zero has no axis of its own; keep the previous axis.
         along = (
-            vectors[i] / lengths[i] if lengths[i] > _NO_TURN else before / max(float(np.linalg.norm(before)), 1e-300)
+            vectors[i] / lengths[i] if lengths[i] > _MIN_ANGLE else before / max(float(np.linalg.norm(before)), 1e-300)
         )
         turns = round(float(before @ along - lengths[i]) / (2.0 * np.pi))
         if turns:
@@ -102,7 +102,7 @@ def _rotation_vectors(rotations: Floats) -> Floats:
 
 
 def _speed(path: Floats, fps: float) -> Floats:
-    """(F,) metres per second along a path (F, 3)."""
+    """(F,) meters per second along a path (F, 3)."""
     if len(path) < 2:
         return np.zeros(len(path))
     speed: Floats = np.linalg.norm(np.gradient(path, axis=0), axis=1) * fps
@@ -110,7 +110,7 @@ def _speed(path: Floats, fps: float) -> Floats:
 
 
 def _set(names: str | tuple[str, ...], unit: str, values: Floats) -> CurveSet:
-    """One curve for each column of values (F, K)."""
+    """Make one curve from each column of values (F, K)."""
     return CurveSet(tuple(Curve(name, unit, _plain(values[:, k])) for k, name in enumerate(names)))
 
 

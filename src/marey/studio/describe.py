@@ -1,4 +1,4 @@
-"""What a motion is, as the page is told: all but its frames."""
+"""Describe a motion for the page: everything except its frames."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy as np
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.io import recognize
-from marey.studio.left_out import annotations_in_file
 from marey.studio.messages import ContactLane, LabelSpan, MotionInfo
 from marey.studio.motions import Opened
+from marey.studio.trimmed_rest_pose import annotations_in_file
 
-_TALL = 1.7  # metres, where nothing tells
+_DEFAULT_HEIGHT = 1.7  # meters, if the height is unknown
 
 
 def info_of(
     name: str, opened: Opened, session: str = "", origin: str = "", sources: tuple[str, ...] = ()
 ) -> MotionInfo:
-    """The motion with id `name` of a session.
+    """Describe the motion with id `name` of a session.
 
-    `origin` is the id of the one from whose file its skin is; `sources` are the names of those it was made from.
+    `origin` is the id of the motion whose file has the skin; `sources` are the names of the motions it was made from.
     """
     step = opened.now
     figure = step.figure
@@ -41,9 +41,9 @@ def info_of(
         "floor": figure.source.floor,
         "evidence": figure.source.evidence,
         "warnings": opened.warnings,
-        "made_by": (
+        "history": (
             *(f"from {each}" for each in sources),
-            *_folded(each.what for each in opened.steps[1 : opened.at + 1]),
+            *_collapse_repeats(each.what for each in opened.steps[1 : opened.at + 1]),
         ),
         "skin": f"/skin/{session}/{origin}" if session and origin else None,
         "undo": opened.at,
@@ -71,8 +71,8 @@ def info_of(
     )
 
 
-def _folded(whats: Iterable[str]) -> list[str]:
-    """What was done, each told once with how often it was in a row: a slider makes many steps of the same."""
+def _collapse_repeats(whats: Iterable[str]) -> list[str]:
+    """Collapse repeated steps into one with a count: a slider makes many steps of the same kind."""
     rows = ((what, sum(1 for _ in row)) for what, row in groupby(whats))
     return [what if n == 1 else f"{what} ({n} times)" for what, n in rows]
 
@@ -81,13 +81,13 @@ def _stature(motion: Motion) -> float:
     height = recognize.stature(motion.skeleton)
     if height is None:
         height = float(np.ptp(motion.skeleton.rest_positions, axis=0).max())
-    return height if math.isfinite(height) and height > 0 else _TALL
+    return height if math.isfinite(height) and height > 0 else _DEFAULT_HEIGHT
 
 
 def _marker_height(markers: Markers) -> float:
     heights = markers.positions[..., 1][markers.valid]
     tall = float(np.ptp(heights)) if heights.size else 0.0
-    return tall if tall > 0 else _TALL
+    return tall if tall > 0 else _DEFAULT_HEIGHT
 
 
 def _lanes(motion: Motion) -> tuple[ContactLane, ...] | None:

@@ -1,4 +1,4 @@
-"""Motions as files: for download, or in the opened folder."""
+"""Export motions as files: for download, or into the open folder."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from marey.io.files import SIDECAR_SUFFIX
 from marey.studio.folder import SUFFIXES, Folder
 from marey.studio.places import Places, fit_name
 
-_MOST_TRIED = 10_000
+_MAX_TRIED = 10_000
 
 
 def export_motions(places: Places, motions: Sequence[Motion], suffix: str, name: str) -> tuple[Path, Path | None]:
-    """Write the motions into one file that can be fetched; gives its path, and that of its sidecar if it has one."""
+    """Write the motions to one file for download. Returns its path, and the path of its sidecar if it has one."""
     from marey.io import save
     from marey.io.sidecar import sidecar_path
 
     if not motions:
-        raise InvalidValue("there is no motion to export")
-    if len(motions) > 1:  # a sidecar could speak of one only
+        raise InvalidValue("no motion to export")
+    if len(motions) > 1:  # a sidecar can describe only one
         motions = [replace(motion, contacts=None, labels=Labels()) for motion in motions]
     target = places.exports / f"{fit_name(name)}.{suffix}"
     beside = target.with_name(target.stem + SIDECAR_SUFFIX)
-    # In a folder of its own, so that no sidecar of an earlier export is taken for this one's.
+    # In a separate folder, so that the sidecar of an earlier export is not mistaken for this one's.
     with tempfile.TemporaryDirectory(dir=places.own) as folder:
         made = Path(folder) / target.name
         save(list(motions) if len(motions) > 1 else motions[0], made)
@@ -43,16 +43,18 @@ def export_motions(places: Places, motions: Sequence[Motion], suffix: str, name:
 
 
 def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> str | None:
-    """Write a motion and its sidecar into the opened folder; gives its path there, or None where the name is taken.
+    """Save a motion and its sidecar to the open folder. Returns its path there, or None if the name is taken.
 
-    Both appear whole, the sidecar first, and nothing that is there is ever replaced.
+    Both files appear atomically, the sidecar first. Existing files are never overwritten.
     """
     from marey.io import save
     from marey.io.sidecar import sidecar_path
 
-    folder = _opened(places)
+    folder = _require_folder(places)
     if name != fit_name(name) or name.startswith("."):
-        raise InvalidValue(f"expected a name such as 'walk 2', without / and the like, got {name[:80]!r}")
+        raise InvalidValue(
+            f"expected a file name such as 'walk 2' without '/' and other special characters, got {name[:80]!r}"
+        )
     if _is_taken(folder, name):
         return None
     target = folder.inside(f"{name}.{suffix}")
@@ -65,7 +67,7 @@ def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> st
                 if part.is_file():
                     place_new(part, target.with_name(part.name))
                     placed.append(target.with_name(part.name))
-    except FileExistsError:  # it has come meanwhile
+    except FileExistsError:  # another file took the name in the meantime
         for part in placed:
             part.unlink(missing_ok=True)
         return None
@@ -73,45 +75,45 @@ def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> st
         for part in placed:
             part.unlink(missing_ok=True)
         why = (error.strerror or str(error)).lower()
-        raise UnwritableFile(f"cannot be written into the folder ({why})", path=target.name) from None
+        raise UnwritableFile(f"cannot be written to the folder ({why})", path=target.name) from None
     return target.name
 
 
 def free_name(places: Places, name: str) -> str:
-    """A name like `name` that no motion or sidecar of the folder has."""
-    folder = _opened(places)
+    """Return a name similar to `name` that no motion or sidecar in the folder uses."""
+    folder = _require_folder(places)
     base = fit_name(name).lstrip(".") or "motion"
-    for k in range(1, _MOST_TRIED):
+    for k in range(1, _MAX_TRIED):
         tried = base if k == 1 else fit_name(f"{base[: 120 - 6]} {k}")
         if not _is_taken(folder, tried):
             return tried
-    raise InvalidValue(f"the folder has {_MOST_TRIED} files called {base!r}; choose another name")
+    raise InvalidValue(f"the folder already has {_MAX_TRIED} files named {base!r}; choose another name")
 
 
-def _opened(places: Places) -> Folder:
+def _require_folder(places: Places) -> Folder:
     if places.folder is None:
-        raise InvalidValue("no folder is open to save in; download the file, or start with `marey studio FOLDER`")
+        raise InvalidValue("no folder is open; download the file instead, or start with `marey studio FOLDER`")
     return places.folder
 
 
 def _is_taken(folder: Folder, name: str) -> bool:
-    """Whether a motion of that name is there, in any format: a sidecar belongs to all of one name."""
+    """Return whether a motion of that name exists in any format, because all of them share one sidecar."""
     names = {f"{name}{suffix}".lower() for suffix in (*SUFFIXES, ".asf", SIDECAR_SUFFIX)}
     try:
         there = os.listdir(folder.root)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        raise UnreadableFile(f"the folder cannot be read any more ({why})", path=folder.name) from None
-    # Without regard to case, as some file systems see it.
+        raise UnreadableFile(f"the folder can no longer be read ({why})", path=folder.name) from None
+    # Ignore case, as some file systems do.
     return any(each.lower() in names for each in there)
 
 
 def place_new(made: Path, target: Path) -> None:
-    """Give a file its name, which must be free, else FileExistsError: a link, unlike a rename, replaces nothing."""
+    """Move a file to a new name; FileExistsError if it is taken. A hard link, unlike a rename, never overwrites."""
     try:
         os.link(made, target)
     except FileExistsError:
         raise
-    except OSError:  # a file system without links: whoever makes the empty file has the name
+    except OSError:  # a file system without hard links: creating an empty file reserves the name
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         os.replace(made, target)

@@ -1,4 +1,4 @@
-"""The opened folder: what is in it, and that nobody gets out of it."""
+"""The open folder: lists its motion files and refuses paths that lead outside of it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from marey.store.scan import npz_form
 from marey.studio.messages import FileEntry, FolderList
 
 SUFFIXES = (*(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf"), *MARKER_SUFFIXES)
-# Most files that a list has, and the largest sidecar that is read for it, in bytes.
-MOST_LISTED = 5_000
+# Maximum number of listed files, and of bytes of a sidecar that is read for the list.
+MAX_LISTED = 5_000
 _SMALL = 64 * 2**10
-# Bytes of a name, and letters of a path: what file systems take, so that they need not be asked.
-_LONGEST_NAME, _LONGEST_PATH = 255, 2_000
-_OUTSIDE = "is not in the opened folder; open the folder that it is in"
+# File system limits: bytes of a name, characters of a path.
+_MAX_NAME_BYTES, _MAX_PATH_CHARS = 255, 2_000
+_OUTSIDE = "is outside the open folder; open the folder that contains it"
 
 
 class Folder:
-    """A folder on disk. Paths within it are given with forward slashes, as `path` of a list's entries."""
+    """A folder on disk. Paths inside it use forward slashes, like `path` of the listed entries."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         path = Path(root)
@@ -35,53 +35,55 @@ class Folder:
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The folder's display name."""
         return self.root.name or str(self.root)
 
     def find(self, path: str) -> Path:
-        """The motion file at `path`, with all links resolved; one that is not inside is refused.
+        """Return the motion file at `path` with all links resolved; a path outside the folder raises an error.
 
-        So are files whose skeleton or sidecar, which loading would read, are links to somewhere else.
+        Files whose skeleton or sidecar is a link to a place outside are refused too, because loading would read them.
         """
         found = self.inside(path)
         if split_name(found)[1] not in (*SUFFIXES, ".asf"):
-            raise UnknownFormat(f"no motion file; supported are {', '.join(SUFFIXES)}", path=path)
+            raise UnknownFormat(f"is not a motion file; supported formats: {', '.join(SUFFIXES)}", path=path)
         if not found.is_file():
-            raise UnreadableFile("no such file in the opened folder", path=path)
+            raise UnreadableFile("no such file in the open folder", path=path)
         beside = [found.with_suffix(SIDECAR_SUFFIX)]
         if split_name(found)[1] == ".amc":
             beside += [each for each in found.parent.iterdir() if each.suffix.lower() == ".asf"]
         for each in beside:
-            if each.is_symlink() and not self._holds(each):
-                raise UnreadableFile(f"{each.name}, which belongs to it, {_OUTSIDE}", path=path)
+            if each.is_symlink() and not self._contains(each):
+                raise UnreadableFile(f"its companion file {each.name} {_OUTSIDE}", path=path)
         return found
 
     def inside(self, path: str) -> Path:
-        """`path` within the folder, links resolved; it need not exist."""
+        """Resolve `path` inside the folder, following links; the file need not exist."""
         parts = path.split("/")
         plain = path and "\0" not in path and "\\" not in path and not any(part in ("", ".", "..") for part in parts)
-        fits = len(path) <= _LONGEST_PATH and all(len(part.encode(errors="replace")) <= _LONGEST_NAME for part in parts)
+        fits = len(path) <= _MAX_PATH_CHARS and all(
+            len(part.encode(errors="replace")) <= _MAX_NAME_BYTES for part in parts
+        )
         if not plain or not fits:
             raise InvalidValue(f"expected a path within the folder such as 'takes/walk.bvh', got {path[:80]!r}")
         joined = self.root.joinpath(*parts)
-        if not self._holds(joined):
+        if not self._contains(joined):
             raise UnreadableFile(_OUTSIDE, path=path)
         return joined.resolve()
 
-    def _holds(self, path: Path) -> bool:
+    def _contains(self, path: Path) -> bool:
         try:
             return path.resolve().is_relative_to(self.root)
-        except (OSError, RuntimeError, ValueError):  # links in a circle, names that are too long
+        except (OSError, RuntimeError, ValueError):  # circular links, names that are too long
             return False
 
-    def listed(self) -> FolderList:
-        """The motion files in and below the folder in order of their names.
+    def list_files(self) -> FolderList:
+        """List the motion files in the folder and its subfolders, sorted by name.
 
-        None is opened, but for small sidecars and for what NPZ files say they are: graphs, characters' spaces and other
-        results that lie beside the motions are left out.
+        Motion files are not read, only small sidecars and the format tag of NPZ files: graphs, characters and other
+        results saved next to the motions are not listed.
         """
         found: list[tuple[str, os.stat_result]] = []
-        left_out = 0
+        skipped = 0
         sidecars: set[str] = set()
         for place, folders, files in os.walk(self.root):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -90,18 +92,18 @@ class Folder:
                 if name.endswith(SIDECAR_SUFFIX):
                     sidecars.add(path)
                 elif not name.startswith(".") and split_name(name)[1] in SUFFIXES:
-                    about = self._look_at(path)
-                    left_out += about is not None and len(found) >= MOST_LISTED
-                    if about is not None and len(found) < MOST_LISTED:
+                    about = self._stat_motion_file(path)
+                    skipped += about is not None and len(found) >= MAX_LISTED
+                    if about is not None and len(found) < MAX_LISTED:
                         found.append((path, about))
-        return FolderList(self.name, tuple(self._entry(path, about, sidecars) for path, about in found), left_out)
+        return FolderList(self.name, tuple(self._entry(path, about, sidecars) for path, about in found), skipped)
 
-    def _look_at(self, path: str) -> os.stat_result | None:
-        """How a file stands; None for links that lead outside, for what is no file, and for results."""
+    def _stat_motion_file(self, path: str) -> os.stat_result | None:
+        """Return a file's stat; None for links that lead outside, for non-files and for saved results."""
         try:
             about = os.lstat(path)
             if stat.S_ISLNK(about.st_mode):
-                if not self._holds(Path(path)):
+                if not self._contains(Path(path)):
                     return None
                 about = os.stat(path)
         except OSError:
@@ -122,7 +124,7 @@ class Folder:
 
 
 def _is_result(path: str) -> bool:
-    """Whether a file is an archive of marey's that is no motion."""
+    """Return whether a file is a marey archive other than a motion."""
     if split_name(path)[1] != ".npz":
         return False
     form = npz_form(path)
@@ -130,7 +132,7 @@ def _is_result(path: str) -> bool:
 
 
 def _labels(side: str) -> tuple[str, ...]:
-    """The label names of a small sidecar; what is wrong with it is told when its file is opened."""
+    """Return the label names of a small sidecar; errors in it are reported when its file is opened."""
     try:
         about = os.lstat(side)
         if not stat.S_ISREG(about.st_mode) or about.st_size > _SMALL:

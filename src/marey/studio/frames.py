@@ -1,12 +1,12 @@
-"""Frames as bytes: what the page draws.
+"""Binary frame messages, which the page draws.
 
-One message is a header of 16 bytes, little endian: uint8 version, uint8 kind, uint16 joints J, uint32 id, uint32 first
-frame, uint32 number of frames N; then N x J x 3 float32 positions in the world, metres, and N x J x 4 float32 rotations
-in the world. These are x y z w, as WebGL libraries have it: everywhere else in marey it is w x y z.
+One message is a 16-byte little-endian header: uint8 version, uint8 kind, uint16 joints J, uint32 id, uint32 first
+frame, uint32 number of frames N; then N x J x 3 float32 positions in the world, meters, and N x J x 4 float32 rotations
+in the world. Quaternions are x y z w here, as in WebGL libraries; everywhere else in marey they are w x y z.
 
-kind 1 answers `frames`; id is the command's. kind 2 is a live frame; id is the stream's number and the first frame its
-own, from 0 on. There, a float64 follows: when it was sent, in seconds since 1970; then JSON (UTF-8) to the end of the
-message, with whatever the stream has to tell of this frame; it may be empty.
+Kind 1 answers `frames`; the id is the command's. Kind 2 is a live frame; the id is the stream's number, the first frame
+counts from 0. A float64 follows: the time it was sent, in seconds since 1970; then optional JSON (UTF-8) to the end of
+the message, with additional information about this frame.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 VERSION, MOTION, LIVE = 1, 1, 2
 HEADER = struct.Struct("<BBHIII")
 _SENT = struct.Struct("<d")
-# Most joints that the header can count.
+# Maximum number of joints in the header's field.
 MAX_JOINTS = 65_535
 
 
 def pack_frames(
     positions: NDArray[Any], rotations: NDArray[Any], *, number: int, first: int, kind: int = MOTION
 ) -> bytes:
-    """Positions (N, J, 3) and rotations (N, J, 4), wxyz, as one message."""
+    """Pack positions (N, J, 3) and rotations (N, J, 4), wxyz, into one message."""
     n_frames, n_joints = positions.shape[:2]
     header = HEADER.pack(VERSION, kind, n_joints, number, first, n_frames)
-    turned = rotations[..., [1, 2, 3, 0]]
-    return b"".join((header, positions.astype("<f4").tobytes(), turned.astype("<f4").tobytes()))
+    xyzw = rotations[..., [1, 2, 3, 0]]
+    return b"".join((header, positions.astype("<f4").tobytes(), xyzw.astype("<f4").tobytes()))
 
 
 def pack_live(
@@ -43,8 +43,8 @@ def pack_live(
     stream: int,
     frame: int,
     sent: float,
-    told: Mapping[str, Any] | None = None,
+    info: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """One live frame: positions (J, 3), rotations (J, 4)."""
+    """Pack one live frame: positions (J, 3), rotations (J, 4)."""
     block = pack_frames(positions[None], rotations[None], number=stream, first=frame, kind=LIVE)
-    return block + _SENT.pack(sent) + (b"" if not told else json.dumps(told).encode())
+    return block + _SENT.pack(sent) + (b"" if not info else json.dumps(info).encode())

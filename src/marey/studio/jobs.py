@@ -1,4 +1,4 @@
-"""Heavy work in a process of its own, with progress; whoever asked may cancel it."""
+"""Run heavy work in a separate process, with progress reports and cancellation."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from typing import Any
 from marey.errors import MareyError, NoResult
 from marey.studio.parcels import pack, unpack
 
-# The id of the command that is being answered, for those that a panel's function calls.
+# The id of the command that is being answered, for functions that a panel calls.
 COMMAND: ContextVar[int] = ContextVar("COMMAND", default=0)
-# Bytes of one line from the worker.
-_LONGEST_LINE = 64 * 2**20
+# Maximum bytes of one line from the worker.
+_MAX_LINE_BYTES = 64 * 2**20
 
 
 class Cancelled(NoResult):
-    """The work was ended by whoever asked for it."""
+    """The user cancelled the work."""
 
 
 class WorkFailed(MareyError):
-    """An error from the worker; `kind` is the name of its type there."""
+    """An error from the worker; `kind` is the name of its exception type."""
 
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(text)
@@ -34,11 +34,11 @@ class WorkFailed(MareyError):
 
 
 class Jobs:
-    """The work of one session, one piece after the other, in one worker that is started when it is first needed."""
+    """The jobs of one session. They run one at a time in a worker process, which starts on first use."""
 
-    def __init__(self, folder: Path, tell: Callable[[int, float, str], None]) -> None:
+    def __init__(self, folder: Path, report: Callable[[int, float, str], None]) -> None:
         self._folder = folder
-        self._tell = tell
+        self._report = report
         self._turn = asyncio.Lock()
         self._worker: asyncio.subprocess.Process | None = None
         self._dying: list[asyncio.subprocess.Process] = []
@@ -46,7 +46,7 @@ class Jobs:
         self._count = 0
 
     async def run(self, call: str, **arguments: Any) -> dict[str, Any]:
-        """Call ``module:function`` of the studio in the worker; the command that is being answered tells of progress.
+        """Call ``module:function`` of the studio in the worker and report its progress to the current command.
 
         Arguments and results are plain data, motions and arrays.
         """
@@ -59,36 +59,36 @@ class Jobs:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    async def here(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function on a thread of this process."""
+    async def run_in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function in a thread of this process."""
         async with self.cancellable():
             return await asyncio.to_thread(function, *arguments)
 
     @asynccontextmanager
     async def cancellable(self) -> AsyncIterator[None]:
-        """Within it, the command that is being answered can be cancelled, wherever it waits."""
+        """Inside this context, the current command can be cancelled wherever it waits."""
         command, task = COMMAND.get(), asyncio.current_task()
         if task is not None:
             self._running[command] = task
         try:
             yield
         except asyncio.CancelledError:
-            if command in self._running or task is None:  # the server ends, not this work alone
+            if command in self._running or task is None:  # the server is shutting down, not only this job
                 raise
             task.uncancel()
             raise Cancelled("the work was cancelled") from None
         finally:
             self._running.pop(command, None)
 
-    def tell(self, share: float, text: str) -> None:
-        """Tell how far the command is that is being answered."""
-        self._tell(COMMAND.get(), share, text)
+    def report_progress(self, fraction: float, text: str) -> None:
+        """Report the progress (0 to 1) of the current command."""
+        self._report(COMMAND.get(), fraction, text)
 
     async def _work(self, call: str, arguments: dict[str, Any], folder: Path, command: int) -> dict[str, Any]:
-        sent = await _to_the_end(pack, arguments, folder)
+        sent = await _run_to_completion(pack, arguments, folder)
         worker = await self._ready()
         if worker.stdin is None or worker.stdout is None:
-            raise WorkFailed("WorkerDied", "the worker cannot be reached; try again")
+            raise WorkFailed("WorkerDied", "the worker process does not respond; try again")
         line = json.dumps({"call": call, "folder": str(folder), "arguments": sent}) + "\n"
         whole = False
         try:
@@ -97,57 +97,60 @@ class Jobs:
             while True:
                 answer = await worker.stdout.readline()
                 if not answer:
-                    raise WorkFailed("WorkerDied", "the worker ended before its work did, maybe for want of memory")
-                told = json.loads(answer)
-                if "share" not in told:
+                    raise WorkFailed(
+                        "WorkerDied",
+                        "the worker process stopped unexpectedly, possibly out of memory; try again with less data",
+                    )
+                answer = json.loads(answer)
+                if "fraction" not in answer:
                     break
-                self._tell(command, told["share"], told["text"])
+                self._report(command, answer["fraction"], answer["text"])
             whole = True
         except (ConnectionError, ValueError) as error:
-            raise WorkFailed("WorkerDied", f"the worker cannot be reached ({error}); try again") from None
+            raise WorkFailed("WorkerDied", f"the worker process does not respond ({error}); try again") from None
         finally:
-            if not whole:  # it is still at work on what nobody waits for
+            if not whole:  # it is still working on a job that nobody waits for
                 self.kill()
-        if "error" in told:
-            raise WorkFailed(told["error"]["type"], told["error"]["text"])
-        result: dict[str, Any] = await _to_the_end(unpack, told["result"], folder)
+        if "error" in answer:
+            raise WorkFailed(answer["error"]["type"], answer["error"]["text"])
+        result: dict[str, Any] = await _run_to_completion(unpack, answer["result"], folder)
         return result
 
     async def _ready(self) -> asyncio.subprocess.Process:
-        """The worker, started where there is none."""
+        """Return the worker, starting it if necessary."""
         if self._worker is None or self._worker.returncode is not None:
             self._worker = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "marey.studio.worker"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                limit=_LONGEST_LINE,
+                limit=_MAX_LINE_BYTES,
             )
         return self._worker
 
     @property
     def process(self) -> int | None:
-        """The worker's process id, where one runs."""
+        """The worker's process id, if it is running."""
         alive = self._worker is not None and self._worker.returncode is None
         return self._worker.pid if alive and self._worker is not None else None
 
     @property
     def running(self) -> tuple[int, ...]:
-        """Ids of the commands whose work goes on, or waits for its turn."""
+        """Ids of the commands whose jobs are running or queued."""
         return tuple(self._running)
 
     def cancel(self, command: int) -> None:
-        """End the work that a command asked for; nothing happens where it has none."""
+        """Cancel the job of a command; does nothing if it has none."""
         task = self._running.pop(command, None)
         if task is not None:
             task.cancel()
 
     def cancel_all(self) -> None:
-        """End all work."""
+        """Cancel all jobs."""
         for command in list(self._running):
             self.cancel(command)
 
     def kill(self) -> None:
-        """End the worker; the next piece of work starts another."""
+        """Kill the worker; the next job starts a new one."""
         worker, self._worker = self._worker, None
         if worker is not None and worker.returncode is None:
             with suppress(ProcessLookupError):
@@ -156,7 +159,7 @@ class Jobs:
             self._dying.append(worker)
 
     async def close(self) -> None:
-        """End all work and the worker, and wait until it has gone."""
+        """Cancel all jobs, kill the worker, and wait for it to exit."""
         self.cancel_all()
         self.kill()
         for worker in self._dying:
@@ -164,8 +167,8 @@ class Jobs:
         self._dying.clear()
 
 
-async def _to_the_end(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run on a thread, and when cancelled wait until it is done, so that nobody writes into a folder that is gone."""
+async def _run_to_completion(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run in a thread; if cancelled, wait for it to finish, so that it never writes to a deleted folder."""
     running = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
     try:
         return await asyncio.shield(running)

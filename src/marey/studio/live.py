@@ -1,4 +1,4 @@
-"""Live streams: one frame at a time, at a steady rate, to whoever watches; the newest frame wins."""
+"""Live streams: send one frame at a time at a steady rate; the newest frame wins."""
 
 from __future__ import annotations
 
@@ -21,42 +21,44 @@ from marey.studio.messages import LiveEnded, LiveReport, LiveStarted
 from marey.studio.motions import Figure, world_of
 from marey.studio.outbox import Outbox
 
-LOWEST_RATE, HIGHEST_RATE = 1.0, 240.0
-# A stream that is later than this, in seconds, leaves out what it has missed rather than hurry after it.
+MIN_RATE, MAX_RATE = 1.0, 240.0
+# A stream that is more than this many seconds late skips frames instead of catching up.
 _LATE = 0.25
-# Echoes whose median is reported.
+# Number of echoes in the reported median.
 _ECHOES = 256
-# Longest motion that is played as a stream, in frames of the stream.
-_LONGEST = 100_000
+# Maximum number of frames of a motion that is streamed.
+_MAX_LENGTH = 100_000
 
 _log = logging.getLogger("marey.studio")
 
 
 class LiveFrame(NamedTuple):
-    """A pose in the world: positions (J, 3) metres, rotations (J, 4) wxyz, and what else there is to tell of it."""
+    """A pose in the world: positions (J, 3) in meters, rotations (J, 4) wxyz, and additional information."""
 
     positions: Floats
     rotations: Floats
-    told: Mapping[str, Any] | None = None
+    info: Mapping[str, Any] | None = None
 
 
 class LiveSource(Protocol):
-    """What plays live. `frame` is called in the server's loop and has to be quick: well under 2 ms."""
+    """A source of live frames. `frame` runs in the server's event loop and must take well under 2 ms."""
 
     joints: tuple[str, ...]
     parents: tuple[int, ...]
 
     def frame(self) -> LiveFrame | None:
-        """The next frame, or None at the end."""
+        """Return the next frame, or None at the end."""
 
 
 class MotionPlayer:
-    """A motion as a stream, at any rate, over and over."""
+    """Streams a motion in a loop, at any rate."""
 
     def __init__(self, figure: Figure, rate: float) -> None:
         n_frames = int(figure.duration * check_rate(rate) + 1e-9) + 1
-        if n_frames > _LONGEST:
-            raise InvalidValue(f"up to {_LONGEST} frames are played live, got {n_frames}; choose a lower rate")
+        if n_frames > _MAX_LENGTH:
+            raise InvalidValue(
+                f"expected at most {_MAX_LENGTH} frames to play live, got {n_frames}; choose a lower rate"
+            )
         times = np.arange(n_frames) / rate
         if isinstance(figure, Markers):
             self.joints, self.parents = figure.names, (-1,) * len(figure.names)
@@ -70,39 +72,39 @@ class MotionPlayer:
         self._next = 0
 
     def frame(self) -> LiveFrame:
-        """The next frame; the first after the last."""
+        """Return the next frame; wraps around at the end."""
         i = self._next % len(self._positions)
         self._next += 1
         return LiveFrame(self._positions[i], self._rotations[i])
 
 
 class Live:
-    """The live stream of one session; a new one ends the one before.
+    """The live stream of one session; a new stream ends the previous one.
 
-    What is to be streamed may take long to make ready. Whoever begins to asks for a `turn`, and gives it to `start`:
-    where another has asked since, or everything was stopped, it comes too late and must not end what plays.
+    Preparing a source may take long. Take a ticket before preparing and pass it to `start`: if another ticket was taken
+    since, or everything was stopped, the start is too late and must not end what plays.
     """
 
-    def __init__(self, outbox: Outbox, tell: Callable[[LiveEnded], None]) -> None:
+    def __init__(self, outbox: Outbox, send_event: Callable[[LiveEnded], None]) -> None:
         self._outbox = outbox
-        self._tell = tell
+        self._send_event = send_event
         self._stream = 0
-        self._turn = 0
+        self._ticket = 0
         self._task: asyncio.Task[None] | None = None
         self._echoes: deque[float] = deque(maxlen=_ECHOES)
         self._late = 0
 
-    def turn(self) -> int:
-        """A number for `start`, which is of no use once another has asked for one."""
-        self._turn += 1
-        return self._turn
+    def take_ticket(self) -> int:
+        """Return a ticket for `start`; it expires when the next one is taken."""
+        self._ticket += 1
+        return self._ticket
 
-    def start(self, source: LiveSource, rate: float, turn: int | None = None) -> LiveStarted:
-        """Begin to stream; called in the server's loop. Without a turn it is whoever calls whose turn it is."""
+    def start(self, source: LiveSource, rate: float, ticket: int | None = None) -> LiveStarted:
+        """Start streaming; call it in the server's event loop. Without a ticket, the caller is current."""
         check_rate(rate)
-        if turn is not None and turn != self._turn:
-            raise Cancelled("something else was asked to play meanwhile")
-        self._turn += 1
+        if ticket is not None and ticket != self._ticket:
+            raise Cancelled("another stream was started in the meantime")
+        self._ticket += 1
         self._end()
         self._stream += 1
         self._late = 0
@@ -112,9 +114,9 @@ class Live:
         return LiveStarted(self._stream, rate, source.joints, source.parents)
 
     def stop(self, stream: int | None = None) -> None:
-        """End a stream, if it still plays; without a number whatever plays, and whatever is made ready to."""
+        """Stop a stream if it still plays; without a number, stop any stream, including those being prepared."""
         if stream is None:
-            self._turn += 1
+            self._ticket += 1
         if stream in (None, self._stream):
             self._end()
 
@@ -124,19 +126,19 @@ class Live:
             task.cancel()
         self._outbox.drop_live()
 
-    def echoed(self, stream: int, frame: int, sent: float) -> None:
-        """The page has shown `frame`, which was sent at `sent` (seconds since 1970)."""
+    def record_echo(self, stream: int, frame: int, sent: float) -> None:
+        """Record that the page has shown `frame`, which was sent at `sent` (seconds since 1970)."""
         trip = time.time() - sent
         if stream == self._stream and frame >= 0 and 0.0 <= trip < 60.0:
             self._echoes.append(trip)
 
     def report(self) -> LiveReport:
-        """How the stream does."""
+        """Return statistics of the stream."""
         trip = 1000.0 * statistics.median(self._echoes) if self._echoes else None
         return LiveReport(self._stream, self._outbox.sent_live, self._outbox.dropped_live, self._late, trip)
 
     async def _play(self, source: LiveSource, rate: float, stream: int) -> None:
-        """Frames at their times; while no page is there, the stream stands still."""
+        """Send frames on time; pause while no page is connected."""
         error, frame = "", 0
         try:
             loop = asyncio.get_running_loop()
@@ -155,7 +157,7 @@ class Live:
                     break
                 self._outbox.put_live(
                     pack_live(
-                        made.positions, made.rotations, stream=stream, frame=frame, sent=time.time(), told=made.told
+                        made.positions, made.rotations, stream=stream, frame=frame, sent=time.time(), info=made.info
                     )
                 )
                 frame += 1
@@ -165,11 +167,11 @@ class Live:
             if not isinstance(problem, MareyError):
                 _log.exception("a live stream failed at frame %d", frame)
             error = f"{type(problem).__name__}: {problem}"
-        self._tell(LiveEnded(stream, error))
+        self._send_event(LiveEnded(stream, error))
 
 
 def check_rate(rate: float) -> float:
-    """Frames per second of a stream."""
-    if not LOWEST_RATE <= rate <= HIGHEST_RATE:
-        raise InvalidValue(f"expected {LOWEST_RATE:g} to {HIGHEST_RATE:g} frames per second, got {rate:g}")
+    """Check the frames per second of a stream."""
+    if not MIN_RATE <= rate <= MAX_RATE:
+        raise InvalidValue(f"expected {MIN_RATE:g} to {MAX_RATE:g} frames per second, got {rate:g}")
     return rate

@@ -1,16 +1,16 @@
-"""What the page and the server say to each other: one frozen dataclass for each command, reply and event.
+"""Messages between page and server: one frozen dataclass for each command, reply and event.
 
-The page sends ``{"id": 7, "do": "open", "path": "walk.bvh"}``, with ids that rise, and gets back one of::
+The page sends ``{"id": 7, "do": "open", "path": "walk.bvh"}``, with increasing ids, and gets back one of::
 
     {"n": 3, "id": 7, "kind": "done", "result": {...}}           the reply's fields
     {"n": 3, "id": 7, "kind": "failed", "error": {"type": "UnreadableFile", "text": "one sentence"}}
-    {"n": 3, "id": 7, "kind": "progress", "share": 0.4, "text": "cleaning"}
-    {"n": 3, "kind": "event", "event": "live_ended", ...}        not asked for
+    {"n": 3, "id": 7, "kind": "progress", "fraction": 0.4, "text": "cleaning"}
+    {"n": 3, "kind": "event", "event": "live_ended", ...}        unsolicited
 
-`n` rises by one from message to message, so that a page that comes back can say which it has seen. Frames are binary:
-see `marey.studio.frames`. `marey.studio.typescript` writes the page's types from these classes. Here is what the core
-says and what several panels share; a panel's own messages stand beside it, as in `marey.studio.panels.look_messages`,
-and are known by the functions that answer them.
+`n` increases by one per message, so that a reconnecting page can say which it has seen. Frames are binary:
+see `marey.studio.frames`. `marey.studio.typescript` writes the page's types from these classes. This module has the
+core messages and those shared by several panels; a panel's own messages are in its package, as in
+`marey.studio.panels.look_messages`, and are registered by their handlers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Message:
 
 
 class Event:
-    """Something that the server tells unasked: `event` names it on the wire."""
+    """An unsolicited message from the server: `event` names it on the wire."""
 
     __slots__ = ()
     event: ClassVar[str]
@@ -37,7 +37,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """The reply where there is nothing to say but that it is done."""
+    """An empty reply: the command succeeded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Binary:
     """The reply to `frames` comes as one binary message with the same id, not as JSON."""
 
 
-# --- What is shown
+# --- Content
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file of the folder: `path` from there with forward slashes, `modified` in seconds since 1970.
+    """A file in the folder: relative `path` with forward slashes, `modified` in seconds since 1970.
 
-    `labels` are those of its sidecar, where that is small enough to be read for a list.
+    `labels` are those of its sidecar, if it is small enough to read for a list.
     """
 
     path: str
@@ -65,16 +65,16 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class FolderList:
-    """The opened folder's name and files; `left_out` counts those beyond the most that are listed."""
+    """The open folder's name and files; `skipped` counts the files beyond the limit."""
 
     folder: str
     files: tuple[FileEntry, ...]
-    left_out: int
+    skipped: int
 
 
 @dataclass(frozen=True, slots=True)
 class ContactLane:
-    """One contact point: its joint, its place in the joint's frame in metres, and half-open frame intervals."""
+    """One contact point: its joint, its offset in the joint's frame in meters, and half-open frame intervals."""
 
     name: str
     joint: int
@@ -93,13 +93,14 @@ class LabelSpan:
 
 @dataclass(frozen=True, slots=True)
 class MotionInfo:
-    """All of a motion but its frames.
+    """Everything about a motion except its frames.
 
-    `revision` changes whenever frames do, so that those the page has kept are no longer valid. `kind` is "markers" for
-    recordings without a skeleton: all `parents` are -1, and positions of unseen markers are NaN. `parents`,
-    `bone_lengths` (metres to the parent) and `end_sites` go with `joints`. `roles` gives a joint's index. `contacts` is
-    null where none are known. `file` is the path within `where`; "" for motions that are in no file. `clips` are those
-    of the file. `skin` is where the original GLB can be fetched, else null. `undo` and `redo` count the steps.
+    `revision` changes whenever frames do and invalidates the page's cached frames. `kind` is "markers" for
+    recordings without a skeleton: all `parents` are -1, and positions of invisible markers are NaN. `parents`,
+    `bone_lengths` (meters to the parent) and `end_sites` match `joints`. `roles` gives a joint's index. `contacts` is
+    null if none are known. `file` is the path within `where`; "" for unsaved motions. `clips` are those
+    of the file. `history` lists the processing steps. `skin` is the address of the original GLB, else null. `undo` and
+    `redo` count the steps.
     """
 
     motion: str
@@ -123,7 +124,7 @@ class MotionInfo:
     labels: tuple[LabelSpan, ...]
     evidence: tuple[str, ...]
     warnings: tuple[str, ...]
-    made_by: tuple[str, ...]
+    history: tuple[str, ...]
     skin: str | None
     unsaved: bool
     undo: int
@@ -141,14 +142,14 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class CurveSet:
-    """Curves that belong into one picture."""
+    """Curves of one plot."""
 
     curves: tuple[Curve, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """What frames are compared by: points in the world, metres, x y z after each other, `names` of them per frame."""
+    """A point cloud by which frames are compared: flat x y z in world meters, one point per name and frame."""
 
     names: tuple[str, ...]
     points: tuple[float, ...]
@@ -159,9 +160,9 @@ class Cloud:
 
 @dataclass(frozen=True, slots=True)
 class Hello(Message):
-    """The first message. `session` is that of an earlier welcome, to go on with it, and `seen` the last `n` seen.
+    """The first message. `session` is the id of an earlier welcome to resume, and `seen` the last `n` seen.
 
-    -1 is for a page that is itself new, as after a reload: replies to the one before are not for it.
+    -1 means that the page itself is new, as after a reload: replies to the previous page are not sent.
     """
 
     do: ClassVar[str] = "hello"
@@ -170,23 +171,23 @@ class Hello(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class UnderWay:
-    """Work that goes on: the id of the command that asked for it and its name, and how far it said that it is."""
+class RunningJob:
+    """A running job: the id and name of its command, and its progress."""
 
     job: int
     command: str
-    share: float
+    fraction: float
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The session. Where it is `resumed`, replies not yet seen follow; `received` is the last id that had arrived.
+    """The session. If it is `resumed`, unseen replies follow; `received` is the last id that arrived.
 
-    Commands with greater ids were lost and may be sent again, as may any `frames` without an answer; ids up to it are
-    used up, so that a page that is itself new goes on above it. Where `lost`, some replies were dropped, and the page
-    had better take `motions` for all there is. `folder` is "" where none is open. `work` was asked for before, by a
-    page that may have been reloaded since: its progress and its replies follow, with the ids that it has there.
+    Commands with greater ids were lost and may be sent again, as may any unanswered `frames`; ids up to it are
+    used, so a new page continues above it. If `lost`, some replies were dropped, and the page
+    should reset to `motions`. `folder` is "" if none is open. `work` are running jobs, started by a
+    page that may have been reloaded since: their progress and replies follow, with these ids.
     """
 
     session: str
@@ -199,12 +200,12 @@ class Welcome:
     panels: tuple[str, ...]
     upload_bytes: int
     block_frames: int
-    work: tuple[UnderWay, ...]
+    work: tuple[RunningJob, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel(Message):
-    """End the work of the command with id `job`, which then fails with type "Cancelled"."""
+    """Cancel the job of the command with id `job`, which then fails with type "Cancelled"."""
 
     do: ClassVar[str] = "cancel"
     job: int
@@ -215,7 +216,7 @@ class Cancel(Message):
 
 @dataclass(frozen=True, slots=True)
 class StartLive(Message):
-    """Play a motion live: one binary message per frame, `rate` times a second, from the start again at its end."""
+    """Play a motion live: one binary message per frame, `rate` times per second, in a loop."""
 
     do: ClassVar[str] = "live_start"
     motion: str
@@ -234,7 +235,7 @@ class LiveStarted:
 
 @dataclass(frozen=True, slots=True)
 class StopLive(Message):
-    """End a live stream, if it still plays; null for any, those included that are only being made ready."""
+    """Stop a live stream if it still plays; null for any, including those being prepared."""
 
     do: ClassVar[str] = "live_stop"
     stream: int | None = None
@@ -242,7 +243,7 @@ class StopLive(Message):
 
 @dataclass(frozen=True, slots=True)
 class EchoFrame(Message):
-    """The page has shown a live frame, which it had been sent at `sent`; every tenth is enough."""
+    """The page has shown a live frame that was sent at `sent`; every tenth is enough."""
 
     do: ClassVar[str] = "live_echo"
     stream: int
@@ -252,14 +253,14 @@ class EchoFrame(Message):
 
 @dataclass(frozen=True, slots=True)
 class LiveFigures(Message):
-    """How the live stream does."""
+    """Get statistics of the live stream."""
 
     do: ClassVar[str] = "live_figures"
 
 
 @dataclass(frozen=True, slots=True)
 class LiveReport:
-    """Frames sent and dropped because the page was slow, and how long it took until echoes came back (ms)."""
+    """Frames sent, frames dropped because the page was slow, and the round-trip time (ms)."""
 
     stream: int
     sent: int
@@ -270,7 +271,7 @@ class LiveReport:
 
 @dataclass(frozen=True, slots=True)
 class LiveEnded(Event):
-    """A live stream has ended by itself; `error` is "" where all was well."""
+    """A live stream has ended by itself; `error` is "" if there was none."""
 
     event: ClassVar[str] = "live_ended"
     stream: int
@@ -279,13 +280,13 @@ class LiveEnded(Event):
 
 @dataclass(frozen=True, slots=True)
 class MotionChanged(Event):
-    """A motion is new, or no longer what it was, other than by a reply that says so."""
+    """A motion was added or changed without a reply that says so."""
 
     event: ClassVar[str] = "motion_changed"
     motion: MotionInfo
 
 
-# --- Other than by the socket
+# --- Outside the socket
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,17 +299,17 @@ class Uploaded:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The answer to an upload that cannot be taken: one sentence."""
+    """The answer to a rejected upload: one sentence."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ViewMotion:
-    """A motion in the page of `marey view`. `positions` and `rotations` are base64 of what `coding` says.
+    """A motion in the page of `marey view`. `positions` and `rotations` are base64, encoded as `coding` says.
 
-    "q16": little-endian int16. A position of joint j in frame f is ``low[k] + (q + 32767) * step[k]`` metres for each
-    axis k, and a marker was not seen where q is -32768; rotations are x y z w times 32767.
+    "q16": little-endian int16. A position of joint j in frame f is ``low[k] + (q + 32767) * step[k]`` meters for each
+    axis k; q = -32768 means that a marker is not visible; rotations are x y z w times 32767.
     """
 
     info: MotionInfo
@@ -322,9 +323,9 @@ class ViewMotion:
 
 @dataclass(frozen=True, slots=True)
 class ViewData:
-    """All that the page of `marey view` shows: the text of its script element with id "marey-data", as JSON.
+    """The content of a `marey view` page: JSON in its script element with id "marey-data".
 
-    `skins` are GLB files in base64, with a body and without animations; `skin` of a motion is the number of its own.
+    `skins` are GLB files in base64, without animations; `skin` of a motion is an index into it.
     """
 
     version: int

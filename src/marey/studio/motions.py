@@ -1,4 +1,4 @@
-"""The motions that a session has open, each with what was done to it."""
+"""The open motions of a session, each with its undo history."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from marey.studio.frames import MAX_JOINTS
 from marey.studio.messages import Binary, Where
 
 Figure = Motion | Markers
-# Most motions open at once, bytes of them with their history, steps that can be taken back, and frames in one message.
-MOST_OPEN = 500
-MOST_BYTES = 4 * 2**30
-MOST_STEPS = 50
+# Limits: open motions, their bytes including history, undo steps, and frames per message.
+MAX_OPEN = 500
+MAX_BYTES = 4 * 2**30
+MAX_STEPS = 50
 BLOCK_FRAMES = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameBlock(Binary):
-    """Frames from `first` on: positions (N, J, 3) metres and rotations (N, J, 4) wxyz in the world."""
+    """Frames from `first` on: positions (N, J, 3) in meters and rotations (N, J, 4) wxyz in the world."""
 
     positions: Floats
     rotations: Floats
@@ -37,7 +37,7 @@ class FrameBlock(Binary):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """A motion as it stood after a change; `revision` is that of its frames."""
+    """A motion after a change; `revision` identifies its frames."""
 
     figure: Figure
     revision: int
@@ -46,11 +46,11 @@ class Step:
 
 @dataclass(slots=True, eq=False)
 class Opened:
-    """A motion that is open.
+    """An open motion.
 
-    where, file, path, clips : which file it is of; "", None and () for one that is in none.
-    steps, at : how it stood after each change, and which of them counts now.
-    saved : the step whose annotations the sidecar has.
+    where, file, path, clips : the file it came from; "", None and () if there is none.
+    steps, at : the undo history, and the index of the current step.
+    saved : the state whose annotations are in the sidecar.
     """
 
     figure: Figure
@@ -67,7 +67,7 @@ class Opened:
 
     @property
     def now(self) -> Step:
-        """How it stands."""
+        """The current step."""
         return self.steps[self.at]
 
 
@@ -79,23 +79,25 @@ class Motions:
         self._opened: dict[str, Opened] = {}
         self._count = 0
         self._revision = 0
-        self._beside: dict[str, int] = {}
+        self._reserved: dict[str, int] = {}
 
     def ids(self) -> tuple[str, ...]:
-        """In the order of opening."""
+        """Return the ids in the order of opening."""
         with self._lock:
             return tuple(self._opened)
 
     def add(self, opened: Opened) -> str:
-        """Take a motion in; gives its id."""
+        """Add a motion. Returns its id."""
         joints = opened.figure.names if isinstance(opened.figure, Markers) else opened.figure.skeleton.names
         if len(joints) > MAX_JOINTS:
-            raise InvalidValue(f"the studio shows up to {MAX_JOINTS} joints, got {len(joints)}")
+            raise InvalidValue(f"expected at most {MAX_JOINTS} joints, got {len(joints)}")
         with self._lock:
-            if len(self._opened) >= MOST_OPEN:
-                raise InvalidValue(f"{MOST_OPEN} motions are open, which is the limit; close some")
-            if self._bytes(opened.figure) > MOST_BYTES:
-                raise InvalidValue(f"more than {MOST_BYTES / 2**30:g} GB of motion would be open; close some")
+            if len(self._opened) >= MAX_OPEN:
+                raise InvalidValue(f"the limit of {MAX_OPEN} open motions is reached; close some")
+            if self._bytes(opened.figure) > MAX_BYTES:
+                raise InvalidValue(
+                    f"more than {MAX_BYTES / 2**30:g} GB of motion data would be open; close some motions"
+                )
             self._count += 1
             self._revision += 1
             name = f"m{self._count}"
@@ -104,40 +106,42 @@ class Motions:
             self._opened[name] = opened
         return name
 
-    def hold(self, what: str, size: int) -> None:
-        """Count bytes that are kept beside the open motions, in place of those told of before under the same name."""
+    def reserve(self, what: str, size: int) -> None:
+        """Reserve bytes held outside the open motions, replacing an earlier reservation of the same name."""
         with self._lock:
-            more = size - self._beside.get(what, 0)
-            if more > 0 and self._bytes() + more > MOST_BYTES:
-                raise InvalidValue(f"more than {MOST_BYTES / 2**30:g} GB of motion would be open; close some")
-            self._beside[what] = size
+            more = size - self._reserved.get(what, 0)
+            if more > 0 and self._bytes() + more > MAX_BYTES:
+                raise InvalidValue(
+                    f"more than {MAX_BYTES / 2**30:g} GB of motion data would be open; close some motions"
+                )
+            self._reserved[what] = size
 
-    def add_made(self, motion: Motion, *made_from: str) -> str:
-        """Take in a motion that was made here, from those with the given ids; gives its id."""
+    def add_result(self, motion: Motion, *made_from: str) -> str:
+        """Add a motion that was made from the motions with the given ids. Returns its id."""
         return self.add(Opened(motion, made_from=made_from))
 
     def opened(self, name: str) -> Opened:
-        """An open motion with its history."""
+        """Return an open motion with its history."""
         with self._lock:
             if name not in self._opened:
-                raise UnknownName(f"no motion {name[:40]!r} is open")
+                raise UnknownName(f"motion {name[:40]!r} is not open")
             return self._opened[name]
 
     def figure(self, name: str) -> Figure:
-        """The motion, or the markers, as they stand."""
+        """Return the current motion or markers."""
         return self.opened(name).now.figure
 
     def motion(self, name: str) -> Motion:
-        """The motion as it stands; markers are refused."""
+        """Return the current motion; markers raise an error."""
         figure = self.figure(name)
         if isinstance(figure, Markers):
-            raise InvalidValue(f"{figure.name!r} holds markers, not a skeleton's motion, which this needs")
+            raise InvalidValue(f"{figure.name!r} contains markers; this needs a motion with a skeleton")
         return figure
 
-    def skinned(self, name: str) -> str:
-        """The id of the motion whose GLB file has a skin for this one: its own, or that of what it was made from.
+    def find_skin_source(self, name: str) -> str:
+        """Return the id of the motion whose GLB file has a skin for this one: itself, or the motion it was made from.
 
-        "" where there is none, or where bones have other lengths than it.
+        "" if there is none, or if the bones have other lengths.
         """
         with self._lock:
             wanted = self._opened[name].now.figure if name in self._opened else None
@@ -148,61 +152,61 @@ class Motions:
         return ""
 
     def sources(self, name: str) -> tuple[str, ...]:
-        """What a motion was made from: the names of those that are open, the ids of those that are not."""
+        """Return what a motion was made from: names of motions that are open, ids of those that are not."""
         with self._lock:
             made_from = self._opened[name].made_from if name in self._opened else ()
             return tuple(self._opened[one].now.figure.name if one in self._opened else one for one in made_from)
 
     def close(self, name: str) -> None:
-        """Forget a motion."""
+        """Close a motion."""
         self.opened(name)
         with self._lock:
             self._opened.pop(name, None)
 
-    def change(self, name: str, before: Figure, after: Motion, what: str, *, go_on: bool = False) -> None:
-        """Put `after` in place of `before`, so that it can be undone; refused where that is no longer what stands.
+    def change(self, name: str, before: Figure, after: Motion, what: str, *, merge_undo: bool = False) -> None:
+        """Replace `before` with `after` as an undoable step; an error if `before` is no longer the current state.
 
-        `go_on`: it belongs to the change before, where that was of the same kind, so that both are undone as one.
+        merge_undo : merge with the previous step if it is of the same kind, so that both are undone together.
         """
         opened = self.opened(name)
         with self._lock:
             if opened.now.figure is not before:
-                raise InvalidValue("the motion was changed while this was under way; do it again")
+                raise InvalidValue("the motion changed while this was running; try again")
             revision = opened.now.revision
             if not _same_frames(before, after):
                 self._revision += 1
                 revision = self._revision
-            same = go_on and opened.at > 0 and opened.at == len(opened.steps) - 1 and opened.now.what == what
+            same = merge_undo and opened.at > 0 and opened.at == len(opened.steps) - 1 and opened.now.what == what
             del opened.steps[opened.at + (not same) :]
             opened.steps.append(Step(after, revision, what))
-            del opened.steps[: -MOST_STEPS - 1]
-            while len(opened.steps) > 2 and self._bytes() > MOST_BYTES:
+            del opened.steps[: -MAX_STEPS - 1]
+            while len(opened.steps) > 2 and self._bytes() > MAX_BYTES:
                 del opened.steps[0]
             opened.at = len(opened.steps) - 1
 
     def step(self, name: str, *, back: bool) -> None:
-        """Undo or redo; where there is nothing to, it says so."""
+        """Undo or redo; an error if there is nothing to undo or redo."""
         opened = self.opened(name)
         with self._lock:
             at = opened.at - 1 if back else opened.at + 1
             if not 0 <= at < len(opened.steps):
-                raise InvalidValue(f"there is nothing to {'undo' if back else 'redo'}")
+                raise InvalidValue(f"nothing to {'undo' if back else 'redo'}")
             opened.at = at
 
     def mark_saved(self, name: str) -> None:
-        """The sidecar says what the motion says."""
+        """Record that the sidecar now has the motion's annotations."""
         opened = self.opened(name)
         with self._lock:
             opened.saved = opened.now.figure
 
     def _bytes(self, *more: Figure) -> int:
-        """The bytes of all motions with their history, and beside; steps share what they have not changed."""
+        """Return the bytes of all motions, their history and reservations; steps share unchanged arrays."""
         figures = [step.figure for opened in self._opened.values() for step in opened.steps]
         arrays = {id(array): array.nbytes for figure in (*figures, *more) for array in _arrays(figure)}
-        return sum(arrays.values()) + sum(self._beside.values())
+        return sum(arrays.values()) + sum(self._reserved.values())
 
     def frames(self, name: str, start: int, stop: int) -> FrameBlock:
-        """Frames `start` to `stop` in the world."""
+        """Return frames `start` to `stop` in the world."""
         figure = self.figure(name)
         if not 0 <= start < stop <= len(figure) or stop - start > BLOCK_FRAMES:
             raise InvalidValue(f"expected up to {BLOCK_FRAMES} frames within 0 to {len(figure)}, got {start} to {stop}")
@@ -211,7 +215,7 @@ class Motions:
 
 
 def world_of(figure: Figure, start: int, stop: int) -> tuple[Floats, Floats]:
-    """Joints or markers of some frames: positions (N, J, 3), NaN where unseen, and rotations (N, J, 4)."""
+    """Return joints or markers of some frames: positions (N, J, 3), NaN if not visible, and rotations (N, J, 4)."""
     if isinstance(figure, Markers):
         seen = figure.valid[start:stop, :, None]
         positions = np.where(seen, figure.positions[start:stop], np.nan)
@@ -224,14 +228,14 @@ def world_of(figure: Figure, start: int, stop: int) -> tuple[Floats, Floats]:
 
 
 def _same_bones(a: Figure | None, b: Figure) -> bool:
-    """Whether two motions move the same skeleton."""
+    """Return whether two motions have the same skeleton."""
     if not isinstance(a, Motion) or not isinstance(b, Motion) or a.skeleton.names != b.skeleton.names:
         return False
     return a.skeleton is b.skeleton or bool(np.allclose(a.skeleton.offsets, b.skeleton.offsets, atol=1e-4))
 
 
 def _arrays(figure: Figure) -> list[NDArray[Any]]:
-    """All that makes a motion large."""
+    """Return the large arrays of a motion."""
     if isinstance(figure, Markers):
         return [figure.positions, figure.valid]
     masks = [] if figure.contacts is None else [figure.contacts.mask]
@@ -240,7 +244,7 @@ def _arrays(figure: Figure) -> list[NDArray[Any]]:
 
 
 def _same_frames(a: Figure, b: Figure) -> bool:
-    """Whether two motions share all that is drawn; a copy with other annotations shares its arrays."""
+    """Return whether two motions share everything that is drawn; a copy with other annotations shares its arrays."""
     if isinstance(a, Markers) or isinstance(b, Markers):
         return False
     return (

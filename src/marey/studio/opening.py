@@ -1,4 +1,4 @@
-"""Loading a file for a page, with what had to be warned of."""
+"""Load a file for the page and collect its warnings."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from marey.studio.messages import Where
 from marey.studio.motions import Figure, Opened
 from marey.studio.places import Places
 
-# Warnings are caught for the whole process, so that files are loaded one at a time.
+# Warnings are captured for the whole process, so files are loaded one at a time.
 _LOADING = threading.Lock()
 
 
-def open_figure(places: Places, path: str, where: Where, clip: str | None = None) -> Opened:
-    """Load a file of the folder or of the uploads."""
+def open_recording(places: Places, path: str, where: Where, clip: str | None = None) -> Opened:
+    """Load a file from the folder or the uploads."""
     found = places.find(path, where)
     try:
         with _LOADING, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", MareyWarning)
             clips, figure = _load(found, clip)
     except FileError as error:
-        raise type(error)(_for_people(error.message, found), path=path, line=error.line) from None
-    told = tuple(_without(str(each.message), found) for each in caught if issubclass(each.category, MareyWarning))
-    return Opened(figure, where, path, found, clips, clip, (*told, *_rest(figure)))
+        raise type(error)(_reword_error(error.message, found), path=path, line=error.line) from None
+    texts = tuple(_strip_folder(str(each.message), found) for each in caught if issubclass(each.category, MareyWarning))
+    return Opened(figure, where, path, found, clips, clip, (*texts, *_rest_pose_warning(figure)))
 
 
-def _rest(figure: Figure) -> tuple[str, ...]:
-    """A pose that is no part of the motion would spoil blends and figures."""
+def _rest_pose_warning(figure: Figure) -> tuple[str, ...]:
+    """Warn about a leading rest pose, which would distort blends and metrics."""
     from marey.io.rest import starts_with_rest_pose
 
     if isinstance(figure, Motion) and starts_with_rest_pose(figure):
-        return ("its first frame is a rest pose put before the motion; the panel Blend can leave it out",)
+        return ("frame 0 is a rest pose (T-pose), not part of the motion; the Blend panel can skip it",)
     return ()
 
 
@@ -48,13 +48,13 @@ def _load(path: Path, clip: str | None) -> tuple[tuple[str, ...], Figure]:
     return clips, load_motion(path, clip=clip)
 
 
-def _for_people(text: str, path: Path) -> str:
-    """What is wrong with a file, with a remedy that a page has, and without the folder."""
-    beside = _without(text, path).replace(f" in {str(path.parent)!r}", " beside it")
+def _reword_error(text: str, path: Path) -> str:
+    """Reword a file error for the page: a remedy the page offers, and no folder path."""
+    beside = _strip_folder(text, path).replace(f" in {str(path.parent)!r}", " next to it")
     before, found, _ = beside.partition("; name it with load(..., skeleton=")
-    return f"{before}; drop the .asf along with it, or put it into the folder" if found else beside
+    return f"{before}; drop the .asf file together with it, or put it in the folder" if found else beside
 
 
-def _without(text: str, path: Path) -> str:
-    """A warning without the folder, which the page has no use for."""
+def _strip_folder(text: str, path: Path) -> str:
+    """Remove the folder path from a message."""
     return text.replace(f"{path.parent}/", "")

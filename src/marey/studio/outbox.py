@@ -1,24 +1,24 @@
-"""What waits to be sent to a page. Every queue is bounded: a page that does not read cannot fill the memory."""
+"""Messages waiting to be sent to a page. Every queue is bounded: a page that does not read cannot fill the memory."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
 
-# Replies that are kept for a page that may come back: how many, and how many bytes of them.
+# Replies kept for a page that may reconnect: maximum count and bytes.
 KEPT = 512
 KEPT_BYTES = 32 * 2**20
-# Blocks of frames, and live frames, that wait; of the latter the newest win.
+# Maximum queued frame blocks and live frames; of live frames the oldest are dropped.
 BLOCKS = 8
 LIVE = 16
 
 
 class TooSlow(Exception):
-    """The page has not read for so long that replies had to be dropped."""
+    """The page read so slowly that replies had to be dropped."""
 
 
 class Outbox:
-    """Texts with rising numbers, which are kept for a while, and binary messages, which are not."""
+    """Numbered text messages, which are kept for a while, and binary messages, which are not."""
 
     def __init__(self) -> None:
         self.last = 0
@@ -32,10 +32,10 @@ class Outbox:
         self.sent_live = 0
         self.dropped_live = 0
 
-    # --- Filled by whoever answers
+    # --- Producer side
 
     def put_text(self, text: str) -> None:
-        """Queue a reply: JSON of an object, without its number, which comes first."""
+        """Queue a reply: a JSON object, to which the message number is added."""
         self.last += 1
         numbered = f'{{"n":{self.last},{text[1:]}'
         self._texts.append((self.last, numbered))
@@ -45,7 +45,7 @@ class Outbox:
         self._wake.set()
 
     async def put_block(self, block: bytes) -> None:
-        """Queue frames that were asked for, once there is room; dropped where no page is there, as it asks again."""
+        """Queue requested frames once there is room; dropped if no page is connected, because it will ask again."""
         while len(self._blocks) >= BLOCKS and self._attached.is_set():
             self._room.clear()
             await self._room.wait()
@@ -54,7 +54,7 @@ class Outbox:
             self._wake.set()
 
     def put_live(self, frame: bytes) -> None:
-        """Queue a live frame; where too many wait already, the oldest of them is dropped."""
+        """Queue a live frame; if the queue is full, drop the oldest."""
         while len(self._live) >= LIVE:
             self._live.popleft()
             self.dropped_live += 1
@@ -62,39 +62,39 @@ class Outbox:
         self._wake.set()
 
     def drop_live(self) -> None:
-        """Take back the live frames that wait: of a stream that is ended nothing comes after the word of its end."""
+        """Drop all queued live frames, so that none arrives after the stream has ended."""
         self._live.clear()
 
-    # --- Emptied by the connection
+    # --- Consumer side
 
     @property
     def is_attached(self) -> bool:
-        """Whether a page is there."""
+        """Whether a page is connected."""
         return self._attached.is_set()
 
     async def wait_attached(self) -> None:
-        """Until a page is there."""
+        """Wait until a page is connected."""
         await self._attached.wait()
 
     def attach(self) -> None:
-        """A page is there."""
+        """Mark a page as connected."""
         self._attached.set()
         self._wake.set()
 
     def detach(self) -> None:
-        """The page has gone; what it would not miss goes too."""
+        """Mark the page as disconnected and drop queued frames."""
         self._attached.clear()
         self._blocks.clear()
         self._live.clear()
         self._room.set()
 
     def has_lost(self, seen: int) -> bool:
-        """Whether some text after number `seen` is no longer kept."""
+        """Return whether some text after number `seen` was dropped."""
         first = self._texts[0][0] if self._texts else self.last + 1
         return seen < first - 1
 
     async def take(self, seen: int) -> str | bytes:
-        """The next message for a page that has seen texts up to `seen`: texts first, then blocks, then live frames."""
+        """Return the next message for a page that has seen texts up to `seen`: texts, then blocks, then live frames."""
         while True:
             self._wake.clear()
             if self.last > seen:

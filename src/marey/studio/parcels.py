@@ -1,4 +1,4 @@
-"""What goes to a worker and comes back: plain data as JSON, motions and arrays as files beside it."""
+"""Serialize data for the worker and back: plain data as JSON, motions and arrays as files next to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOTION, _ARRAY = "$motion", "$array"
 
 
 def pack(value: Any, folder: Path) -> Any:
-    """`value` as data for JSON; motions and arrays are written into `folder` and named in it."""
+    """Convert `value` to JSON data; motions and arrays are written to files in `folder`."""
     if isinstance(value, Motion):
         from marey.io import save
 
@@ -32,7 +32,7 @@ def pack(value: Any, folder: Path) -> Any:
 
 
 def unpack(value: Any, folder: Path) -> Any:
-    """What `pack` was given; tuples come back as lists."""
+    """Restore what `pack` was given; tuples come back as lists."""
     if isinstance(value, list):
         return [unpack(each, folder) for each in value]
     if not isinstance(value, dict):

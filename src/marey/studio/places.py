@@ -1,4 +1,4 @@
-"""Where a session's files are: the opened folder, what was uploaded, what can be fetched."""
+"""A session's files: the open folder, uploads and downloads."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from marey.studio.folder import SUFFIXES, Folder
 from marey.studio.messages import FolderList, Where
 from marey.studio.temporary import new_folder
 
-# Bytes of one upload, of all uploads of a session, and how many there may be.
+# Limits: bytes of one upload, bytes of all uploads of a session, number of uploads.
 UPLOAD_BYTES = 256 * 2**20
 SESSION_BYTES = 2 * 2**30
-MOST_UPLOADS = 1_000
-# Bytes that uploads leave free on the disk.
+MAX_UPLOADS = 1_000
+# Bytes that uploads must leave free on the disk.
 FREE_BYTES = 512 * 2**20
-# Files made for download that are kept; the oldest goes first.
-MOST_OFFERS = 64
-_LONGEST_NAME = 120
+# Maximum number of files kept for download; the oldest are removed.
+MAX_OFFERS = 64
+_MAX_NAME_BYTES = 120
 _UNFIT = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 
 
 class Places:
-    """The folders of one session. The temporary one goes with it.
+    """The folders of one session. The temporary folder is removed with the session.
 
-    kept : bytes that panels keep there, by panel; what they keep is not there for uploads.
+    kept : bytes that panels store there, by panel; they count against the upload limit.
     """
 
     def __init__(self, session: str, folder: Folder | None) -> None:
@@ -42,102 +42,104 @@ class Places:
         self._uploads = Folder(self.uploads)
         self.kept: dict[str, int] = {}
         self._offers: dict[str, Path] = {}
-        self._taken: dict[str, int] = {}
-        self._coming: dict[Arrival, int] = {}
+        self._upload_sizes: dict[str, int] = {}
+        self._arriving: dict[Upload, int] = {}
 
     def close(self) -> None:
-        """Remove what was temporary."""
+        """Remove the temporary folder."""
         shutil.rmtree(self.own, ignore_errors=True)
 
-    def listed(self) -> FolderList:
-        """The opened folder's files; none where no folder is open."""
-        return FolderList("", (), 0) if self.folder is None else self.folder.listed()
+    def list_files(self) -> FolderList:
+        """List the open folder's files; empty if no folder is open."""
+        return FolderList("", (), 0) if self.folder is None else self.folder.list_files()
 
     def find(self, path: str, where: Where) -> Path:
-        """A motion file of the folder or of the uploads."""
+        """Find a motion file in the folder or the uploads."""
         if where == "uploads":
             return self._uploads.find(path)
         if self.folder is None:
             raise InvalidValue("no folder is open; start with `marey studio FOLDER`, or drop files on the page")
         return self.folder.find(path)
 
-    def room_for(self, name: str, size: int) -> None:
-        """Refuse an upload whose name is none for a motion file, or that is too much beside what is there or coming."""
+    def check_upload(self, name: str, size: int) -> None:
+        """Raise an error if an upload's name is not a motion file's, or if it exceeds a limit."""
         is_sidecar = name.endswith(SIDECAR_SUFFIX)
         if (
             not name
             or _UNFIT.search(name)
             or name.startswith(".")
-            or len(name.encode(errors="replace")) > _LONGEST_NAME
+            or len(name.encode(errors="replace")) > _MAX_NAME_BYTES
         ):
             raise InvalidValue(f"expected a file name such as 'walk.bvh', got {name[:80]!r}")
         if not is_sidecar and split_name(name)[1] not in (*SUFFIXES, ".asf"):
-            raise UnknownFormat(f"no motion file; supported are {', '.join(SUFFIXES)}", path=name)
+            raise UnknownFormat(f"is not a motion file; supported formats: {', '.join(SUFFIXES)}", path=name)
         if size > UPLOAD_BYTES:
-            raise LimitExceeded(f"is larger than {UPLOAD_BYTES // 2**20} MB, the most that can be uploaded", path=name)
-        others = {other: taken for other, taken in self._taken.items() if other != name}
-        coming = sum(self._coming.values()) + sum(self.kept.values())
-        if size + sum(others.values()) + coming > SESSION_BYTES or len(others) + len(self._coming) >= MOST_UPLOADS:
-            raise LimitExceeded("does not fit any more, so much was uploaded already; reload the page", path=name)
+            raise LimitExceeded(f"is larger than the upload limit of {UPLOAD_BYTES // 2**20} MB", path=name)
+        others = {other: taken for other, taken in self._upload_sizes.items() if other != name}
+        coming = sum(self._arriving.values()) + sum(self.kept.values())
+        if size + sum(others.values()) + coming > SESSION_BYTES or len(others) + len(self._arriving) >= MAX_UPLOADS:
+            raise LimitExceeded(
+                "exceeds the upload limit of this session; reload the page to start a new one", path=name
+            )
         if shutil.disk_usage(self.own).free - size < FREE_BYTES:
             raise LimitExceeded(
-                "does not fit on the disk of this machine; make room in its temporary folder", path=name
+                "does not fit on this computer's disk; free some space in its temporary folder", path=name
             )
 
-    def arrival(self, name: str) -> Arrival:
-        """A file that begins to arrive; its bytes count from the first on, as many may come at the same time."""
-        return Arrival(self, name)
+    def start_upload(self, name: str) -> Upload:
+        """Start an upload; its bytes count from the first chunk on, because several uploads may run at once."""
+        return Upload(self, name)
 
-    def take(self, name: str, part: Path) -> None:
-        """Put a file that has arrived where uploads are."""
-        self._taken[name] = part.stat().st_size
+    def accept_upload(self, name: str, part: Path) -> None:
+        """Move a finished upload to the uploads folder."""
+        self._upload_sizes[name] = part.stat().st_size
         os.replace(part, self.uploads / name)
 
     def offer(self, path: Path) -> str:
-        """The URL by which the page can fetch a file that was made for it."""
+        """Offer a file for download. Returns its URL."""
         self._offers.pop(path.name, None)
         self._offers[path.name] = path
-        while len(self._offers) > MOST_OFFERS:
+        while len(self._offers) > MAX_OFFERS:
             oldest = next(iter(self._offers))
             gone = self._offers.pop(oldest)
             if gone.parent == self.exports:
                 gone.unlink(missing_ok=True)
         return f"/download/{self.session}/{quote(path.name)}"
 
-    def offered(self, name: str) -> Path | None:
-        """The file that was offered under a name."""
+    def find_offer(self, name: str) -> Path | None:
+        """Return the file offered under a name."""
         return self._offers.get(name)
 
 
-class Arrival:
-    """An upload on its way, as a context: within it, `add` is told of each piece."""
+class Upload:
+    """A running upload, as a context manager; call `add` for each chunk."""
 
     def __init__(self, places: Places, name: str) -> None:
         self._places = places
         self._name = name
         self.size = 0
 
-    def __enter__(self) -> Arrival:
-        self._places._coming[self] = 0
+    def __enter__(self) -> Upload:
+        self._places._arriving[self] = 0
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._places._coming.pop(self, None)
+        self._places._arriving.pop(self, None)
 
     def add(self, size: int) -> None:
-        """Count another piece; refuses it where there is no room any more."""
-        coming = self._places._coming
+        """Count another chunk; raises an error if it exceeds a limit."""
+        coming = self._places._arriving
         coming.pop(self)
         self.size += size
         try:
-            self._places.room_for(self._name, self.size)
+            self._places.check_upload(self._name, self.size)
         finally:
             coming[self] = self.size
 
 
 def fit_name(name: str) -> str:
-    """`name` as a file's, without what file systems and browsers do not take."""
+    """Make `name` a valid file name for file systems and browsers."""
     fit = _UNFIT.sub("_", name.encode(errors="replace").decode()).strip(" .")
-    while len(fit.encode()) > _LONGEST_NAME:
+    while len(fit.encode()) > _MAX_NAME_BYTES:
         fit = fit[:-1]
     return fit or "motion"

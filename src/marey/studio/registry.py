@@ -1,4 +1,4 @@
-"""Which function answers which command: panels mark theirs, and nothing else has to know them."""
+"""Maps commands to the functions that answer them; panels mark theirs with `command`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 from marey.studio.messages import EVENTS, Event, Message
 
-# In the order of their tabs. A panel is a module of `marey.studio.panels`.
+# In the order of the tabs. A panel is a module of `marey.studio.panels`.
 PANELS = ("look", "compare", "blend", "graph", "find", "layer", "author", "drive")
-# Those whose commands a page sends as it opens.
+# Panels whose commands a page sends when it opens.
 FIRST = ("look",)
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -21,11 +21,11 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command as it is run.
+    """A command and its handler.
 
-    message, reply : what comes in and what goes out.
-    call : ``call(session, message)``; what is awaitable runs in the server's loop, anything else on a thread.
-    reads : it changes nothing, so that it need not wait for others and may be asked for twice.
+    message, reply : types of the incoming message and the reply.
+    call : ``call(session, message)``; coroutine functions run in the event loop, others in a thread.
+    reads : the command changes nothing, so it need not wait for others and may be repeated.
     """
 
     message: type[Message]
@@ -40,7 +40,7 @@ class Command:
 
 
 def command(message: type[Message], *, reads: bool = False) -> Callable[[Handler], Handler]:
-    """Mark a function ``(session, message) -> reply`` as the answer to a command."""
+    """Mark a function ``(session, message) -> reply`` as the handler of a command."""
 
     def mark(function: Handler) -> Handler:
         function.__dict__["answers"] = (message, reads)
@@ -50,7 +50,7 @@ def command(message: type[Message], *, reads: bool = False) -> Callable[[Handler
 
 
 def find_commands(panels: tuple[str, ...] = PANELS) -> dict[str, Command]:
-    """All commands of the core and of the panels, by name, in order."""
+    """Return all commands of the core and the panels, by name, in order."""
     found: dict[str, Command] = {}
     for module in ("marey.studio.core_commands", *(f"marey.studio.panels.{panel}" for panel in panels)):
         for function in vars(importlib.import_module(module)).values():
@@ -58,44 +58,44 @@ def find_commands(panels: tuple[str, ...] = PANELS) -> dict[str, Command]:
                 continue
             message, reads = function.__dict__["answers"]
             if message.do in found:
-                raise LookupError(f"the command {message.do!r} is answered twice, in {module} and before")
+                raise LookupError(f"the command {message.do!r} has two handlers; the second is in {module}")
             found[message.do] = Command(message, _reply_of(function), function, reads)
     return found
 
 
 class Commands:
-    """Commands by name. Those of panels that a page does not show at first are loaded when they are first needed."""
+    """Commands by name. Panels that a page does not show at first are imported on first use."""
 
     def __init__(self, first: tuple[str, ...] = FIRST) -> None:
         self._found = find_commands(tuple(panel for panel in first if panel in PANELS))
         self._whole = False
 
     def get(self, do: str) -> Command | None:
-        """The command of that name, if there is one."""
+        """Return the command of that name, if there is one."""
         if do not in self._found and not self._whole:
             self.load()
         return self._found.get(do)
 
     async def ready(self, do: str) -> None:
-        """Load what a command needs on a thread, so that nobody else has to wait for it."""
+        """Import what a command needs in a thread, so that the event loop is not blocked."""
         if do not in self._found and not self._whole:
             await asyncio.to_thread(self.load)
 
     def load(self) -> None:
-        """Load all panels, so that nobody has to wait for it later; from any thread."""
+        """Import all panels. Thread-safe."""
         for do, found in find_commands().items():
             self._found.setdefault(do, found)
         self._whole = True
 
 
 def find_events(panels: tuple[str, ...] = PANELS) -> tuple[type[Event], ...]:
-    """All events of the core and of the panels, which list theirs as ``EVENTS``."""
+    """Return all events of the core and of the panels, which list theirs as ``EVENTS``."""
     modules = (importlib.import_module(f"marey.studio.panels.{panel}") for panel in panels)
     return (*EVENTS, *(event for module in modules for event in getattr(module, "EVENTS", ())))
 
 
 def _reply_of(function: Callable[..., Any]) -> type:
-    """The class that a function is said to give; its session's is not needed, and not loaded, for that."""
-    told = inspect.get_annotations(function)["return"]
-    reply: type = vars(inspect.getmodule(function))[told] if isinstance(told, str) else told
+    """Return the class in a handler's return annotation, without resolving its other annotations."""
+    annotation = inspect.get_annotations(function)["return"]
+    reply: type = vars(inspect.getmodule(function))[annotation] if isinstance(annotation, str) else annotation
     return reply

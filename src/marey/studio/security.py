@@ -1,9 +1,9 @@
-"""Who may talk to the server: this machine's browser, with the token of this start, from this server's own page.
+"""Access control: only this machine's browser, with this server's token, from this server's own page.
 
-Other pages in the same browser reach a loopback port too. So every request needs the token, as a cookie that is sent
-along only by our own page; its Host has to be ours, as names can be pointed at this machine; and its Origin, where the
-browser gives one, has to be ours as well: always for WebSockets, to which the rules for other requests do not apply,
-and for whatever changes something.
+Other pages in the same browser can reach a loopback port too. So every request needs the token, in a cookie that only
+our own page sends; its Host must be ours, because names can be made to point at this machine; and its Origin, if the
+browser sends one, must be ours as well. WebSockets, which are exempt from the same-origin rules, and all requests that
+change something must send an Origin.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _HEADERS = (
 
 
 def new_token() -> str:
-    """A token that nobody guesses."""
+    """Return an unguessable token."""
     return secrets.token_urlsafe(32)
 
 
 def own_hosts(host: str, port: int) -> tuple[str, ...]:
-    """The values of the Host header by which a server at `host` and `port` is addressed."""
+    """Return the valid Host headers of a server at `host` and `port`."""
     names = ["127.0.0.1", "localhost", "[::1]"]
     if not is_loopback(host):
         names.append(f"[{host}]" if ":" in host else host)
@@ -42,14 +42,14 @@ def own_hosts(host: str, port: int) -> tuple[str, ...]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Return whether only this machine can reach an address."""
     return host in ("127.0.0.1", "::1", "localhost")
 
 
 def content_policy(host: str) -> str:
-    """The page may load scripts and styles from the server alone, and nothing from elsewhere.
+    """Return the content security policy: scripts and styles from this server only, nothing from elsewhere.
 
-    blob: is for pictures inside of GLB files, which are unpacked in the page.
+    blob: is for images inside GLB files, which the page unpacks.
     """
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob: data:; "
@@ -58,10 +58,10 @@ def content_policy(host: str) -> str:
 
 
 class Guard:
-    """Turns away whoever should not be here, before anything else looks at a request.
+    """Rejects unauthorized requests before anything else sees them.
 
-    hosts : allowed values of the Host header. With `any_host`, others are let in too: a server for other machines does
-        not know by which name they see it; Origin must then fit the Host.
+    hosts : allowed values of the Host header. With `any_host`, all are allowed: a server for other machines does
+        not know the name they use for it; Origin must then match Host.
     """
 
     def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str, *, any_host: bool = False) -> None:
@@ -72,7 +72,7 @@ class Guard:
         self._any_host = any_host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, answer it, or turn it away."""
+        """Pass a request on, answer it, or reject it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -84,18 +84,20 @@ class Guard:
         elif scope["type"] == "http" and self._offers_token(scope):
             await self._let_in(send, scope)
         elif not self._has_cookie(headers):
-            await _refuse(scope, send, "open the studio by the address that `marey studio` printed, with its token")
+            await _refuse(
+                scope, send, "open the studio with the address that `marey studio` printed, including its token"
+            )
         else:
             await self._app(scope, receive, _with_headers(send, host) if scope["type"] == "http" else send)
 
     def _problem(self, scope: Scope, headers: dict[str, str], host: str) -> str | None:
-        """Why a request is refused whatever its cookie."""
+        """Return why a request is rejected regardless of its cookie, or None."""
         if host not in self._hosts and not (self._any_host and host):
-            return "the studio does not go by this name; use the address that `marey studio` printed"
+            return "unknown host name; use the address that `marey studio` printed"
         origin = headers.get("origin")
         changes = scope["type"] == "websocket" or scope.get("method") not in _SAFE_METHODS
         if origin is None and changes:
-            return "the request does not say where it comes from"
+            return "the request has no Origin header"
         if origin is not None and _origin_host(origin) != host:
             return "the request comes from another page"
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not self._is_arrival(scope):
@@ -104,7 +106,7 @@ class Guard:
 
     @staticmethod
     def _is_arrival(scope: Scope) -> bool:
-        """Whether somebody comes by the address with the token, which may be a link elsewhere."""
+        """Return whether this is a first visit by the address with the token, which may be a link on another page."""
         return scope["type"] == "http" and scope["path"] == "/" and b"token=" in scope.get("query_string", b"")
 
     def _offers_token(self, scope: Scope) -> bool:
@@ -114,13 +116,13 @@ class Guard:
         return hmac.compare_digest(given.encode(), self._token)
 
     def _has_cookie(self, headers: dict[str, str]) -> bool:
-        # Split by hand: other servers on this machine may have left cookies that a strict parser stops at.
+        # Split by hand: other servers on this machine may have set cookies that a strict parser rejects.
         pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
         given = [value for name, _, value in pairs if name == self._cookie]
         return any(hmac.compare_digest(value.encode(), self._token) for value in given)
 
     async def _let_in(self, send: Send, scope: Scope) -> None:
-        """Keep the token in a cookie, and have the browser forget it in the address."""
+        """Move the token from the address to a cookie."""
         cookie = f"{self._cookie}={self._token.decode()}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store"), *_HEADERS]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
@@ -128,7 +130,7 @@ class Guard:
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """Header names in small letters; one that is given twice counts as none that fits."""
+    """Return headers with lowercase names; a repeated header is joined, so that it matches no valid value."""
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
@@ -141,7 +143,7 @@ def _headers(scope: Scope) -> dict[str, str]:
 
 
 def _origin_host(origin: str) -> str | None:
-    """``127.0.0.1:8000`` of ``http://127.0.0.1:8000``; None for "null" and whatever else is no http address."""
+    """``127.0.0.1:8000`` of ``http://127.0.0.1:8000``; None for "null" and anything but an http address."""
     try:
         parts = urlsplit(origin)
     except ValueError:
@@ -150,7 +152,7 @@ def _origin_host(origin: str) -> str | None:
 
 
 def _with_headers(send: Send, host: str) -> Send:
-    """Every answer tells the browser what the page may do."""
+    """Add the security headers to every response."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -165,7 +167,7 @@ def _with_headers(send: Send, host: str) -> Send:
 
 
 async def _refuse(scope: Scope, send: Send, why: str) -> None:
-    """One sentence, and no more than that."""
+    """Reject a request with one sentence."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": why[:120]})
         return

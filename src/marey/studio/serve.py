@@ -1,4 +1,4 @@
-"""Running the server."""
+"""Run the server."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
     from marey.studio.app import Studio
 
-# The port that is tried first, so that a browser knows the page again.
-USUAL_PORT = 8377
-# Bytes of one message from the page; no further ones are read until it was looked at.
+# The port tried first, so that the browser keeps the page's settings.
+DEFAULT_PORT = 8377
+# Maximum bytes of one message from the page; the next is read only after it was handled.
 _MESSAGE_BYTES = 4 * 2**20
-# Seconds that pages have to go when the server ends.
+# Seconds that pages have to disconnect at shutdown.
 _GRACE = 2
 
 
-# Hosts that stand for all addresses of a machine.
+# Hosts that mean all addresses of this machine.
 _EVERYWHERE = ("0.0.0.0", "::")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server is: `url` has the token."""
+    """The server's address; `url` contains the token."""
 
     host: str
     port: int
@@ -39,48 +39,48 @@ class Address:
 
     @property
     def url(self) -> str:
-        """What to open in a browser of this machine."""
-        return self._under("127.0.0.1" if self.host in (*_EVERYWHERE, "localhost") else self.host)
+        """The address for a browser on this machine."""
+        return self._url_at("127.0.0.1" if self.host in (*_EVERYWHERE, "localhost") else self.host)
 
     @property
     def url_elsewhere(self) -> str:
-        """What to open in a browser of another machine, if the server can be reached from there."""
-        return self._under(_name_in_network(self.host) if self.host in _EVERYWHERE else self.host)
+        """The address for a browser on another machine, if the server can be reached from there."""
+        return self._url_at(_network_address(self.host) if self.host in _EVERYWHERE else self.host)
 
-    def _under(self, name: str) -> str:
+    def _url_at(self, name: str) -> str:
         return f"http://{f'[{name}]' if ':' in name else name}:{self.port}/?token={self.token}"
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; ports share their cookies, so that each has a name of its own."""
+        """The cookie's name. It contains the port, because servers on different ports share cookies."""
         return f"marey_{self.port}"
 
 
-def _name_in_network(host: str) -> str:
-    """An address by which others see this machine, which listens everywhere; its name where there is no network."""
+def _network_address(host: str) -> str:
+    """Return an address by which other machines can reach this one; its host name if there is no network."""
     family, other = (socket.AF_INET6, "2001:db8::1") if ":" in host else (socket.AF_INET, "192.0.2.1")
     with socket.socket(family, socket.SOCK_DGRAM) as asking:
         try:
-            asking.connect((other, 9))  # sends nothing: it only chooses the way that a message would take
+            asking.connect((other, 9))  # sends nothing; it only selects the network interface
             return str(asking.getsockname()[0])
         except OSError:
             return socket.gethostname()
 
 
 def bind(host: str = "127.0.0.1", port: int | None = None, *, expose: bool = False) -> socket.socket:
-    """A listening socket. Without a port it is the usual one, or any that is free.
+    """Open a listening socket at `port`, by default 8377 or, if that is taken, any free port.
 
-    Others than this machine are let in only with `expose`.
+    Addresses that other machines can reach need `expose`.
     """
     if not is_loopback(host) and not expose:
         raise InvalidValue(
-            f"{host} can be reached from other machines, who could read and write the opened folder; add --expose if "
-            "that is meant"
+            f"{host} is reachable from other machines, which could read and write the open folder; add --expose to "
+            "allow this"
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    tried = [USUAL_PORT, 0] if port is None else [port]
+    tried = [DEFAULT_PORT, 0] if port is None else [port]
     for i, each in enumerate(tried):
-        # With the protocol named, asyncio sends small messages at once; without, live frames wait for each other.
+        # With an explicit protocol, asyncio sends small messages immediately; otherwise live frames are delayed.
         listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             if os.name == "posix":
@@ -91,14 +91,14 @@ def bind(host: str = "127.0.0.1", port: int | None = None, *, expose: bool = Fal
             listening.close()
             if i + 1 == len(tried):
                 why = (getattr(error, "strerror", None) or str(error)).lower()
-                raise InvalidValue(f"cannot listen at {host} port {each} ({why}); choose another --port") from None
+                raise InvalidValue(f"cannot listen on {host} port {each} ({why}); choose another --port") from None
             continue
         return listening
-    raise InvalidValue("there is no port to listen at")
+    raise InvalidValue("no port to listen on")
 
 
 def address_of(listening: socket.socket) -> Address:
-    """Where a socket is, with a new token. Whoever comes before `serve` waits until it serves."""
+    """Return a socket's address, with a new token. Connections made before `serve` wait until it runs."""
     host, port = listening.getsockname()[:2]
     return Address(host, port, new_token())
 
@@ -116,8 +116,8 @@ def serve(
     Parameters
     ----------
     listening : from `bind`.
-    studio : with the folder whose files the page may open.
-    address : from `address_of`, where it was told to somebody already.
+    studio : the application to serve.
+    address : from `address_of`, if it was already printed.
     ready : called with the address when pages can be opened.
     started : called with the server, whose `should_exit` ends it.
     """

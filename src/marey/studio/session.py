@@ -1,4 +1,4 @@
-"""A session: all that one page has open. It outlives a lost connection for some minutes."""
+"""A session: everything that one page has open. It survives a lost connection for some minutes."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from marey.studio.describe import info_of
 from marey.studio.folder import Folder
 from marey.studio.frames import pack_frames
 from marey.studio.jobs import COMMAND, Jobs, WorkFailed
-from marey.studio.kept import Kept
 from marey.studio.live import Live
-from marey.studio.messages import Binary, Event, MotionInfo, UnderWay, Welcome
+from marey.studio.messages import Binary, Event, MotionInfo, RunningJob, Welcome
 from marey.studio.motions import BLOCK_FRAMES, Motions
 from marey.studio.outbox import Outbox
+from marey.studio.panel_state import PanelState
 from marey.studio.places import UPLOAD_BYTES, Places
 from marey.studio.registry import PANELS, Command, Commands
 from marey.studio.shared import Shared
 from marey.studio.wire import decode, encode
 
-# Commands of one page that may be under way, letters of their messages, and blocks of frames that may be in the making.
-MOST_WAITING = 256
-MOST_LETTERS = 16 * 2**20
-MOST_BLOCKS = 4
+# Limits for one page: running commands, characters of their messages, and frame blocks being prepared.
+MAX_WAITING = 256
+MAX_MESSAGE_CHARS = 16 * 2**20
+MAX_BLOCKS = 4
 
 _log = logging.getLogger("marey.studio")
 
@@ -34,13 +34,13 @@ _log = logging.getLogger("marey.studio")
 class Session:
     """What panels work with.
 
-    motions : those that are open, with their history; `info` describes one as replies do.
-    places : the folder, the uploads, and files for download.
-    shared : files that all sessions of the server use.
-    jobs : ``await session.jobs.run("marey.studio.work:clean", motion=...)`` works in another process.
+    motions : the open motions with their history; `info` describes one for the page.
+    places : the folder, uploads and downloads.
+    shared : files shared by all sessions of the server.
+    jobs : ``await session.jobs.run("marey.studio.work:clean", motion=...)`` runs in the worker process.
     live : ``session.live.start(source, rate)`` streams frames.
-    tell : sends an event.
-    kept : what a panel keeps between commands, such as a graph, under the panel's name; ``kept.once`` begins it.
+    send_event : sends an event.
+    state : what panels keep between commands, such as a graph, by panel name; see ``state.get_or_create``.
     """
 
     def __init__(self, folder: Folder | None, shared: Shared) -> None:
@@ -50,30 +50,30 @@ class Session:
         self.shared = shared
         self.outbox = Outbox()
         self.jobs = Jobs(self.places.jobs, self._progress)
-        self.live = Live(self.outbox, self.tell)
-        self.kept = Kept()
+        self.live = Live(self.outbox, self.send_event)
+        self.state = PanelState()
         self._loop = asyncio.get_running_loop()
         self._received = 0
         self._resumed = False
         self._turn = asyncio.Lock()
-        self._blocks = asyncio.Semaphore(MOST_BLOCKS)
-        self._letters = 0
+        self._blocks = asyncio.Semaphore(MAX_BLOCKS)
+        self._message_chars = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        # Commands under way by their ids: name, and the share and text of the last progress.
-        self._asked: dict[int, tuple[str, float, str]] = {}
+        # Running commands by id: name, and fraction and text of the last progress report.
+        self._running: dict[int, tuple[str, float, str]] = {}
 
     def info(self, motion: str) -> MotionInfo:
-        """An open motion as the page is told of it."""
+        """Describe an open motion for the page."""
         opened = self.motions.opened(motion)
-        return info_of(motion, opened, self.id, self.motions.skinned(motion), self.motions.sources(motion))
+        return info_of(motion, opened, self.id, self.motions.find_skin_source(motion), self.motions.sources(motion))
 
-    def tell(self, event: Event) -> None:
-        """Send an event; from any thread."""
+    def send_event(self, event: Event) -> None:
+        """Send an event. Thread-safe."""
         text = encode({"kind": "event", "event": event.event, **_plain(event)})
         self._loop.call_soon_threadsafe(self.outbox.put_text, text)
 
     def welcome(self, seen: int) -> Welcome:
-        """What the page has to know when it comes, or comes back having seen messages up to `seen`."""
+        """Return what the page needs when it connects, or reconnects after having seen messages up to `seen`."""
         lost = seen >= 0 and self.outbox.has_lost(seen)
         folder = self.places.folder
         return Welcome(
@@ -87,42 +87,44 @@ class Session:
             PANELS,
             UPLOAD_BYTES,
             BLOCK_FRAMES,
-            tuple(UnderWay(job, *self._asked[job]) for job in self.jobs.running if job in self._asked),
+            tuple(RunningJob(job, *self._running[job]) for job in self.jobs.running if job in self._running),
         )
 
-    def come_back(self) -> None:
-        """From now on, whoever is welcomed has been here before."""
+    def mark_resumed(self) -> None:
+        """Mark the session as resumed."""
         self._resumed = True
 
-    def take(self, commands: Commands, message: dict[str, Any], letters: int) -> None:
-        """Begin to answer a message of that many letters; called in the server's loop."""
+    def take(self, commands: Commands, message: dict[str, Any], n_chars: int) -> None:
+        """Begin to answer a message of `n_chars` characters; call it in the event loop."""
         number, do = message.pop("id", None), message.pop("do", None)
         if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**32:
-            self._fail(0, "InvalidValue", 'a message needs an "id", a whole number from 1 on')
+            self._fail(0, "InvalidValue", 'a message needs an "id", a positive integer')
             return
         command = commands.get(do) if isinstance(do, str) else None
         if command is None:
-            self._fail(number, "UnknownName", f"there is no command {str(do)[:40]!r}")
+            self._fail(number, "UnknownName", f"unknown command {str(do)[:40]!r}")
             return
         if number <= self._received and not command.reads:
-            return  # it was sent again by a page that came back, and its answer is under way
+            return  # a reconnected page sent it again; its answer is on the way
         self._received = max(self._received, number)
-        if len(self._tasks) >= MOST_WAITING and do != "cancel":
-            self._fail(number, "Busy", f"{MOST_WAITING} commands are under way, which is the limit; wait for some")
+        if len(self._tasks) >= MAX_WAITING and do != "cancel":
+            self._fail(
+                number, "Busy", f"the limit of {MAX_WAITING} running commands is reached; wait for some to finish"
+            )
             return
-        if self._letters + letters > MOST_LETTERS and self._letters:
-            self._fail(number, "Busy", "too much is under way to take a message of that size; wait for some of it")
+        if self._message_chars + n_chars > MAX_MESSAGE_CHARS and self._message_chars:
+            self._fail(number, "Busy", "too many large messages are being processed; wait for some to finish")
             return
-        self._letters += letters
+        self._message_chars += n_chars
         task = asyncio.get_running_loop().create_task(self._answer(command, number, message))
         self._tasks.add(task)
-        self._asked[number] = (command.message.do, 0.0, "")
-        task.add_done_callback(lambda done: self._over(done, number, letters))
+        self._running[number] = (command.message.do, 0.0, "")
+        task.add_done_callback(lambda done: self._finish(done, number, n_chars))
 
-    def _over(self, task: asyncio.Task[None], number: int, letters: int) -> None:
+    def _finish(self, task: asyncio.Task[None], number: int, n_chars: int) -> None:
         self._tasks.discard(task)
-        self._asked.pop(number, None)
-        self._letters -= letters
+        self._running.pop(number, None)
+        self._message_chars -= n_chars
 
     async def _answer(self, command: Command, number: int, fields: dict[str, Any]) -> None:
         COMMAND.set(number)
@@ -145,10 +147,12 @@ class Session:
             self._fail(number, type(error).__name__, str(error))
         except Exception as error:
             _log.exception("the command %s failed", command.message.do)
-            self._fail(number, type(error).__name__, f"unexpected: {error} (this is a bug; the terminal shows where)")
+            self._fail(
+                number, type(error).__name__, f"unexpected: {error} (this is a bug; see the terminal for details)"
+            )
 
     async def _send_frames(self, command: Command, number: int, message: Any) -> None:
-        """Frames that were asked for; while the page does not take those that wait, no more are made."""
+        """Send requested frames; wait while the page does not read those in the queue."""
         async with self._blocks:
             if command.in_loop:
                 block = await command.call(self, message)
@@ -164,14 +168,14 @@ class Session:
                 text = text.replace(f"{place}/", "").replace(str(place), "the folder")
         self.outbox.put_text(encode({"id": number, "kind": "failed", "error": {"type": kind, "text": text}}))
 
-    def _progress(self, number: int, share: float, text: str) -> None:
-        if number in self._asked:
-            self._asked[number] = (self._asked[number][0], share, text)
+    def _progress(self, number: int, fraction: float, text: str) -> None:
+        if number in self._running:
+            self._running[number] = (self._running[number][0], fraction, text)
         if self.outbox.is_attached:
-            self.outbox.put_text(encode({"id": number, "kind": "progress", "share": share, "text": text}))
+            self.outbox.put_text(encode({"id": number, "kind": "progress", "fraction": fraction, "text": text}))
 
     async def close(self) -> None:
-        """End everything and remove what was temporary."""
+        """Stop everything and remove temporary files."""
         self.live.stop()
         await self.jobs.close()
         for task in list(self._tasks):

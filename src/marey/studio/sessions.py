@@ -1,4 +1,4 @@
-"""All sessions of a server: who comes, who comes back, and who is gone for good."""
+"""All sessions of a server: creates, resumes and expires them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from marey.studio.folder import Folder
 from marey.studio.session import Session
 from marey.studio.shared import Shared
 
-MOST_SESSIONS = 64
-# Seconds: how long a session waits for a page that was lost, or that was closed, which a reload looks like; and how
-# long work goes on for one that was closed.
+MAX_SESSIONS = 64
+# Seconds that a session waits for a page that lost its connection, or was closed (a reload looks like that), and that
+# jobs continue after a page was closed.
 LOST, CLOSED, WORK = 600.0, 60.0, 5.0
-# How WebSockets end when a page is closed, left or reloaded, and not merely lost.
-_WENT = (1000, 1001)
+# WebSocket close codes of a page that was closed, left or reloaded, as opposed to a lost connection.
+_CLOSED_CODES = (1000, 1001)
 
 
 @dataclass(slots=True, eq=False)
-class _Seat:
+class _Slot:
     session: Session
     page: object | None = None
     leaving: asyncio.Task[None] | None = None
@@ -31,51 +31,51 @@ class Sessions:
     def __init__(self, folder: Folder | None) -> None:
         self._folder = folder
         self.shared = Shared()
-        self._seats: dict[str, _Seat] = {}
+        self._slots: dict[str, _Slot] = {}
 
     def __len__(self) -> int:
-        return len(self._seats)
+        return len(self._slots)
 
     def find(self, name: str) -> Session | None:
-        """The session with an id, if it is still there."""
-        seat = self._seats.get(name)
-        return None if seat is None else seat.session
+        """Return the session with an id, if it still exists."""
+        slot = self._slots.get(name)
+        return None if slot is None else slot.session
 
     async def enter(self, name: str, page: object) -> tuple[Session, object | None]:
-        """The session that a page had, or a new one; and the page that sat there until now, if one did."""
-        seat = self._seats.get(name)
-        if seat is None:
+        """Return the session of a page, or a new one, and the page that was connected to it before, if any."""
+        slot = self._slots.get(name)
+        if slot is None:
             await self._make_room()
             session = Session(self._folder, self.shared)
-            seat = self._seats[session.id] = _Seat(session)
+            slot = self._slots[session.id] = _Slot(session)
         else:
-            seat.session.come_back()
-            if seat.leaving is not None:
-                seat.leaving.cancel()
-                seat.leaving = None
-        before, seat.page = seat.page, page
-        return seat.session, before
+            slot.session.mark_resumed()
+            if slot.leaving is not None:
+                slot.leaving.cancel()
+                slot.leaving = None
+        before, slot.page = slot.page, page
+        return slot.session, before
 
     def leave(self, session: Session, page: object, code: int) -> None:
-        """A page's connection has ended with a WebSocket code; the session waits for it to come back."""
-        seat = self._seats.get(session.id)
-        if seat is None or seat.page is not page:
+        """Handle a page's disconnection with a WebSocket code; the session waits for it to reconnect."""
+        slot = self._slots.get(session.id)
+        if slot is None or slot.page is not page:
             return
-        seat.page = None
+        slot.page = None
         session.outbox.detach()
-        seat.leaving = asyncio.get_running_loop().create_task(self._expire(session, code in _WENT))
+        slot.leaving = asyncio.get_running_loop().create_task(self._expire(session, code in _CLOSED_CODES))
 
     async def close(self) -> None:
-        """End all sessions."""
-        for seat in self._seats.values():
-            if seat.leaving is not None:
-                seat.leaving.cancel()
-        for name in list(self._seats):
+        """Close all sessions."""
+        for slot in self._slots.values():
+            if slot.leaving is not None:
+                slot.leaving.cancel()
+        for name in list(self._slots):
             await self._drop(name)
         self.shared.close()
 
-    async def _expire(self, session: Session, went: bool) -> None:
-        if went:
+    async def _expire(self, session: Session, closed: bool) -> None:
+        if closed:
             await asyncio.sleep(WORK)
             session.live.stop()
             session.jobs.cancel_all()
@@ -86,17 +86,17 @@ class Sessions:
         await self._drop(session.id)
 
     async def _make_room(self) -> None:
-        if len(self._seats) < MOST_SESSIONS:
+        if len(self._slots) < MAX_SESSIONS:
             return
-        empty = next((name for name, seat in self._seats.items() if seat.page is None), None)
+        empty = next((name for name, slot in self._slots.items() if slot.page is None), None)
         if empty is None:
-            raise LimitExceeded(f"{MOST_SESSIONS} pages are open, which is the limit; close some")
-        leaving = self._seats[empty].leaving
+            raise LimitExceeded(f"the limit of {MAX_SESSIONS} open pages is reached; close some")
+        leaving = self._slots[empty].leaving
         if leaving is not None:
             leaving.cancel()
         await self._drop(empty)
 
     async def _drop(self, name: str) -> None:
-        seat = self._seats.pop(name, None)
-        if seat is not None:
-            await seat.session.close()
+        slot = self._slots.pop(name, None)
+        if slot is not None:
+            await slot.session.close()

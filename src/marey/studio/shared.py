@@ -1,4 +1,4 @@
-"""Files that all sessions of a server use, each made by whoever needs it first. They go with the server."""
+"""Files shared by all sessions of a server, created on first use and removed with the server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Shared:
-    """Files by name; used in the server's loop alone."""
+    """Files by name; use only in the server's event loop."""
 
     def __init__(self) -> None:
         self.own: Path | None = None
@@ -24,27 +24,27 @@ class Shared:
         self._count = 0
 
     async def file(self, name: str, jobs: Jobs, make: Callable[[Path], Awaitable[object]]) -> Path:
-        """The file of a name, made where it was not yet.
+        """Return the file of a name, creating it if necessary.
 
         Parameters
         ----------
-        name : one of a few, such as a recipe's: what is known of names is never forgotten.
-        jobs : of the session that asks, so that whoever waits for another page's work can cancel that.
-        make : writes a file at a path, whose folder is its own. Where it fails, the next who asks tries again.
+        name : one of a small set, such as recipe names: entries are never removed.
+        jobs : of the calling session, so that a page waiting for another page's job can cancel.
+        make : writes the file to a path in a folder of its own. If it fails, the next call tries again.
         """
         lock = self._locks.setdefault(name, asyncio.Lock())
         async with jobs.cancellable():
             if lock.locked():
-                jobs.tell(0.0, "waiting: another page is making this already")
+                jobs.report_progress(0.0, "waiting: another page is already building this")
             await lock.acquire()
         try:
             if name not in self._files:
-                self._files[name] = await self._made(make)
+                self._files[name] = await self._make_file(make)
             return self._files[name]
         finally:
             lock.release()
 
-    async def _made(self, make: Callable[[Path], Awaitable[object]]) -> Path:
+    async def _make_file(self, make: Callable[[Path], Awaitable[object]]) -> Path:
         if self.own is None:
             self.own = new_folder()
         self._count += 1

@@ -1,8 +1,8 @@
-"""The WebSocket protocol of uvicorn, with an end to what it would take from a hostile client without one.
+"""Uvicorn's WebSocket protocol with limits against hostile clients.
 
-Messages are bounded by their size and by reading no further than the page's own commands are taken. Two things pass
-by both: pings, each of which puts an answer into a buffer that somebody who does not read never empties; and pieces
-of one message that are empty, so that their number is not limited by its size.
+Message size is limited, and reading pauses until the page's commands are handled. Two things escape both limits:
+pings, each of which queues an answer that a client may never read; and empty fragments of one message, whose
+number is not limited by the message size.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 if TYPE_CHECKING:
     from websockets.frames import Frame
 
-# Pieces of one message.
-MOST_PIECES = 4096
+# Maximum number of fragments of one message.
+MAX_FRAGMENTS = 4096
 
 
 class BoundedProtocol(WebSocketsSansIOProtocol):
-    """Drops the connection of whoever does what no browser does."""
+    """Drops clients that do what no browser does."""
 
     def handle_ping(self) -> None:
-        """Answer, unless earlier answers still wait to be read."""
+        """Answer, unless earlier answers have not been read."""
         super().handle_ping()
         if not self.writable.is_set():
             self.transport.abort()
 
     def handle_cont(self, event: Frame) -> None:
-        """Take another piece of a message, up to a number that no message needs."""
-        if len(self.frames) >= MOST_PIECES:
+        """Accept another fragment of a message, up to a limit."""
+        if len(self.frames) >= MAX_FRAGMENTS:
             self.frames = []
             self.transport.abort()
             return

@@ -1,4 +1,4 @@
-"""The studio's temporary folders: their names say whose they are, so that those of a server that was killed can go."""
+"""The studio's temporary folders. Their names contain the owner, so that those of a killed server can be removed."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _NAME = re.compile(r"marey-studio-([0-9a-f]{8})-([0-9]{1,10})-.+")
 
 
 def new_folder() -> Path:
-    """A folder of this process, which nobody else can look into."""
+    """Create a temporary folder that only this user can read."""
     return Path(tempfile.mkdtemp(prefix=f"marey-studio-{_machine()}-{os.getpid()}-"))
 
 
 def remove_stale(place: Path | None = None) -> int:
-    """Remove the folders whose process is gone, as after a kill, and tell how many.
+    """Remove the folders of processes that no longer run. Returns how many were removed.
 
-    Only this user's own folders of this machine are; links are neither removed nor followed.
+    Affects only this user's folders of this machine; links are neither removed nor followed.
 
     Parameters
     ----------
-    place : where they are; the system's temporary folder where it is not given.
+    place : folder to search; default is the system's temporary folder.
     """
-    if not hasattr(os, "getuid"):  # who owns a folder, and whether a process runs, is asked in other ways there
+    if not hasattr(os, "getuid"):  # no way to check the owner and the process on this system
         return 0
     removed = 0
     try:
@@ -48,7 +48,7 @@ def _is_stale(entry: os.DirEntry[str]) -> bool:
     try:
         ours = entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid()
         return ours and not _runs(int(named[2]))
-    except OSError:  # it has gone meanwhile
+    except OSError:  # removed in the meantime
         return False
 
 
@@ -57,11 +57,11 @@ def _runs(process: int) -> bool:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:  # it does, and is another user's
+    except OSError:  # it runs, but belongs to another user
         return True
     return True
 
 
 def _machine() -> str:
-    """Of this machine or container: others, whose processes cannot be seen, may share the temporary folder."""
+    """Return an id of this machine or container; others may share the temporary folder."""
     return f"{zlib.crc32(platform.node().encode(errors='replace')):08x}"

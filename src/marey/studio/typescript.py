@@ -1,6 +1,6 @@
-"""The page's types, written from the dataclasses: `web/src/messages.ts`.
+"""Generate the page's types, `web/src/messages.ts`, from the message dataclasses.
 
-``python -m marey.studio.typescript web/src/messages.ts`` writes it; a test holds it in step.
+``python -m marey.studio.typescript web/src/messages.ts`` writes it; a test checks that it is up to date.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ export const FRAMES_HEADER_BYTES = 16;
 
 
 def type_name(kind: Any) -> str:
-    """How TypeScript spells a type; what it cannot is a `TypeError`."""
+    """Return the TypeScript name of a type; unsupported types raise `TypeError`."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in _PLAIN:
         return _PLAIN[kind]
@@ -45,11 +45,11 @@ def type_name(kind: Any) -> str:
         return f"[{', '.join(type_name(each) for each in arguments)}]"
     if origin is dict and arguments[0] is str:
         return f"Record<string, {type_name(arguments[1])}>"
-    raise TypeError(f"messages cannot hold {kind!r}; use plain data, tuples, dict[str, ...] and dataclasses")
+    raise TypeError(f"messages cannot contain {kind!r}; use plain data, tuples, dict[str, ...] and dataclasses")
 
 
 def interface(kind: type, *, optional: bool, head: str = "") -> str:
-    """A dataclass as an interface, its docstring as the comment; with `optional`, defaults may be left out."""
+    """Write a dataclass as an interface; with `optional`, fields with defaults are optional."""
     hints = get_type_hints(kind)
     lines = [*_comment(kind.__doc__ or ""), f"export interface {kind.__name__} {{"]
     if head:
@@ -61,22 +61,24 @@ def interface(kind: type, *, optional: bool, head: str = "") -> str:
 
 
 def write_types(commands: dict[str, Command], events: tuple[type[Event], ...]) -> str:
-    """The whole file."""
+    """Return the content of the file."""
     parts = [_HEAD.format(version=VERSION, motion=MOTION, live=LIVE)]
-    told: set[type] = set()
+    written: set[type] = set()
     for command in commands.values():
         for kind in [*_inside(command.message), *_inside(command.reply)]:
-            if kind not in told and kind is not command.message:
+            if kind not in written and kind is not command.message:
                 parts.append(interface(kind, optional=False))
-            told.add(kind)
+            written.add(kind)
         parts.append(interface(command.message, optional=True))
     for event in events:
-        parts += [interface(kind, optional=False) for kind in _inside(event) if kind not in told and kind is not event]
-        told |= set(_inside(event))
+        parts += [
+            interface(kind, optional=False) for kind in _inside(event) if kind not in written and kind is not event
+        ]
+        written |= set(_inside(event))
         parts.append(interface(event, optional=False, head=f'event: "{event.event}";'))
     for other in OTHERS:
-        parts += [interface(kind, optional=False) for kind in _inside(other) if kind not in told]
-        told |= set(_inside(other))
+        parts += [interface(kind, optional=False) for kind in _inside(other) if kind not in written]
+        written |= set(_inside(other))
     parts.append("/** Every command, with its fields and its reply. */\nexport interface Commands {")
     parts[-1] += "".join(
         f'\n  "{do}": {{ fields: {each.message.__name__}; reply: {each.reply.__name__} }};'
@@ -94,7 +96,7 @@ def _panels() -> str:
 
 
 def _inside(kind: type) -> list[type]:
-    """A dataclass and all that it holds, those first that others need."""
+    """Return a dataclass and all dataclasses it contains, dependencies first."""
     found: list[type] = []
 
     def visit(each: Any) -> None:

@@ -1,4 +1,4 @@
-"""One page with motions inside that needs no server and no network: `marey view`."""
+"""Write a self-contained HTML page that plays motions offline: `marey view`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from marey.studio.page_files import PAGE, read_built
 from marey.studio.wire import encode
 
 _VERSION = 1
-# Positions are counted from -_SPAN to _SPAN in whole numbers; one below stands for a marker that was not seen.
+# Positions are quantized to integers from -_SPAN to _SPAN; -_SPAN - 1 means that a marker is not visible.
 _SPAN = 32_767
 _UNSEEN = -32_768
 
@@ -47,21 +47,21 @@ _PAGE = """\
 def view_page(
     figures: Sequence[Figure], title: str = "", *, skins: Sequence[bytes | None] = (), page: Path = PAGE
 ) -> bytes:
-    """The page that plays motions or markers, as the bytes of an HTML file.
+    """Return an HTML page that plays motions or markers, as bytes.
 
     Parameters
     ----------
-    figures : in the order in which they are offered.
-    title : of the page; the first one's name by default.
-    skins : for each figure, the GLB file whose body it wears (see `view_skin.skin_of`), or None; none for any without.
-    page : the folder with the built player, ``view.js`` and ``view.css``.
+    figures : motions or markers, in display order.
+    title : title of the page; default is the first motion's name.
+    skins : for each motion, the GLB file with its skin (see `view_skin.skin_of`) or None; empty for no skins.
+    page : folder of the built player, ``view.js`` and ``view.css``.
 
-    Positions are rounded to 1/65534 of how far the figure gets, which is 0.15 mm in 10 m, rotations to 2 minutes of
-    arc. Whatever names there are in the motions is data to the page, never HTML.
+    Positions are rounded to 1/65534 of the motion's extent (0.15 mm in 10 m), rotations to 2 minutes of arc. Names in
+    the motions are treated as text, never as HTML.
     """
     if not figures:
-        raise InvalidValue("there is no motion to show")
-    script, style = _built(page, "view.js", "</script"), _built(page, "view.css", "</style")
+        raise InvalidValue("no motion to show")
+    script, style = _read_safe(page, "view.js", "</script"), _read_safe(page, "view.css", "</style")
     named = title or figures[0].name or "motion"
     worn = list(skins) or [None] * len(figures)
     if len(worn) != len(figures):
@@ -75,24 +75,24 @@ def view_page(
     data = encode(ViewData(_VERSION, named, tuple(motions), packed))
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data: blob:; "
-        # Pictures inside of a skin are unpacked in the page; nothing but what the page itself has made is a blob.
+        # The page unpacks images inside a skin as blobs; only the page itself can create blobs.
         "connect-src blob:; base-uri 'none'; form-action 'none'"
     )
-    # JSON has "<" in texts only, where this says the same; so that no name ends the element that it stands in.
+    # In JSON, "<" occurs only in strings, where this escape is equivalent; so no name can close the script element.
     safe = data.replace("<", "\\u003c")
     text = _PAGE.format(policy=html.escape(policy), title=html.escape(named), style=style, script=script, data=safe)
     return text.encode(errors="replace")
 
 
-def _built(page: Path, name: str, forbidden: str) -> str:
+def _read_safe(page: Path, name: str, forbidden: str) -> str:
     text = read_built(page, name)
     if forbidden in text.lower():
-        raise InvalidValue(f"{name} holds {forbidden!r}, which would end it in the middle; build it again")
+        raise InvalidValue(f"{name} contains {forbidden!r}, which would end it early; build the page again")
     return text
 
 
 def _digest(text: str) -> str:
-    """How a policy names an inline script or style: by its content."""
+    """Return the hash by which a policy allows an inline script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
@@ -101,14 +101,14 @@ def _view_motion(figure: Figure, index: int, skin: int | None) -> ViewMotion:
     opened = Opened(figure)
     motions.add(opened)
     positions, rotations = world_of(figure, 0, len(figure))
-    packed, low, step = _quantized(positions)
-    turned = np.rint(rotations[..., [1, 2, 3, 0]] * _SPAN).astype("<i2")
+    packed, low, step = _quantize(positions)
+    xyzw = np.rint(rotations[..., [1, 2, 3, 0]] * _SPAN).astype("<i2")
     info = info_of(f"m{index + 1}", opened)
-    return ViewMotion(info, "q16", _triple(low), _triple(step), _base64(packed), _base64(turned), skin)
+    return ViewMotion(info, "q16", _triple(low), _triple(step), _base64(packed), _base64(xyzw), skin)
 
 
-def _quantized(positions: Floats) -> tuple[NDArray[Any], Floats, Floats]:
-    """Positions (F, J, 3) as 16-bit whole numbers, with the least of each axis and the size of a step."""
+def _quantize(positions: Floats) -> tuple[NDArray[Any], Floats, Floats]:
+    """Quantize positions (F, J, 3) to 16-bit integers; also returns each axis' minimum and step size."""
     seen = np.isfinite(positions)
     low = np.where(seen, positions, np.inf).min(axis=(0, 1))
     high = np.where(seen, positions, -np.inf).max(axis=(0, 1))

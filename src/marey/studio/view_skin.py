@@ -1,4 +1,4 @@
-"""The body of a GLB file without its animations, for pages that bring their own frames."""
+"""Extract the skin of a GLB file without its animations, for pages that have their own frames."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from marey.errors import ParseError
 from marey.io.gltf_chunks import Gltf, pack_glb
 
-# What refers to accessors and to views of the buffer, besides the accessors and pictures themselves.
+# Parts of the file that are kept.
 _KEPT = (
     "asset", "extensionsRequired", "extensionsUsed", "images", "materials", "meshes", "nodes", "samplers", "scene",
     "scenes", "skins", "textures",
@@ -17,10 +17,10 @@ _OURS = "marey"
 
 
 def skin_of(data: bytes, path: str = "") -> bytes | None:
-    """A GLB file (the bytes of one, from `path`) with its body alone; None where it has none.
+    """Return a GLB file (given as bytes read from `path`) reduced to its skin; None if it has no usable skin.
 
-    So it is for files that marey has written, whose body is a stand-in for limbs; for bodies in files of their own,
-    which a page cannot load; and for those that are packed in a way that cannot be taken apart here.
+    There is none in files that marey wrote, whose mesh is a stand-in for limbs; in files that refer to other files,
+    which a page cannot load; and in files with unsupported compression.
     """
     try:
         gltf = Gltf(data, path)
@@ -29,18 +29,18 @@ def skin_of(data: bytes, path: str = "") -> bytes | None:
             return None
         if any("uri" in each for key in ("buffers", "images") for each in gltf.objects(key)):
             return None
-        return _packed(document, bytes(gltf.binary))
+        return _pack_skin(document, bytes(gltf.binary))
     except (ParseError, LookupError, TypeError, AttributeError, ValueError):
-        return None  # a motion was read from it all the same, and limbs will do
+        return None  # the motion is readable anyway; the page draws limbs instead
 
 
-def _packed(document: Any, binary: bytes) -> bytes:
-    kept: dict[str, Any] = {key: _copied(document[key]) for key in _KEPT if key in document}
-    accessors = _Numbers()
+def _pack_skin(document: Any, binary: bytes) -> bytes:
+    kept: dict[str, Any] = {key: _copy(document[key]) for key in _KEPT if key in document}
+    accessors = _Renumbering()
     for holder, key in _references(kept):
         holder[key] = accessors.of(holder[key])
-    views = _Numbers()
-    kept["accessors"] = [_copied(document["accessors"][old]) for old in accessors.olds]
+    views = _Renumbering()
+    kept["accessors"] = [_copy(document["accessors"][old]) for old in accessors.olds]
     places = [*kept["accessors"], *kept.get("images", [])]
     places += [each["sparse"][part] for each in kept["accessors"] if "sparse" in each for part in ("indices", "values")]
     for each in places:
@@ -60,7 +60,7 @@ def _packed(document: Any, binary: bytes) -> bytes:
 
 
 def _references(kept: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Whoever names an accessor, and under which key."""
+    """Yield each (container, key) that refers to an accessor."""
     for mesh in kept["meshes"]:
         for part in mesh["primitives"]:
             if part.get("extensions", {}).keys() & {"KHR_draco_mesh_compression"}:
@@ -75,8 +75,8 @@ def _references(kept: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
             yield skin, "inverseBindMatrices"
 
 
-class _Numbers:
-    """Gives things new numbers in the order in which they are first asked for."""
+class _Renumbering:
+    """Assigns new indices in order of first use."""
 
     def __init__(self) -> None:
         self.olds: list[int] = []
@@ -89,8 +89,8 @@ class _Numbers:
         return self._news[old]
 
 
-def _copied(value: Any) -> Any:
-    """Plain data that can be changed without the original."""
+def _copy(value: Any) -> Any:
+    """Deep-copy plain data."""
     if isinstance(value, dict):
-        return {key: _copied(each) for key, each in value.items()}
-    return [_copied(each) for each in value] if isinstance(value, list) else value
+        return {key: _copy(each) for key, each in value.items()}
+    return [_copy(each) for each in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Messages as JSON: what comes in is checked against its dataclass, field by field; nothing else is let through."""
+"""Encode and decode JSON messages; incoming messages are validated against their dataclass, field by field."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from marey.errors import InvalidValue
 
 T = TypeVar("T")
-_SHOWN = 60
+_MAX_SHOWN_CHARS = 60
 
 
 def encode(value: Any) -> str:
-    """Dataclasses and plain data as JSON in ASCII; numbers that are not finite are refused."""
+    """Encode dataclasses and plain data as ASCII JSON; non-finite numbers raise an error."""
     return json.dumps(value, default=_fields, allow_nan=False, separators=(",", ":"))
 
 
 def decode(kind: type[T], fields: dict[str, Any]) -> T:
-    """`fields` as a `kind`; what is missing, unknown or of another type is an `InvalidValue` that names it."""
+    """Decode `fields` to a `kind`; missing, unknown or mistyped fields raise an `InvalidValue` that names them."""
     value: T = _dataclass(kind, fields, getattr(kind, "do", kind.__name__))
     return value
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """A JSON object; NaN and infinities are no JSON."""
+    """Parse a JSON object; NaN and infinities are rejected."""
     try:
         value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise InvalidValue(f"a message must be JSON: {error}") from None
     if not isinstance(value, dict):
-        raise InvalidValue(f"a message must be a JSON object, got {_told(value)}")
+        raise InvalidValue(f"a message must be a JSON object, got {_preview(value)}")
     return value
 
 
 def _refuse(name: str) -> float:
-    raise ValueError(f"{name} is not a number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -48,12 +48,14 @@ def _fields(value: Any) -> dict[str, Any]:
 
 def _dataclass(kind: Any, value: Any, where: str) -> Any:
     if not isinstance(value, dict):
-        raise InvalidValue(f"{where}: expected an object, got {_told(value)}")
+        raise InvalidValue(f"{where}: expected an object, got {_preview(value)}")
     hints = get_type_hints(kind)
     known = {field.name: field for field in dataclasses.fields(kind)}
     for name in value:
         if name not in known:
-            raise InvalidValue(f"{where}: there is no field {name[:_SHOWN]!r}; there are {', '.join(known) or 'none'}")
+            raise InvalidValue(
+                f"{where}: unknown field {name[:_MAX_SHOWN_CHARS]!r}; known fields: {', '.join(known) or 'none'}"
+            )
     for name, field in known.items():
         if name not in value and field.default is dataclasses.MISSING:
             raise InvalidValue(f"{where}: the field {name!r} is missing")
@@ -61,7 +63,7 @@ def _dataclass(kind: Any, value: Any, where: str) -> Any:
 
 
 def _value(kind: Any, value: Any, where: str) -> Any:
-    """One value as a type that messages may have."""
+    """Check and convert one value."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (types.UnionType, Union):
         if value is None and type(None) in arguments:
@@ -75,7 +77,7 @@ def _value(kind: Any, value: Any, where: str) -> Any:
         return _tuple(arguments, value, where)
     if origin is dict:
         _expect(isinstance(value, dict), value, where, "an object")
-        return {name: _value(arguments[1], each, f"{where}.{name[:_SHOWN]}") for name, each in value.items()}
+        return {name: _value(arguments[1], each, f"{where}.{name[:_MAX_SHOWN_CHARS]}") for name, each in value.items()}
     if kind is float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return float(
@@ -97,10 +99,10 @@ def _tuple(arguments: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...
 
 def _expect(fits: bool, value: Any, where: str, form: str) -> Any:
     if not fits:
-        raise InvalidValue(f"{where}: expected {form}, got {_told(value)}")
+        raise InvalidValue(f"{where}: expected {form}, got {_preview(value)}")
     return value
 
 
-def _told(value: Any) -> str:
+def _preview(value: Any) -> str:
     text = json.dumps(value)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+    return text if len(text) <= _MAX_SHOWN_CHARS else text[:_MAX_SHOWN_CHARS] + "..."

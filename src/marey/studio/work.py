@@ -1,7 +1,7 @@
-"""Heavy work of the panels Look and Compare, as the worker runs it.
+"""Worker functions of the View and Compare panels.
 
-A function takes ``progress(share, text)`` and what the panel gave it, and returns a dict of plain data, motions and
-arrays. Other panels keep theirs in modules of their own.
+A function takes ``progress(fraction, text)`` and the panel's arguments, and returns a dict of plain data, motions and
+arrays. Other panels have their own modules.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ Progress = Callable[[float, str], None]
 
 
 def detect(progress: Progress, motion: Motion, hands: bool, floor: float | None) -> dict[str, Any]:
-    """The motion with contacts."""
+    """Detect contacts."""
     from marey.clean import detect_contacts
 
-    progress(0.0, "looking for contacts")
+    progress(0.0, "detecting contacts")
     return {"motion": detect_contacts(motion, hands=hands, floor=floor)}
 
 
@@ -33,7 +33,7 @@ def clean(
     flat: bool,
     smooth: bool,
 ) -> dict[str, Any]:
-    """The cleaned motion, what it took, and the figures before and after."""
+    """Clean a motion; returns it with a summary and the metrics before and after."""
     from marey.clean import CleanSettings, cleaned
     from marey.measure import measure
 
@@ -41,7 +41,7 @@ def clean(
     settings = CleanSettings(max_stretch=max_stretch, roll="flat" if flat else "source", smooth=smooth)
     done = cleaned(motion, hands=hands, floor=floor, settings=settings)
     progress(0.5, "measuring")
-    # Both are measured by the same contacts and floor.
+    # Measure both with the same contacts and floor.
     source = replace(motion.source, floor=done.motion.source.floor)
     before = replace(motion, contacts=done.motion.contacts, source=source)
     rows = _rows(measure(done.motion, before)) if len(motion) > 1 else []
@@ -54,8 +54,8 @@ def clean(
     }
 
 
-def measured(progress: Progress, motion: Motion, against: Motion | None = None) -> dict[str, Any]:
-    """The figures of a motion, beside those of another."""
+def measure_motion(progress: Progress, motion: Motion, against: Motion | None = None) -> dict[str, Any]:
+    """Measure a motion, optionally next to another."""
     from marey.measure import measure
 
     progress(0.0, "measuring")
@@ -77,5 +77,5 @@ def _rows(report: Any) -> list[dict[str, Any]]:
 
 
 def _finite(value: float | None) -> float | None:
-    """JSON has no infinities; a figure that is none is shown as one that could not be had."""
+    """JSON has no infinities; a non-finite metric is shown as missing."""
     return value if value is not None and math.isfinite(value) else None

@@ -1,7 +1,7 @@
-"""The process that does heavy work for one page: ``python -m marey.studio.worker``.
+"""The worker process of one page: ``python -m marey.studio.worker``.
 
 It reads one JSON object per line, ``{"call": "marey.studio.work:clean", "folder": "...", "arguments": {...}}``, and
-writes lines with ``share`` and ``text`` while it works, then one with ``result`` or ``error``. It ends with its input.
+writes progress lines with ``fraction`` and ``text``, then one with ``result`` or ``error``. It exits with its input.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from marey.errors import InvalidValue, MareyError
 from marey.studio.parcels import pack, unpack
 
 _PREFIX = "marey.studio."
-# Seconds between two reports of progress.
-_OFTEN = 0.1
+# Minimum seconds between progress reports.
+_REPORT_INTERVAL = 0.1
 
 
 def main() -> None:
-    """Work until the input ends."""
-    # Whatever prints must not be taken for an answer.
+    """Run tasks until the input ends."""
+    # Redirect stdout, so that printed text is not mistaken for an answer.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with the server, which hears Ctrl-C too
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the server, which stops the worker
     warnings.simplefilter("ignore")
     if hasattr(os, "nice"):
-        os.nice(5)  # what is shown goes before what is computed
+        os.nice(5)  # display has priority over computation
     for task in iter(_tasks().get, None):
         answers.write(json.dumps(_answer(task, answers)) + "\n")
         answers.flush()
 
 
 def _tasks() -> queue.SimpleQueue[dict[str, Any] | None]:
-    """Lines of the input as they come; when it ends, whoever asked has gone, and so does this process at once."""
+    """Queue the input lines; when the input ends, the server is gone and this process exits immediately."""
     tasks: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 
     def read() -> None:
@@ -54,15 +54,15 @@ def _tasks() -> queue.SimpleQueue[dict[str, Any] | None]:
 
 
 def _answer(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
-    """What came of one task."""
-    told = 0.0
+    """Run one task and return its answer."""
+    last_report = 0.0
 
-    def progress(share: float, text: str) -> None:
-        nonlocal told
+    def progress(fraction: float, text: str) -> None:
+        nonlocal last_report
         now = time.monotonic()
-        if now - told >= _OFTEN:
-            told = now
-            answers.write(json.dumps({"share": min(max(float(share), 0.0), 1.0), "text": text}) + "\n")
+        if now - last_report >= _REPORT_INTERVAL:
+            last_report = now
+            answers.write(json.dumps({"fraction": min(max(float(fraction), 0.0), 1.0), "text": text}) + "\n")
             answers.flush()
 
     folder = Path(task["folder"])
@@ -76,7 +76,7 @@ def _answer(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
 
 
 def function_of(call: str) -> Any:
-    """``module:function`` of the studio, and of nothing else."""
+    """Return ``module:function``; only functions of the studio are allowed."""
     module, _, name = call.partition(":")
     if not module.startswith(_PREFIX) or name.startswith("_"):
         raise InvalidValue(f"the worker runs functions of {_PREFIX}*, got {call!r}")

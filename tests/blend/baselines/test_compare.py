@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from marey.blend.baselines import Comparison, compare, discrete_blend
-from marey.blend.baselines.compare import FIGURES, OUR_BLEND, OURS
+from marey.blend.baselines.compare import METRICS, OUR_BLEND, OURS
 from marey.edit import timewarp
 from marey.errors import InvalidValue, NotBlendable
 from marey.register import registration
@@ -55,7 +55,7 @@ def test_every_blend_has_its_row(tables: Comparison) -> None:
     assert [row.method for row in tables.inputs] == ["walk", "slow"]
     for row in (*tables.inputs, *tables.blends):
         assert row.motion is not None
-        assert tuple(row.figures) == FIGURES
+        assert tuple(row.figures) == METRICS
         assert row.figures["path_length"] > 0.5
     by_name = {row.method: row for row in tables.blends}
     discrete = by_name["timewarp, discrete path"]
@@ -79,7 +79,7 @@ def test_tables_are_plain_data(tables: Comparison) -> None:
     assert plain["paths"][0]["complete"] is True
     assert [row["method"] for row in plain["blends"]] == BLENDS
     assert plain["blends"][3]["frames"] == tables.frames[0]
-    assert set(plain["units"]) == set(FIGURES)
+    assert set(plain["units"]) == set(METRICS)
 
 
 def test_a_failure_is_told_in_its_row() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from marey.blend.baselines import correspondence, discrete_blend, greedy
+from marey.blend.baselines import discrete_blend, greedy, match_frames
 from marey.blend.baselines.paths import GridPath
 from marey.edit import timewarp
 from marey.errors import InvalidValue
@@ -28,7 +28,7 @@ WALK = straight_walk(seconds=2.0, fps=30.0)
     ],
 )
 def test_deletion_and_insertion(directions: str, pairs: list[tuple[int, int, float]]) -> None:
-    found = correspondence(walked(directions))
+    found = match_frames(walked(directions))
     assert found.frames.tolist() == list(range(len(pairs)))
     assert found.low.tolist() == [low for low, _, _ in pairs]
     assert found.high.tolist() == [high for _, high, _ in pairs]
@@ -38,7 +38,7 @@ def test_deletion_and_insertion(directions: str, pairs: list[tuple[int, int, flo
 def test_every_path_gives_each_frame_of_the_first_motion_one_time_in_the_second() -> None:
     for shape in ((5, 4), (4, 5), (5, 5)):
         for cells in all_paths(shape, (0, 0), "corner", 2):
-            found = correspondence(cells)
+            found = match_frames(cells)
             assert found.frames.tolist() == list(range(shape[0]))
             assert (np.diff(found.at) >= -1e-12).all()  # time never runs back
             assert found.low.min() >= 0
@@ -50,7 +50,7 @@ def test_every_path_gives_each_frame_of_the_first_motion_one_time_in_the_second(
 
 
 def test_a_path_within_the_grid_starts_where_it_starts() -> None:
-    found = correspondence(walked("xdx", start=(4, 7)))
+    found = match_frames(walked("xdx", start=(4, 7)))
     assert found.frames.tolist() == [4, 5, 6, 7]
     np.testing.assert_allclose(found.at, [7.0, 7 + 2 / 3, 8 + 1 / 3, 9.0])
 
@@ -98,9 +98,9 @@ def test_bad_input_is_told() -> None:
     with pytest.raises(InvalidValue, match="path must have shape"):
         discrete_blend(WALK, WALK, path=[1, 2, 3])
     with pytest.raises(InvalidValue, match=r"must go one frame further .* from \(0, 0\) to \(0, 2\)"):
-        correspondence([[0, 0], [0, 2]])
+        match_frames([[0, 0], [0, 2]])
     with pytest.raises(InvalidValue, match="path must hold whole numbers"):
-        correspondence([[0.0, 0.0], [0.5, 1.0]])
+        match_frames([[0.0, 0.0], [0.5, 1.0]])
     with pytest.raises(InvalidValue, match="one rate, got 30 Hz in 'straight_walk' and 60 Hz"):
         discrete_blend(WALK, straight_walk(seconds=2.0))
     with pytest.raises(InvalidValue, match="expected 2 weights"):

@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def author(tab: Tab) -> Tab:
     tab.open("walk1.bvh")
-    tab.page.get_by_role("tab", name="Author").click()
+    tab.page.get_by_role("tab", name="Characters").click()
     tab.until("() => !!document.querySelector('.panel h3')")
     return tab
 
@@ -40,17 +40,17 @@ def test_a_character_is_made_and_saved(author: Tab, folder: Path) -> None:
     page = author.page
     assert page.locator(".panel input:checked").count() >= 2, "the open motions are chosen"
     page.get_by_role("button", name="Add node").click()
-    author.until("() => /made of \\d+ gait cycles/.test(document.querySelector('.panel').textContent)")
-    page.get_by_role("button", name="Compare").click()
-    author.until("() => /has a way on/.test(document.querySelector('.panel').textContent)")
+    author.until("() => /built from \\d+ gait cycles/.test(document.querySelector('.panel').textContent)")
+    page.get_by_role("button", name="Find transitions").click()
+    author.until("() => /source motions can continue/.test(document.querySelector('.panel').textContent)")
     colours = author.get(COLOURS)
     assert sum(1 for each in colours if each > 5) >= 3, f"graph, costs and box are drawn, got {colours}"
     page.get_by_role("button", name="Connect", exact=True).click()
     author.until("() => [...document.querySelectorAll('.panel .item')].some(b => b.textContent === 'walk → walk')")
-    page.get_by_role("button", name="Walk about").click()
+    page.get_by_role("button", name="Preview walk").click()
     author.until("() => marey.selected.info.n_frames === 600 && !!marey.selected.figure.pose")
     assert author.get("[...marey.motions.values()].filter(({ figure }) => figure.visible).length") == 1
-    page.get_by_label("Name of the character").fill("mine")
+    page.get_by_label("Character name").fill("mine")
     page.get_by_role("button", name="Save").first.click()
     author.until("() => /Saved mine.json/.test(document.querySelector('#notices').textContent)")
     made = ParametricMotionGraph.load(folder / "mine.json")

@@ -57,7 +57,7 @@ def test_blend_two_and_change_everything(tab: Tab) -> None:
     page.get_by_role("tab", name="Blend").click()
     for name in ("slow", "fast"):
         page.locator(".blend-list").get_by_text(name).click()
-    tab.until("() => document.querySelector('.panel').textContent.includes('contacts belong together')")
+    tab.until("() => document.querySelector('.panel').textContent.includes('matching foot contacts')")
     page.get_by_role("button", name="Blend", exact=True).click()
     tab.until("() => marey.selected.info.name === '0.5 slow+0.5 fast' && !!marey.selected.figure.pose")
     assert tab.get("marey.playback.playing")
@@ -73,7 +73,7 @@ def test_blend_two_and_change_everything(tab: Tab) -> None:
     page.locator(".panel").get_by_label("Make").select_option("curves")
     tab.until("() => marey.selected.info.name === 'slow+fast'")
     revision = tab.get("marey.selected.info.revision")
-    page.get_by_label("How much of B: curve").focus()
+    page.get_by_label("Weight of B: curve").focus()
     page.keyboard.press("ArrowUp")
     tab.until(f"() => marey.selected.info.revision !== {revision}")
     assert tab.get("marey.selected.info.motion") == made
@@ -84,9 +84,9 @@ def test_grid_shows_two_frames(tab: Tab) -> None:
     grid = page.locator(".grid-view")
     grid.scroll_into_view_if_needed()
     grid.click(position={"x": 60, "y": 40})
-    tab.until("() => document.querySelector('.panel').textContent.includes('shown over each other')")
+    tab.until("() => document.querySelector('.panel').textContent.includes('They are overlaid')")
     assert not tab.get("marey.selected.figure.visible")
-    text = page.locator(".panel p", has_text="shown over each other")
+    text = page.locator(".panel p", has_text="They are overlaid")
     before = text.inner_text()
     grid.focus()
     page.keyboard.press("Shift+ArrowRight")
@@ -100,9 +100,9 @@ def test_transition_and_statistics(tab: Tab) -> None:
     page = tab.page
     page.locator(".panel").get_by_label("Make").select_option("transition")
     tab.until("() => marey.selected.info.name === 'slow to fast'")
-    assert "Goes over where A is at" in page.locator(".panel").inner_text()
+    assert "Transition from A at" in page.locator(".panel").inner_text()
     # Which only a grid that was made for transitions says.
-    tab.until("() => document.querySelector('.panel').textContent.includes('Click to go over there')")
+    tab.until("() => document.querySelector('.panel').textContent.includes('Click to place the transition there')")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="BVH", exact=True).click()
     assert waiting.value.suggested_filename == "slow to fast.bvh"
@@ -118,7 +118,7 @@ def test_grid_shows_two_frames_of_a_transition_while_it_plays(tab: Tab) -> None:
     grid = page.locator(".grid-view")
     grid.scroll_into_view_if_needed()
     grid.click(position={"x": 50, "y": 60})
-    tab.until("() => document.querySelector('.panel').textContent.includes('shown over each other')")
+    tab.until("() => document.querySelector('.panel').textContent.includes('They are overlaid')")
     tab.until("() => [...marey.motions.values()].every(({ figure }) => !figure.visible)")
     drawn = "each.type === 'Group' && each.visible && each.children.length && each !== marey.stage.ground"
     assert tab.get(f"marey.stage.scene.children.filter((each) => {drawn}).length") == 2
@@ -134,23 +134,23 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     page = tab.page
     page.get_by_role("tab", name="Graph").click()
     panel = page.locator(".panel")
-    panel.get_by_label("From").select_option("folder")
-    page.get_by_role("button", name="Compare clips").click()
+    panel.get_by_label("Source").select_option("folder")
+    page.get_by_role("button", name="Find transitions").click()
     tab.until("() => document.querySelector('.panel').textContent.includes('4 clips')")
     share = "() => document.querySelector('.limit-curve').closest('section').querySelector('p').textContent"
     before = page.evaluate(share)
-    page.get_by_label("Alike up to, number").fill("0.25")
+    page.get_by_label("Similarity threshold, number").fill("0.25")
     page.keyboard.press("Enter")
     tab.until(f"() => ({share})() !== {before!r}")
-    page.get_by_text("For pairs of labels").click()
+    page.get_by_text("Per pair of labels").click()
     page.get_by_label("run to walk:").click()
     page.get_by_label("run to walk, number").fill("0")
     page.keyboard.press("Enter")
     tab.until("() => document.querySelector('[aria-label^=\"run to walk:\"]').textContent === '0'")
-    page.get_by_label("Forget the threshold").click()
-    page.get_by_label("Length, number").fill("5")
+    page.get_by_label("Clear the threshold").click()
+    page.get_by_label("Length, number", exact=True).fill("5")
     page.get_by_role("button", name="Random walk").click()
-    tab.until("() => marey.selected.info.name === 'by chance 0' && !!marey.selected.figure.pose")
+    tab.until("() => marey.selected.info.name === 'random walk 0' && !!marey.selected.figure.pose")
     tab.until("() => marey.playback.playing")
     assert tab.get("marey.selected.info.n_frames") == 150
 
@@ -165,15 +165,15 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
         page.mouse.move(middle[0] - 120 + 12 * k, middle[1] + 60 - 0.2 * k * k)
     page.mouse.up()
     assert page.locator(".stretches li").count() == 1
-    page.get_by_role("button", name="Follow", exact=True).last.click()
-    tab.until("() => document.querySelector('.panel').textContent.includes('cm off in the mean')")
+    page.get_by_role("button", name="Walk the path").click()
+    tab.until("() => document.querySelector('.panel').textContent.includes('Distance from the path')")
     assert tab.get("marey.selected.info.name") == "path"
     # All of the path is in the picture, and the camera stays there.
     page.evaluate("() => { window.spot = (at) => marey.stage.camera.position.clone().set(at[0], 0, at[1]); }")
     path = "JSON.parse(sessionStorage['marey.kept']).choices.graph.done.path"
     tab.until(f"() => !marey.following && {path}.every((at) => marey.stage.sees(spot(at)))")
 
-    page.get_by_role("button", name="Steer with the keys").click()
+    page.get_by_role("button", name="Start steering").click()
     tab.until("() => document.querySelector('.panel').textContent.includes('Playing at 30 Hz')")
     frame = tab.get("marey.playback.frame")
     page.keyboard.down("ArrowLeft")
@@ -183,4 +183,4 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     page.keyboard.press("Escape")
     tab.until("() => !document.querySelector('.panel').textContent.includes('Playing at 30 Hz')")
     assert tab.get("marey.selected.figure.visible")
-    page.get_by_role("tab", name="Look").click()
+    page.get_by_role("tab", name="View").click()

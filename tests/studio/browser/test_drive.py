@@ -34,7 +34,7 @@ PAD = """(() => {
   window.wishes = [];
   const ask = marey.connection.ask.bind(marey.connection);
   marey.connection.ask = (name, fields, options) => {
-    if (name === "drive_wish") window.wishes.push(fields);
+    if (name === "drive_request") window.wishes.push(fields);
     return ask(name, fields, options);
   };
 })()"""
@@ -78,7 +78,7 @@ def test_a_figure_is_driven_by_keys_and_mouse_and_the_way_is_changed(tab: Tab) -
     assert tab.get("marey.playback.frame") == 0, "keys that steer do not step"
 
     tab.get(WATCH)
-    page.get_by_label("Way").select_option("tree")
+    page.get_by_label("Controller").select_option("tree")
     tab.until("() => /turn -?\\d+°/.test(document.querySelector('.panel').textContent)")
     assert tab.get("window.widest") < 1.0, "the figure goes on where it stood"
     box = page.locator("#stage canvas").bounding_box()
@@ -86,7 +86,7 @@ def test_a_figure_is_driven_by_keys_and_mouse_and_the_way_is_changed(tab: Tab) -
     tab.until("() => /Blend tree/.test(document.querySelector('.panel table').textContent)")
 
     tab.get(PAD)
-    tab.until("() => /Test Pad is here/.test(document.querySelector('.panel').textContent)")
+    tab.until("() => /Test Pad connected/.test(document.querySelector('.panel').textContent)")
     assert tab.get("window.wishes.length") == 0, "a stick that hardly moves pushes nothing"
     tab.get("window.pad.axes = [1, 0]")
     tab.until("() => window.wishes.length > 0")
@@ -105,7 +105,7 @@ def test_a_figure_is_driven_by_keys_and_mouse_and_the_way_is_changed(tab: Tab) -
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Start").wait_for()
 
-    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("button", name="Save clip").click()
     tab.until("() => marey.selected.info.name === 'driven' && !!marey.selected.figure.pose")
     shown = tab.get("[...marey.motions.values()].filter(({ figure }) => figure.visible).map(({ info }) => info.name)")
     assert shown == ["driven"], "alone"
@@ -129,11 +129,11 @@ HOLD = """(() => {
 
 def test_a_start_that_is_left_or_overtaken_does_not_take_the_page(tab: Tab) -> None:
     page = tab.page
-    page.get_by_label("Way").select_option("character")
+    page.get_by_label("Controller").select_option("character")
     tab.get(HOLD)
     page.get_by_role("button", name="Start").click()
     tab.until("() => window.held.length === 1")
-    page.get_by_role("tab", name="Look").click()
+    page.get_by_role("tab", name="View").click()
     tab.get("window.held.shift()()")
     tab.until("() => !document.querySelector('.notice.job')")
     assert tab.get("marey.selected.figure.visible"), "nobody looks at Drive any more"
@@ -142,17 +142,17 @@ def test_a_start_that_is_left_or_overtaken_does_not_take_the_page(tab: Tab) -> N
     page.get_by_role("tab", name="Drive").click()
     page.get_by_role("button", name="Start").click()
     tab.until("() => window.held.length === 1")
-    page.get_by_label("Way").select_option("tree")
-    page.get_by_label("Way").select_option("character")
-    page.get_by_label("Way").select_option("tree")
+    page.get_by_label("Controller").select_option("tree")
+    page.get_by_label("Controller").select_option("character")
+    page.get_by_label("Controller").select_option("tree")
     tab.get("window.held.shift()()")
     tab.until("() => window.held.length === 1")
     tab.get("window.held.shift()()")
     tab.until("() => /turn -?\\d+°/.test(document.querySelector('.panel').textContent)")
-    assert page.get_by_label("Way").input_value() == "tree"
+    assert page.get_by_label("Controller").input_value() == "tree"
     assert tab.get("window.held.length") == 0, "what was overtaken is not made"
 
-    page.get_by_label("Way").select_option("character")
+    page.get_by_label("Controller").select_option("character")
     tab.until("() => window.held.length === 1")
     page.get_by_role("button", name="Stop").click()  # what plays, and what is made ready
     tab.get("window.held.shift()()")

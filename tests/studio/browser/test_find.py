@@ -40,26 +40,26 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     page = tab.page
     tab.open("take0.bvh")
     page.locator(".tabs button", has_text="Find").click()
-    assert page.locator(".panel button", has_text="Try thresholds").is_disabled()
-    press(tab, "Compare all")
+    assert page.locator(".panel button", has_text="Suggest a threshold").is_disabled()
+    press(tab, "Index clips")
     says(tab, "2 clips, ")
     page.evaluate(f"() => marey.playback.setRegion([{KICK[0]}, {KICK[1]}])")
     says(tab, f"take0, {KICK[0] / 30:.2f} to {KICK[1] / 30:.2f} s")
-    press(tab, "Try thresholds")
+    press(tab, "Suggest a threshold")
     says(tab, "finds 5 matches")
     # A threshold is offered, and never taken unasked.
-    assert page.get_by_label("Threshold, metres").input_value() == ""
+    assert page.get_by_label("Threshold, meters").input_value() == ""
     assert page.locator(".panel button", has_text="Search").is_disabled()
-    press(tab, "Take ")
-    assert float(page.get_by_label("Threshold, metres").input_value()) > 0.0
+    press(tab, "Use ")
+    assert float(page.get_by_label("Threshold, meters").input_value()) > 0.0
     press(tab, "Search")
-    says(tab, "5 matches beside what was sought.")
+    says(tab, "5 matches found.")
     assert page.locator(".tile").count() == 6
     moved = "() => [...document.querySelectorAll('.tile canvas')].map(c => c.toDataURL()).join()"
     before = page.evaluate(moved)
     tab.until(f"() => ({moved})() !== {before!r}")
     page.locator(".tile").nth(2).click()
-    says(tab, "5 matches beside what was sought, 1 thrown out.")
+    says(tab, "5 matches found, 1 excluded.")
     assert page.locator(".tile").nth(2).get_attribute("aria-pressed") == "false"
 
     # Every answer is kept, so that the test can see what the page was told.
@@ -69,8 +69,8 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
         " if (name.startsWith('aim')) answer.then((each) => told.push(each.first ?? each), () => 0);"
         " return answer; }; }"
     )
-    press(tab, "Make it aimable")
-    says(tab, "Made of 5 examples, at 30 Hz.")
+    press(tab, "Create target control")
+    says(tab, "Built from 5 examples at 30 Hz.")
     tab.until("() => marey.selected.info.motion === told[0].motion.motion && !!marey.selected.figure.pose")
     # While it plays the camera goes along, and the ball would not be where it was looked for.
     tab.until("() => marey.playback.playing")
@@ -95,7 +95,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     page.locator(".panel input[type=range]").last.press("ArrowRight")
     tab.until(f"() => told.at(-1).target[2] !== {last['target'][2]}")
     motions = tab.get("marey.motions.size")
-    press(tab, "Keep this one")
+    press(tab, "Keep a copy")
     tab.until(f"() => marey.motions.size === {motions} + 1")
     page.locator(".tile").nth(1).dblclick()
     tab.until(f"() => marey.motions.size === {motions} + 2 && marey.selected.info.name.endsWith(' s')")
@@ -104,21 +104,21 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     page.locator(".tile").nth(1).focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    tab.until("() => !document.querySelector('.panel').innerText.includes('thrown out')")
+    tab.until("() => !document.querySelector('.panel').innerText.includes('excluded')")
 
     # It is saved, never over another unasked; a page that is loaded again goes on where it was.
-    name = page.get_by_label("Name for the aimable motion")
+    name = page.get_by_label("Name for the target control")
     name.fill("")
     name.press("Enter")
-    says(tab, "Type a name first.")
+    says(tab, "Enter a name first.")
     name.fill("kick")
     name.press("Enter")
     tab.until("() => [...document.querySelectorAll('.panel option')].some((each) => each.value === 'kick.npz')")
     name.press("Enter")
-    says(tab, "kick.npz is in the folder already: replace it, or choose another name.")
+    says(tab, "kick.npz already exists. Overwrite it, or choose another name.")
     page.locator(".tile").nth(3).click()
     page.reload()
     tab.until("() => !!window.marey?.selected?.figure.pose")
-    says(tab, "5 matches beside what was sought, 1 thrown out.")
-    says(tab, "Made of 5 examples, at 30 Hz.")
-    page.locator(".tabs button", has_text="Look").click()
+    says(tab, "5 matches found, 1 excluded.")
+    says(tab, "Built from 5 examples at 30 Hz.")
+    page.locator(".tabs button", has_text="View").click()

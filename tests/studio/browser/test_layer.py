@@ -27,24 +27,24 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     page = tab.page
     for name in ("walk.bvh", "carry_box.bvh"):
         tab.open(name)
-    page.locator(".tabs button", has_text="Layer").click()
+    page.locator(".tabs button", has_text="Layers & gaze").click()
     page.locator(".panel select").nth(1).select_option(label="carry_box")
     page.locator(".panel select").nth(2).select_option(label="walk")
-    press(tab, "Put it on")
+    press(tab, "Combine")
     tab.until("() => marey.motions.size === 3 && marey.selected.info.name === 'walk+carry_box'")
     tab.until("() => marey.playback.playing && !!marey.selected.figure.pose")
     page.keyboard.press(" ")
     page.evaluate("() => (marey.playback.seek(20), marey.focus())")
 
-    press(tab, "Look from here")
+    press(tab, "Add gaze target")
     tab.until("() => marey.selected.info.name === 'walk+carry_box (looking)' && !!marey.selected.figure.pose")
-    press(tab, "Look from here")
+    press(tab, "Add gaze target")
     tab.until("() => document.querySelectorAll('.looks li').length === 2")
     balls = "marey.stage.scene.children.filter((one) => one.geometry?.type === 'SphereGeometry')"
     assert tab.get(f"(([a, b]) => a.position.distanceTo(b.position))({balls})") > 0.2
-    page.get_by_label("Take look 2 away").click()
+    page.get_by_label("Remove gaze target 2").click()
     tab.until("() => document.querySelectorAll('.looks li').length === 1")
-    tab.until("() => /settles|no time/.test(document.querySelector('.looks').innerText)")
+    tab.until("() => /reached|not enough time/.test(document.querySelector('.looks').innerText)")
     looking = tab.get("marey.selected.info.motion")
     first = tab.get("marey.selected.info.revision")
     ball = "marey.stage.scene.children.find((one) => one.type === 'Mesh' && one.geometry.type === 'SphereGeometry')"
@@ -59,16 +59,16 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     tab.until(f"() => marey.selected.info.revision > {first}")
     assert tab.get("marey.selected.info.motion") == looking
     assert page.locator(".looks li").count() == 1
-    tab.until("() => /settles at|no time/.test(document.querySelector('.looks').innerText)")
+    tab.until("() => /reached at|not enough time/.test(document.querySelector('.looks').innerText)")
 
     second = tab.get("marey.selected.info.revision")
-    height = page.get_by_label("Look 1, y, metres")
+    height = page.get_by_label("Gaze target 1, y, meters")
     height.fill("2.5")
     height.press("Enter")
     tab.until(f"() => marey.selected.info.revision > {second}")
 
     page.evaluate("() => marey.playback.seek(80)")
-    press(tab, "Back from here")
+    press(tab, "Release gaze")
     tab.until("() => document.querySelectorAll('.looks li').length === 2")
     press(tab, "Done")
     tab.until("() => document.querySelectorAll('.looks li').length === 0")
@@ -76,9 +76,9 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
 
     # What cannot be done is told in one sentence.
     page.locator(".panel select").first.select_option("left_arm")
-    page.get_by_label("Begins at, number").fill("9")
-    page.get_by_label("Begins at, number").press("Enter")
-    press(tab, "Put it on")
+    page.get_by_label("Starts at, number").fill("9")
+    page.get_by_label("Starts at, number").press("Enter")
+    press(tab, "Combine")
     tab.until("() => !!document.querySelector('.notice.error')")
     assert "must lie within" in page.locator(".notice.error").inner_text()
-    page.locator(".tabs button", has_text="Look").click()
+    page.locator(".tabs button", has_text="View").click()

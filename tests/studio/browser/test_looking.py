@@ -118,7 +118,7 @@ def test_marey_s_own_files_have_a_skin(tab: Tab) -> None:
 def test_limbs_are_drawn_where_there_is_no_skin(tab: Tab) -> None:
     choose(tab, "bare.glb")
     wear(tab)
-    tab.page.locator(".notice.error", has_text="it has no body for these joints").wait_for()
+    tab.page.locator(".notice.error", has_text="it has no mesh bound to these joints").wait_for()
     assert tab.get("marey.selected.figure.body.group.visible")
     choose(tab, "awalk.bvh")
     assert tab.get("marey.selected.figure.body.group.visible")
@@ -393,7 +393,7 @@ def test_a_finger_scrubs_and_marks_contacts(touched: Tab) -> None:
     touched.until(f"() => marey.selected.info.contacts[0].intervals.length === {len(lane) + 1}")
     touched.page.get_by_role("button", name="Remove").click()
     touched.until(f"() => marey.selected.info.contacts[0].intervals.length === {len(lane)}")
-    touched.page.get_by_role("button", name="Loop from here").click()
+    touched.page.get_by_role("button", name="Set in point").click()
     assert touched.get("marey.playback.region") == [40, touched.get("marey.playback.nFrames")]
     touched.page.get_by_role("button", name="All", exact=True).click()
 

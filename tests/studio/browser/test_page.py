@@ -234,7 +234,7 @@ def test_clean_beside_and_undo(tab: Tab) -> None:
     tab.page.get_by_role("button", name="Close walk (clean)").or_(
         tab.page.get_by_role("button", name="Close walk").last
     ).first.click()
-    tab.page.get_by_role("tab", name="Look").click()
+    tab.page.get_by_role("tab", name="View").click()
     tab.until(f"() => marey.motions.size === {before}")
 
 
@@ -295,7 +295,7 @@ def test_lost_answers_are_asked_for_again(tab: Tab) -> None:
           return answer;
         }"""
     )
-    assert said == "the answer was lost; ask again"
+    assert said == "the reply was lost; try again"
     assert tab.page.evaluate("() => marey.ask('list', {}).then((l) => l.files.length)") == 3
 
 
@@ -342,7 +342,7 @@ def test_another_server_at_the_address_is_told(browser: Any, address: str) -> No
     tab.page.context.clear_cookies()
     tab.page.evaluate("() => marey.connection.drop()")
     tab.until("() => marey.connection.state === 'closed'")
-    assert "started anew; open the address that it printed" in tab.page.locator("#state").inner_text()
+    assert "restarted; open the new address it printed" in tab.page.locator("#state").inner_text()
     tab.page.context.close()
 
 
@@ -374,7 +374,7 @@ def test_whole_page_by_keyboard(tab: Tab) -> None:
     tab.page.keyboard.press(" ")
     assert tab.get("document.activeElement.className === 'dot' && !marey.selected.figure.visible")
     tab.page.keyboard.press(" ")
-    tab.page.get_by_role("tab", name="Look").focus()
+    tab.page.get_by_role("tab", name="View").focus()
     tab.page.keyboard.press("ArrowRight")
     assert tab.page.get_by_role("tab", name="Compare").get_attribute("aria-selected") == "true"
     tab.page.keyboard.press("ArrowLeft")

@@ -13,7 +13,7 @@ type Changing = "author_new" | "author_recipe" | "author_add" | "author_part" | 
 
 const WALK_SECONDS = 20;
 /** How a figure is told what to do while it plays, by what the server calls it. */
-const DRIVEN: Record<string, string> = { "by name": "driven by these values", "at a point": "driven towards a point" };
+const DRIVEN: Record<string, string> = { "by name": "controlled by these values", "at a point": "controlled by a target point" };
 
 export function mount(app: App): Panel {
   const author = new Author(app);
@@ -31,8 +31,8 @@ class Author {
   private readonly view: GraphView;
   private readonly edges: EdgeSection;
   private readonly gaze: GazeSection;
-  private readonly begin = choice("Begin with", [], "", (value) => void this.take(value));
-  private readonly name = el("input", { type: "text", value: "character", aria: { label: "Name of the character" } });
+  private readonly begin = choice("Start from", [], "", (value) => void this.take(value));
+  private readonly name = el("input", { type: "text", value: "character", aria: { label: "Character name" } });
   private readonly note = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly list = el("div", { class: "stack" });
   private readonly detail = el("section", { hidden: true });
@@ -46,13 +46,13 @@ class Author {
     this.view = graphView((chosen) => this.choose(chosen));
     this.edges = edgeSection(app, (character) => this.show(character));
     this.gaze = gazeSection(app, (kind, name, replace) => this.save(kind, name, replace));
-    const save = button("Save", () => void this.save("character", this.name.value, this.replace), "Into the folder as NAME.json, with its motion data beside it");
-    const walk = button("Walk about", () => void this.walk(), `${WALK_SECONDS} s of going about by chance, as a motion`);
+    const save = button("Save", () => void this.save("character", this.name.value, this.replace), "Save to the folder as NAME.json, with its motion data in a file next to it");
+    const walk = button("Preview walk", () => void this.walk(), `Create a ${WALK_SECONDS} s random walk as a new motion`);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Character" }), this.begin,
         el("label", { class: "field" }, el("span", { text: "Name" }), this.name),
         this.view.canvas, this.note, this.list,
-        el("div", { class: "row" }, walk, save, check("Replace", false, (on) => (this.replace = on)))),
+        el("div", { class: "row" }, walk, save, check("Overwrite", false, (on) => (this.replace = on)))),
       this.detail,
       this.addSection(),
       this.edges.element,
@@ -72,8 +72,8 @@ class Author {
     if (!sources) return;
     const options: [string, string][] = [["", "choose…"], ["new", "nothing"]];
     for (const { name, nodes } of sources.recipes) {
-      options.push([`recipe:${name}`, `recipe: ${name}`]);
-      for (const node of nodes.length > 1 ? nodes : []) options.push([`node:${name}:${node}`, `   only its node ${node}, added`]);
+      options.push([`recipe:${name}`, `built-in: ${name}`]);
+      for (const node of nodes.length > 1 ? nodes : []) options.push([`node:${name}:${node}`, `   add "${node}" from ${name}`]);
     }
     for (const { path, kind } of sources.files) if (kind === "character") options.push([`file:${path}`, path]);
     setOptions(this.begin.select, options, "");
@@ -84,7 +84,7 @@ class Author {
     const [kind, name = "", node = ""] = value.split(":");
     this.begin.select.value = "";
     if (kind === "new") await this.change("author_new", { name: this.name.value || "character" });
-    else if (kind === "recipe") await this.change("author_recipe", { recipe: name }, "Building the recipe");
+    else if (kind === "recipe") await this.change("author_recipe", { recipe: name }, "Building the character");
     else if (kind === "node") await this.change("author_recipe", { recipe: name, nodes: [node] }, "Building the node");
     else if (kind === "file") await this.change("author_load", { path: value.slice("file:".length) });
   }
@@ -104,7 +104,7 @@ class Author {
     const stuck = character.nodes.filter((node) => node.stuck).map((node) => node.name);
     this.note.textContent = [
       character.note,
-      stuck.length ? `${stuck.join(", ")}: no way goes on from there for ever; connect it.` : "",
+      stuck.length ? `Dead end: ${stuck.join(", ")}. Connect it so that the character can keep moving.` : "",
     ].join(" ").trim();
     this.edges.show(character);
     this.choose(this.chosen);
@@ -142,14 +142,14 @@ class Author {
     }
     const edge = this.character.edges.find(({ source, target }) => source === chosen.source && target === chosen.target)!;
     const rows: [string, string][] = [
-      ["Good, bad", `${centimetres(edge.good)}, ${centimetres(edge.bad)}`],
-      ["Costs", `median ${centimetres(edge.median)}; every source has one of at most ${centimetres(edge.worst)}`],
-      ["Box", `${Math.round(100 * edge.share)} % of ${edge.target} can follow, on average over ${edge.samples} samples`],
+      ["Accept, reject", `below ${centimetres(edge.good)}, above ${centimetres(edge.bad)}`],
+      ["Cost", `median ${centimetres(edge.median)}; best transition of each source motion at most ${centimetres(edge.worst)}`],
+      ["Range", `${Math.round(100 * edge.share)} % of ${edge.target} can follow (average of ${edge.samples} samples)`],
     ];
     this.detail.replaceChildren(
       el("h3", { text: `${edge.source} → ${edge.target}` }),
       el("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })])),
-      el("div", { class: "row" }, button("Remove", () => void this.change("author_disconnect", { source: edge.source, target: edge.target }), "Take the edge away")),
+      el("div", { class: "row" }, button("Remove", () => void this.change("author_disconnect", { source: edge.source, target: edge.target }), "Remove this transition")),
     );
   }
 
@@ -157,21 +157,21 @@ class Author {
     const knobs = node.ranges.map((range) => knob(range, (range.low + range.high) / 2, () => void this.make(node, values())));
     const values = () => knobs.map((each) => each.value);
     this.knobs.replaceChildren(...knobs.map((each) => each.element));
-    const partName = el("input", { type: "text", value: `${node.name} part`, aria: { label: "Name of the part" } });
+    const partName = el("input", { type: "text", value: `${node.name} part`, aria: { label: "Name of the sub-range" } });
     const ends = node.ranges.map((range) => ({ range, low: end(range.low, range.unit, `${range.name} from`), high: end(range.high, range.unit, `${range.name} to`) }));
-    const addPart = button("Add the part", () => {
+    const addPart = button("Add sub-range", () => {
       const low = ends.map(({ range, low: input }) => read(input, range.unit));
       const high = ends.map(({ range, high: input }) => read(input, range.unit));
       void this.change("author_part", { name: partName.value, of: node.name, low, high });
-    }, "The same motions with narrower ranges, as a node of its own");
+    }, "Add a node with the same motions and narrower ranges");
     return [
       el("h3", { text: node.name }),
-      el("p", { class: "dim", text: `${node.ranges.map((each) => `${each.name} ${shown(each.low, each.unit)} to ${shown(each.high, each.unit)}`).join(", ")}; about ${node.seconds.toFixed(2)} s; ${DRIVEN[node.request] ?? "driven in a way of its own"}${node.of ? `; a part of ${node.of}` : ""}.` }),
+      el("p", { class: "dim", text: `${node.ranges.map((each) => `${each.name} ${shown(each.low, each.unit)} to ${shown(each.high, each.unit)}`).join(", ")}; about ${node.seconds.toFixed(2)} s; ${DRIVEN[node.request] ?? "custom control"}${node.of ? `; sub-range of ${node.of}` : ""}.` }),
       this.knobs,
       el("div", { class: "row" },
-        button("Show", () => void this.make(node, values(), true), "The motion with these parameters"),
-        button("Remove", () => void this.change("author_remove", { name: node.name }), "Take the node away, with its edges")),
-      el("details", {}, el("summary", { text: "A part of it" }), el("div", { class: "stack" }, partName,
+        button("Show", () => void this.make(node, values(), true), "Show the motion with these values"),
+        button("Remove", () => void this.change("author_remove", { name: node.name }), "Remove this node and its transitions")),
+      el("details", {}, el("summary", { text: "Sub-range" }), el("div", { class: "stack" }, partName,
         ...ends.map(({ range, low, high }) => el("div", { class: "field" }, el("span", { text: range.name }), low, high)),
         el("div", { class: "row" }, addPart))),
     ];
@@ -187,7 +187,7 @@ class Author {
       this.waiting = null;
       const result = this.preview?.node === which.name ? this.preview.motion : null;
       const move = this.moves.count;
-      const fields = { node: which.name, parameters: values, result, go_on: move === this.lastMove };
+      const fields = { node: which.name, parameters: values, result, merge_undo: move === this.lastMove };
       const info = await this.app.ask("author_motion", fields).catch(() => null);
       if (!info) break;
       this.lastMove = move;
@@ -201,20 +201,20 @@ class Author {
   private waiting: { node: CharacterNode; parameters: number[]; present: boolean } | null = null;
 
   private addSection(): HTMLElement {
-    const name = el("input", { type: "text", value: "walk", aria: { label: "Name of the node" } });
+    const name = el("input", { type: "text", value: "walk", aria: { label: "Node name" } });
     const options = { speed: false, mirror: true };
     const said = el("p", { class: "dim", aria: { live: "polite" } });
     const add = button("Add node", () => {
       const motions = [...this.clips.querySelectorAll<HTMLInputElement>("input:checked")].map((box) => box.value);
       said.textContent = "";
       void this.change("author_add", { name: name.value, motions, ...options }, "Cutting gait cycles").then((done) => {
-        if (done) said.textContent = `${this.character.note} It is in the drawing above; connect it below, so that it can go on.`;
+        if (done) said.textContent = `${this.character.note} It appears in the graph above. Connect it below so that it can keep moving.`;
       });
-    }, "Walks or runs on curves become a space of gait cycles, by turn");
+    }, "Cut walks or runs along curves into gait cycles that blend by turn rate");
     return el("section", {}, el("h3", { text: "Add a node from clips" }),
       el("label", { class: "field" }, el("span", { text: "Name" }), name), this.clips,
       el("div", { class: "checks" },
-        check("Speed too", options.speed, (on) => (options.speed = on)), check("Mirrored too", options.mirror, (on) => (options.mirror = on))),
+        check("Vary speed", options.speed, (on) => (options.speed = on)), check("Add mirrored copies", options.mirror, (on) => (options.mirror = on))),
       el("div", { class: "row" }, add), said);
   }
 
@@ -227,12 +227,12 @@ class Author {
       row.querySelector("input")!.value = info.motion;
       return row;
     }));
-    if (!motions.length) this.clips.replaceChildren(el("p", { class: "dim", text: "Open walks or runs on curves first." }));
+    if (!motions.length) this.clips.replaceChildren(el("p", { class: "dim", text: "First open walks or runs that follow curves." }));
     Object.assign(this.clips.style, { maxHeight: "160px", overflowY: "auto", gap: "0" });
   }
 
   private async walk(): Promise<void> {
-    const info = await this.app.run("Walking about", "author_walk", { seconds: WALK_SECONDS, seed: Math.floor(Math.random() * 1e6) }).catch(() => null);
+    const info = await this.app.run("Building the preview walk", "author_walk", { seconds: WALK_SECONDS, seed: Math.floor(Math.random() * 1e6) }).catch(() => null);
     if (info) this.app.present(info);
   }
 

@@ -18,15 +18,15 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   let asked = 0;
   const from = choice("From", [], "", () => forget());
   const to = choice("To", [], "", () => forget());
-  const compare = button("Compare", () => void run(), "Find the best transition of many pairs of motions", "primary");
+  const compare = button("Find transitions", () => void run(), "Find the best transition for many pairs of motions", "primary");
   const note = el("p", { class: "dim", aria: { live: "polite" } });
-  const connect = button("Connect", () => void join(null), "Make the edge with these thresholds", "primary");
-  const part = button("Connect a part", () => void join(`${from.select.value} part`), "Connect only the part of the source that has a way on, as a node of its own");
-  const good = slider({ label: "Good up to", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
-  const bad = slider({ label: "Bad from", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
-  const sample = slider({ label: "Source sample", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
-  const histogram = sketch("Costs of transitions: how many pairs of motions join at what distance", 120, (pen, width, height) => chart && drawCosts(pen, width, height, chart, good.value / 100, bad.value / 100));
-  const boxes = sketch("The target's motions that can follow the source sample, and their box", 150, (pen, width, height) => {
+  const connect = button("Connect", () => void join(null), "Add the transition with these thresholds", "primary");
+  const part = button("Connect sub-range", () => void join(`${from.select.value} part`), "Connect only the source motions that can continue, as a separate node");
+  const good = slider({ label: "Accept below", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
+  const bad = slider({ label: "Reject above", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
+  const sample = slider({ label: "Preview source", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
+  const histogram = sketch("Histogram of transition costs: number of motion pairs by distance", 120, (pen, width, height) => chart && drawCosts(pen, width, height, chart, good.value / 100, bad.value / 100));
+  const boxes = sketch("Target motions that can follow the previewed source motion, and their range", 150, (pen, width, height) => {
     const target = nodeOf(to.select.value);
     if (tried && target) drawBox(pen, width, height, target, tried, good.value / 100, bad.value / 100);
   });
@@ -46,7 +46,7 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   };
   const run = async () => {
     const ends = { source: from.select.value, target: to.select.value };
-    const found = await app.run("Comparing", "author_compare", ends).catch(() => null);
+    const found = await app.run("Finding transitions", "author_compare", ends).catch(() => null);
     if (!found) return;
     chart = found;
     good.value = roundedUp(found.good);
@@ -66,13 +66,13 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
     });
     if (!found || turn !== asked) return;
     tried = found;
-    const shares = `${Math.round(100 * found.good_share)} % of all pairs are good, ${Math.round(100 * found.bad_share)} % bad. `;
-    note.textContent = shares + (found.stuck ? found.note : "Every motion of the source has a way on.");
+    const shares = `${Math.round(100 * found.good_share)} % of all pairs accepted, ${Math.round(100 * found.bad_share)} % rejected. `;
+    note.textContent = shares + (found.stuck ? found.note : "All source motions can continue.");
     connect.disabled = found.stuck > 0;
     part.hidden = !found.stuck;
     const source = nodeOf(chart.source);
     const at = found.at.map((value, k) => `${source?.ranges[k]?.name} ${shown(value, source?.ranges[k]?.unit ?? "")}`).join(", ");
-    caption.textContent = `After ${chart.source} with ${at}: dots are motions of ${chart.target}, good ones filled, bad ones crossed; the box is what can follow.`;
+    caption.textContent = `After ${chart.source} with ${at}: each dot is a motion of ${chart.target} (filled: accepted, crossed: rejected). Motions inside the box can follow.`;
     boxes.draw();
   };
   const join = async (partName: string | null) => {
@@ -128,16 +128,16 @@ function drawCosts(pen: Pen, width: number, height: number, chart: CostChart, go
   // Each source sample's best transition: an edge needs a "good" beyond them all.
   pen.fillStyle = ink.text;
   for (const cost of chart.best) pen.fillRect(across(cost), bottom, 1, 4);
-  for (const [value, color, text] of [[good, ink.accent, "good"], [bad, ink.bad, "bad"]] as const) {
+  for (const [value, color, text] of [[good, ink.accent, "accept"], [bad, ink.bad, "reject"]] as const) {
     pen.strokeStyle = pen.fillStyle = color;
     pen.lineWidth = 1.5;
     pen.beginPath();
     pen.moveTo(across(value), 12);
     pen.lineTo(across(value), bottom);
     pen.stroke();
-    pen.textAlign = text === "good" ? "right" : "left";
+    pen.textAlign = text === "accept" ? "right" : "left";
     pen.textBaseline = "top";
-    pen.fillText(text, across(value) + (text === "good" ? -3 : 3), 2);
+    pen.fillText(text, across(value) + (text === "accept" ? -3 : 3), 2);
   }
   pen.fillStyle = ink.dim;
   pen.textBaseline = "alphabetic";

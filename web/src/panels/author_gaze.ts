@@ -22,30 +22,30 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   const note = el("p", { class: "dim", aria: { live: "polite" } });
   const told = el("p", { class: "dim" });
   const warned = el("p", { class: "missed", aria: { live: "polite" } });
-  const view = sketch("Where the examples of the gaze map look; larger dots cost more", HEIGHT, (pen, width, height) => chart && draw(pen, width, height, chart, chosen));
-  const remove = button("Remove", () => void change(() => app.ask("author_gaze_remove", { example: chosen }), true), "Take the example that is marked out of the map");
-  const costs = button("Costs", () => void change(() => app.run("Working out what examples cost", "author_gaze_costs", {})), "How far a map of all others is from each example");
-  const yaw = slider({ label: "Yaw, to the left", unit: "°", min: -170, max: 170, step: 1, value: 30, input: () => warn("") });
-  const pitch = slider({ label: "Pitch, up", unit: "°", min: -60, max: 60, step: 1, value: 0, input: () => warn("") });
+  const view = sketch("Gaze directions of the examples in the map; larger dots have larger errors", HEIGHT, (pen, width, height) => chart && draw(pen, width, height, chart, chosen));
+  const remove = button("Remove", () => void change(() => app.ask("author_gaze_remove", { example: chosen }), true), "Remove the selected example from the map");
+  const costs = button("Check errors", () => void change(() => app.run("Computing example errors", "author_gaze_costs", {})), "For each example, how far off a map built from all the others is");
+  const yaw = slider({ label: "Yaw (left +)", unit: "°", min: -170, max: 170, step: 1, value: 30, input: () => warn("") });
+  const pitch = slider({ label: "Pitch (up +)", unit: "°", min: -60, max: 60, step: 1, value: 0, input: () => warn("") });
   const warn = (text: string) => (warned.textContent = text);
   const goal = () => ({ yaw: yaw.value * DEGREE, pitch: pitch.value * DEGREE });
   const selected = () => (app.selected?.info.kind === "motion" ? app.selected.info.motion : null);
-  const add = button("Add this look", () => {
+  const add = button("Add example", () => {
     const motion = selected();
     if (!motion) return;
     const [start, stop] = app.playback.region ?? [null, null];
     void change(() => app.ask("author_gaze_add", { motion, ...goal(), start, stop }));
-  }, "The selected motion is a look at this goal, from rest to rest; the marked stretch, where there is one");
-  const aim = button("Look there", () => void look(), "The selected motion looks there from its middle on, by this map");
-  const name = el("input", { type: "text", value: "gaze", aria: { label: "Name of the gaze map" } });
-  const keep = button("Save", () => void save("gaze", name.value, replace), "Into the folder as JSON");
+  }, "Use the selected motion (or its marked range) as an example of looking in this direction. It must start and end at rest.");
+  const aim = button("Test gaze", () => void look(), "Make the selected motion look there from its middle on, using this map");
+  const name = el("input", { type: "text", value: "gaze", aria: { label: "Gaze map name" } });
+  const keep = button("Save", () => void save("gaze", name.value, replace), "Save to the folder as JSON");
 
   const take = (next: GazeChart) => {
     chart = next;
     if (chosen >= next.examples.length) chosen = -1;
     const known = next.examples.filter(({ cost }) => cost !== null);
     const worst = known.reduce<(typeof known)[number] | null>((most, each) => (!most || each.cost! > most.cost! ? each : most), null);
-    note.textContent = `${next.examples.length} examples. ${worst ? `The dearest is at ${where(worst)}: without it, the head is off by ${shown(worst.cost!, "rad")}. ` : ""}${next.note}`;
+    note.textContent = `${next.examples.length} examples. ${worst ? `Most important: ${where(worst)}; without it, the head is off by ${shown(worst.cost!, "rad")}. ` : ""}${next.note}`;
     body.hidden = false;
     mark(chosen);
   };
@@ -54,8 +54,8 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
     warn("");
     const example = chart?.examples[index];
     told.textContent = example
-      ? `${example.name || "example"} at ${where(example)}: ${example.seconds.toFixed(2)} s, eyes turned by ${shown(example.eyes, "rad")}${example.cost === null ? "" : `, cost ${shown(example.cost, "rad")}`}`
-      : "Click on a dot to see the example.";
+      ? `${example.name || "example"} at ${where(example)}: ${example.seconds.toFixed(2)} s, eyes rotated by ${shown(example.eyes, "rad")}${example.cost === null ? "" : `, error without it ${shown(example.cost, "rad")}`}`
+      : "Click a dot to see the example.";
     remove.disabled = index < 1;
     if (example) {
       yaw.value = Math.round(example.yaw / DEGREE);
@@ -72,7 +72,7 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
     if (!value) return;
     chosen = -1;
     await change(() => app.ask("author_gaze", value === "shipped" ? { shipped: true } : { path: value }));
-    if (chart) await change(() => app.run("Working out what examples cost", "author_gaze_costs", {}));
+    if (chart) await change(() => app.run("Computing example errors", "author_gaze_costs", {}));
   };
   const look = async () => {
     const motion = selected();
@@ -97,11 +97,11 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   app.themes.changed.on(() => view.draw());
   const body = el("div", { class: "stack", hidden: true }, view.canvas, note, told, el("div", { class: "row" }, costs, remove),
     yaw.element, pitch.element, el("div", { class: "row" }, add, aim), warned,
-    el("label", { class: "field" }, el("span", { text: "Name" }), name), el("div", { class: "row" }, keep, check("Replace", false, (on) => (replace = on))));
+    el("label", { class: "field" }, el("span", { text: "Name" }), name), el("div", { class: "row" }, keep, check("Overwrite", false, (on) => (replace = on))));
   return {
     element: el("section", {}, el("h3", { text: "Gaze map" }), map, body),
     show(files) {
-      const options: [string, string][] = [["", "choose…"], ["shipped", "the one that comes with marey"]];
+      const options: [string, string][] = [["", "choose…"], ["shipped", "built-in"]];
       for (const { path, kind } of files) if (kind === "gaze") options.push([path, path]);
       setOptions(map.select, options, options.some(([value]) => value === map.select.value) ? map.select.value : "");
     },

@@ -25,7 +25,7 @@ export function graphView(choose: (chosen: Chosen) => void): GraphView {
   let places = new Map<string, [number, number]>();
   let arcs: Arc[] = [];
 
-  const view = sketch("Nodes and edges of the character", HEIGHT, (pen, width, height) => {
+  const view = sketch("Nodes and transitions of the character", HEIGHT, (pen, width, height) => {
     places = ring(character, width, height);
     arcs = character.edges.map(({ source, target }) => arc(source, target, places));
     if (!character.nodes.length) {

@@ -16,7 +16,7 @@ import { download } from "./look";
 type Method = NonNullable<BlendMotions["method"]>;
 
 const METHODS: [Method, string][] = [
-  ["ours", "ours, in step"], ["linear", "linear"], ["discrete", "discrete path"], ["cubic", "cubic spline"],
+  ["ours", "synchronized (best)"], ["linear", "linear"], ["discrete", "discrete path"], ["cubic", "cubic spline"],
 ];
 
 /** What a reload keeps. */
@@ -62,18 +62,18 @@ class BlendPanel {
   private readonly cellText = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly hints = el("div", { class: "stack", aria: { live: "polite" } });
   private readonly results = el("div", { class: "stack", aria: { live: "polite" } });
-  private readonly outdated = el("p", { class: "dim", hidden: true, text: "These are of before the last change." });
+  private readonly outdated = el("p", { class: "dim", hidden: true, text: "Out of date: settings have changed." });
   private readonly gridBox = el("section", {});
   private readonly grid = gridView((cell) => this.pick(cell));
-  private readonly pair = choice("B is", [], "1", (value) => {
+  private readonly pair = choice("Compare A with", [], "1", (value) => {
     this.other = Number(value);
     this.restudy();
   });
   private readonly methodChoice: ReturnType<typeof choice>;
-  private readonly go = button("Blend", () => void this.blend(true), "Make the blend; further changes then show at once", "primary");
+  private readonly go = button("Blend", () => void this.blend(true), "Create the blend; later changes update it immediately", "primary");
   private readonly figures = [
-    button("Measure", () => void this.measure(), "The figures of the result beside those of A"),
-    button("Compare methods", () => void this.compare(), "Cost and accuracy of every path, and figures of every way to blend"),
+    button("Measure", () => void this.measure(), "Quality metrics of the result next to those of A"),
+    button("Compare methods", () => void this.compare(), "Speed and accuracy of every alignment method, and quality metrics of every blend method"),
   ];
   private readonly exports = (["glb", "bvh"] as const).map((format) =>
     button(format.toUpperCase(), () => void this.export(format), `Download the result as ${format.toUpperCase()}`),
@@ -105,20 +105,20 @@ class BlendPanel {
       this.draw();
       this.changed(true);
     });
-    this.gridBox.append(el("h3", { text: "Distances of frames" }), this.pair, this.grid.element, this.cellText);
+    this.gridBox.append(el("h3", { text: "Frame similarity" }), this.pair, this.grid.element, this.cellText);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Motions" }), this.list.element, this.hints),
       el("section", {}, el("h3", { text: "Blend" }), this.methodChoice, modes, this.modes.element,
         el("div", { class: "checks" },
-          this.option("Hold the feet", "clean", "Keep contacts where they are; our method only"),
-          this.option("Whole motions", "whole", "Not only what they have in common"),
-          this.option("Even if unlike", "force", "Blend motions that are too far apart all the same"),
+          this.option("Lock feet", "clean", "Keep feet from sliding; synchronized method only"),
+          this.option("Use full clips", "whole", "Do not crop the clips to the part they have in common"),
+          this.option("Blend even if very different", "force", "Blend clips even if they exceed the similarity limit"),
         ),
         el("div", { class: "row" }, this.go, ...this.exports),
         this.said,
       ),
       this.gridBox,
-      el("section", {}, el("h3", { text: "Statistics" }), el("div", { class: "row" }, ...this.figures), this.outdated, this.results),
+      el("section", {}, el("h3", { text: "Quality" }), el("div", { class: "row" }, ...this.figures), this.outdated, this.results),
     );
     app.motionsChanged.on(() => this.draw());
     app.infoChanged.on((info) => {
@@ -213,14 +213,14 @@ class BlendPanel {
     const letters = (places: number[]) => places.map((k) => LETTERS[k]).join(", ");
     const lines: HTMLElement[] = [];
     if (misfits.length) {
-      const has = misfits.length > 1 ? "have other skeletons" : "has another skeleton";
+      const has = misfits.length > 1 ? "have different skeletons" : "has a different skeleton";
       lines.push(el("p", { class: "missed", title: refused, text: `${letters(misfits)} ${has} than A.` }),
-        el("div", { class: "row" }, button("Fit to A's skeleton", () => void this.fit(misfits), "The same motion on A's skeleton, as a new one, is taken instead")));
+        el("div", { class: "row" }, button("Retarget to A's skeleton", () => void this.fit(misfits), "Retarget to A's skeleton and use the new motion instead")));
     }
     if (rests.length) {
-      const begins = rests.length > 1 ? "begin with a rest pose, which is" : "begins with a rest pose, which is";
-      lines.push(el("p", { class: "dim", text: `${letters(rests)} ${begins} no part of the motion and spoils figures.` }),
-        el("div", { class: "row" }, button("Leave it out", () => void this.leaveRests(rests), "Without its first frame; Undo brings it back")));
+      const begins = rests.length > 1 ? "start with a T-pose or other rest pose" : "starts with a T-pose or other rest pose";
+      lines.push(el("p", { class: "dim", text: `${letters(rests)} ${begins}, which is not part of the motion and distorts the metrics.` }),
+        el("div", { class: "row" }, button("Skip it", () => void this.leaveRests(rests), "Remove the first frame (Undo restores it)")));
     }
     this.hints.replaceChildren(...lines);
     this.hints.hidden = !lines.length;
@@ -252,7 +252,7 @@ class BlendPanel {
     for (const k of misfits) {
       const motion = this.chosen[k]!;
       const frameOf = (id: string) => app.frameOf(app.motions.get(id)!);
-      const done = await app.run("Fitting the skeleton", "blend_fit", { motion, to, frame: frameOf(motion), to_frame: frameOf(to) }).catch(() => null);
+      const done = await app.run("Retargeting", "blend_fit", { motion, to, frame: frameOf(motion), to_frame: frameOf(to) }).catch(() => null);
       if (!done) return;
       app.add(done.motion, false);
       for (const note of done.notes.slice(0, 2)) app.notices.info(note);
@@ -267,7 +267,7 @@ class BlendPanel {
 
   private async leaveRests(rests: number[]): Promise<void> {
     for (const motion of rests.map((k) => this.chosen[k]!)) {
-      const info = await this.app.ask("blend_leave_rest", { motion }).catch(() => null);
+      const info = await this.app.ask("blend_trim_rest", { motion }).catch(() => null);
       if (info) this.app.update(info);
     }
     this.changed();
@@ -307,7 +307,7 @@ class BlendPanel {
     const seconds = this.secondsOf(cell);
     if (!seconds) return;
     this.cell = cell;
-    this.cellText.textContent = "Laying the two frames over each other…";
+    this.cellText.textContent = "Overlaying the two frames…";
     this.grid.element.setAttribute("aria-busy", "true");
     this.showCell();
     if (this.modes.mode === "transition") this.goOver(seconds);
@@ -338,7 +338,7 @@ class BlendPanel {
     if (generation !== this.generation || cell !== this.cell) return;
     this.grid.element.removeAttribute("aria-busy");
     const frames = [Math.round(seconds[0] * a.info.fps), Math.round(seconds[1] * b.info.fps)];
-    this.cellText.textContent = placed ? `Frame ${frames[0]} of A and ${frames[1]} of B are ${figureText(placed.distance)} m apart; shown over each other until time moves on.` : "";
+    this.cellText.textContent = placed ? `Frame ${frames[0]} of A and ${frames[1]} of B are ${figureText(placed.distance)} m apart. They are overlaid until the playhead moves.` : "";
     if (placed) await this.overlay.show(a, frames[0]!, b, frames[1]!, placed);
   }
 
@@ -393,7 +393,7 @@ class BlendPanel {
   /** What plays is not what is asked for. */
   private fail(): void {
     this.failed = true;
-    this.said.textContent = "These settings cannot be blended; what plays is the blend of before.";
+    this.said.textContent = "These settings cannot be blended. The previous blend is still shown.";
     this.drawButtons();
   }
 
@@ -405,7 +405,7 @@ class BlendPanel {
   private ask(first: boolean): Promise<Blended> {
     const { app, chosen, method, result, modes } = this;
     const { clean, force, whole } = this.options;
-    const shared = { motions: chosen, method, clean, force, result, go_on: modes.moves.count === this.last.blended };
+    const shared = { motions: chosen, method, clean, force, result, merge_undo: modes.moves.count === this.last.blended };
     if (modes.mode === "transition") {
       const fields = { ...shared, at: modes.at, length: modes.length.value };
       return first ? app.run("Blending", "blend_transition", fields) : app.ask("blend_transition", fields);
@@ -421,14 +421,14 @@ class BlendPanel {
     if (!motion || !against) return;
     const done = await this.app.run("Measuring", "measure", { motion, against }).catch(() => null);
     if (!done || generation !== this.generation) return;
-    const jumps = this.study?.rests.includes(0) ? [el("p", { class: "dim", text: "A's figures have in them the jump from its rest pose." })] : [];
+    const jumps = this.study?.rests.includes(0) ? [el("p", { class: "dim", text: "A's metrics include the jump from its rest pose." })] : [];
     this.showFigures("result", [measureTable(done.measures, { value: "result", against: "A" }), ...jumps]);
   }
 
   private async compare(): Promise<void> {
     const { chosen: motions, generation } = this;
     const { weights, how } = this.modes.constant(motions);
-    const table = await this.app.run("Comparing the methods", "blend_statistics", { motions, weights }).catch(() => null);
+    const table = await this.app.run("Comparing methods", "blend_statistics", { motions, weights }).catch(() => null);
     if (table && generation === this.generation) this.showFigures("methods", statistics(table, how));
   }
 

@@ -13,7 +13,7 @@ interface Row {
 export class MotionList {
   readonly element = el("ul", { class: "blend-list", aria: { label: "Motions to blend" } });
   private readonly rows = new Map<string, Row>();
-  private readonly empty = el("li", { class: "dim", text: "Open two motions or more on the left." });
+  private readonly empty = el("li", { class: "dim", text: "Open two or more motions from the list on the left." });
 
   constructor(private readonly app: App, private readonly choose: (id: string, on: boolean) => void) {}
 

@@ -7,7 +7,7 @@ import { LETTERS } from "./blend_list";
 
 export type Mode = "weights" | "curves" | "transition";
 
-export const MODES: [Mode, string][] = [["weights", "constant weights"], ["curves", "weights over time"], ["transition", "a transition"]];
+export const MODES: [Mode, string][] = [["weights", "constant weights"], ["curves", "weights over time"], ["transition", "transition"]];
 
 export class BlendModes {
   readonly element = el("div", { class: "stack" });
@@ -31,7 +31,7 @@ export class BlendModes {
     const wanted = JSON.stringify([this.mode, ids, names]);
     if (wanted !== this.made) this.element.replaceChildren(...this.controls(ids, names));
     this.made = wanted;
-    this.where.textContent = this.at ? `A at ${this.at[0].toFixed(2)} s, B at ${this.at[1].toFixed(2)} s` : "where they are most alike";
+    this.where.textContent = this.at ? `A at ${this.at[0].toFixed(2)} s, B at ${this.at[1].toFixed(2)} s` : "best match";
   }
 
   weight(id: string): number {
@@ -52,17 +52,17 @@ export class BlendModes {
     const weights = ids.map((id, i) => (even ? 0.5 : this.mode === "weights" ? this.weight(id) : mean(this.drawn(ids)[i]!)));
     const sum = weights.reduce((all, each) => all + each, 0) || 1;
     const told = weights.map((weight, i) => `${(weight / sum).toFixed(2)} of ${LETTERS[i]}`).join(" and ");
-    const why = { weights: "", curves: ", the means of the curves", transition: ", as a transition has no weights of its own" }[this.mode];
-    return { weights, how: `With ${told} throughout${why}.` };
+    const why = { weights: "", curves: " (the averages of the curves)", transition: " (a transition has no constant weights)" }[this.mode];
+    return { weights, how: `Constant weights: ${told}${why}.` };
   }
 
   private controls(ids: string[], names: string[]): HTMLElement[] {
-    if (ids.length < 2) return [el("p", { class: "dim", text: "Choose two motions or more." })];
+    if (ids.length < 2) return [el("p", { class: "dim", text: "Choose two or more motions." })];
     if (this.mode === "weights") return ids.map((id, i) => this.weightSlider(id, `${LETTERS[i]}  ${names[i]}`));
     if (this.mode === "curves") return this.curveEditors(ids, names);
-    const best = button("Best place", this.best, "Where the two are most alike");
+    const best = button("Best match", this.best, "Place the transition where the two are most similar");
     return [this.length.element, el("div", { class: "row" }, this.where, best),
-      el("p", { class: "dim", text: "A click on the grid below chooses the place." })];
+      el("p", { class: "dim", text: "Click the grid below to place the transition." })];
   }
 
   private weightSlider(id: string, label: string): HTMLElement {
@@ -82,7 +82,7 @@ export class BlendModes {
       const id = ids[i]!;
       const start = this.curves.get(id) ?? (two ? [[0, 0], [1, 1]] : [[0, 0.5], [1, 0.5]]);
       this.curves.set(id, start);
-      return curveEditor(two ? "How much of B" : `${LETTERS[i]}  ${names[i]}`, start, (points) => {
+      return curveEditor(two ? "Weight of B" : `${LETTERS[i]}  ${names[i]}`, start, (points) => {
         this.curves.set(id, points);
         this.changed();
       }).element;

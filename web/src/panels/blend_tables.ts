@@ -4,16 +4,16 @@ import type { Blended, BlendStudy, BlendTable } from "../messages";
 import { figureText } from "../widgets/measures";
 
 export function studyText(study: BlendStudy, n: number, transition: boolean): string {
-  const grid = study.grid ? `Strong colour is near, none is ${figureText(study.grid.largest)} m apart.` : "";
-  if (transition) return `${grid} Click to go over there, and to see the two frames.`;
-  if (study.refused) return `${grid} Not in step: ${study.refused}.`;
-  const apart = n > 2 ? "The motion furthest from the others is" : "Along the path they are";
-  return `${grid} ${apart} ${figureText(study.distance)} m apart; ${study.matches} contacts belong together. Click to see two frames.`;
+  const grid = study.grid ? `Darker is more similar; blank is ${figureText(study.grid.largest)} m or more apart.` : "";
+  if (transition) return `${grid} Click to place the transition there and see the two frames.`;
+  if (study.refused) return `${grid} Cannot synchronize: ${study.refused}.`;
+  const apart = n > 2 ? "Largest average difference" : "Average difference";
+  return `${grid} ${apart} ${figureText(study.distance)} m; ${study.matches} matching foot contacts. Click to see two frames.`;
 }
 
 export function resultText(done: Blended, n: number): string {
   const { info, at } = { info: done.motion, at: done.at };
-  const what = at ? `Goes over where A is at ${at[0].toFixed(2)} s and B at ${at[1].toFixed(2)} s.` : `Made of ${n} motions.`;
+  const what = at ? `Transition from A at ${at[0].toFixed(2)} s to B at ${at[1].toFixed(2)} s.` : `Blend of ${n} motions.`;
   return `${info.n_frames} frames, ${info.seconds.toFixed(2)} s. ${what}`;
 }
 
@@ -28,11 +28,11 @@ export function statistics(table: BlendTable, how: string): HTMLElement[] {
   };
   show(0);
   return [
-    el("h4", { text: table.proven ? "Paths (the best is proven)" : "Paths (the best found)" }),
+    el("h4", { text: table.proven ? "Alignment (optimum proven)" : "Alignment (best found)" }),
     sheet(["", "m", "% of best", "ms"], paths),
     el("h4", { text: "Blends" }),
     el("p", { class: "dim", text: how }),
-    choice("Figure", names, "0", (value) => show(Number(value))),
+    choice("Metric", names, "0", (value) => show(Number(value))),
     blends,
     ...table.notes.map((text) => el("p", { class: "dim", text })),
   ];

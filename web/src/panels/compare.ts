@@ -93,7 +93,7 @@ export function mount(app: App): Panel {
       const headings = { value: against ? "B" : "value", against: against ? "A" : null };
       results.replaceChildren(measureTable(measures, headings));
     }, () => undefined);
-  }, "The figures of B beside those of A");
+  }, "Quality metrics of B next to those of A");
 
   const element = el("div", { class: "panel" },
     el("section", {}, el("h3", { text: "Two motions" }), first, second, arrangement, gap.element, distance, el("div", { class: "row" }, measure)),
@@ -121,8 +121,8 @@ function across({ figure }: Shot): [number, number] {
 
 function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: string) => void): HTMLElement {
   const options = { as_new: true, hands: false, smooth: true };
-  const undo = button("Undo", () => void step(app, "undo"), "Take the cleanup back");
-  const stretch = slider({ label: "Most that a limb may stretch", min: 0, max: 0.5, step: 0.01, value: 0.2 });
+  const undo = button("Undo", () => void step(app, "undo"), "Undo the cleanup");
+  const stretch = slider({ label: "Max limb stretch", min: 0, max: 0.5, step: 0.01, value: 0.2 });
   const clean = button("Clean", () => {
     const before = app.selected;
     if (!before) return;
@@ -134,11 +134,11 @@ function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: st
       results.replaceChildren(summary(done), measureTable(done.measures, { value: "after", against: "before" }));
       if (added) compare(motion, done.motion.motion);
     }, () => undefined);
-  }, "Hold feet and hands where they stand", "primary");
+  }, "Lock feet and hands to their contacts", "primary");
   const which = el("p", { class: "dim" });
   const draw = () => {
     const name = app.selected?.info.name;
-    which.textContent = name === undefined ? "No motion is selected." : `Cleans the selected motion: ${visible(name)}`;
+    which.textContent = name === undefined ? "Select a motion to clean." : `Selected motion: ${visible(name)}`;
     clean.disabled = app.selected?.info.kind !== "motion";
     undo.disabled = !app.selected?.info.undo;
   };
@@ -148,7 +148,7 @@ function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: st
   return el("section", {}, el("h3", { text: "Clean" }), which,
     el("div", { class: "checks" },
       check("As a new motion", options.as_new, (on) => (options.as_new = on)),
-      check("Hands too", options.hands, (on) => (options.hands = on)),
+      check("Lock hands too", options.hands, (on) => (options.hands = on)),
       check("Smooth", options.smooth, (on) => (options.smooth = on)),
     ),
     stretch.element,
@@ -157,7 +157,7 @@ function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: st
 }
 
 function summary(done: CleanDone): HTMLElement {
-  const text = `${done.plants} plants held; left over at most ${figureText(1000 * done.residue_max)} mm, `
-    + `limbs stretched by at most ${figureText(100 * done.limb_scaling_max)} %, the body moved by at most ${figureText(100 * done.shift_max)} cm.`;
+  const text = `${done.plants} foot plants locked; max residual ${figureText(1000 * done.residue_max)} mm, `
+    + `max limb stretch ${figureText(100 * done.limb_scaling_max)} %, max body shift ${figureText(100 * done.shift_max)} cm.`;
   return el("p", { text });
 }

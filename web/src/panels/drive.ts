@@ -4,7 +4,7 @@ import type { App, Panel } from "../app";
 import { messageOf } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import { LiveFigure } from "../live";
-import type { DriveNode, DriveStarted, DriveWish, StartDrive } from "../messages";
+import type { DriveNode, DriveStarted, DriveRequest, StartDrive } from "../messages";
 import type { Target } from "../pointer";
 import { latest } from "../widgets/latest";
 import { figureText } from "../widgets/measures";
@@ -21,7 +21,7 @@ const WAYS: [Way, string][] = [
   ["character", "Parametric graph"], ["graph", "Direction table"], ["matching", "Motion matching"], ["tree", "Blend tree"],
 ];
 const COLORS: Record<Way, string> = { character: "#7f9bc0", graph: "#79a884", matching: "#c98a5e", tree: "#a98bbd" };
-const FEET: [string, string][] = [["lock", "held at once"], ["clean", "cleaned, later"], ["free", "left free"]];
+const FEET: [string, string][] = [["lock", "instant"], ["clean", "best quality (adds delay)"], ["free", "off"]];
 const FIGURES_MS = 1000;
 const KEPT_SECONDS = 10;
 /** Metres around the ball that is aimed at, where a press is for it and not for the figure behind. */
@@ -41,7 +41,7 @@ class Driving {
   private figure: LiveFigure | null = null;
   private scene: DriveScene | null = null;
   private target: Target | null = null;
-  private wish: Required<DriveWish> = { direction: null, point: null, target: null, node: null, speed: null, values: null };
+  private wish: Required<DriveRequest> = { direction: null, point: null, target: null, node: null, speed: null, values: null };
   private place: Place | null = null;
   private timer = 0;
   private reach: [number, number][][] | null = null;
@@ -57,7 +57,7 @@ class Driving {
   private hiddenFigures: { visible: boolean }[] = [];
   private readonly input: DriveInput;
   private readonly startNewest = latest(() => this.start());
-  private readonly wayChoice = choice("Way", WAYS, "character", () => {
+  private readonly wayChoice = choice("Controller", WAYS, "character", () => {
     this.showChoices();
     this.restart();
   });
@@ -70,12 +70,12 @@ class Driving {
     this.showChoices();
     this.restart();
   });
-  private readonly feet = choice("Feet", FEET, "lock", () => this.restart());
+  private readonly feet = choice("Foot locking", FEET, "lock", () => this.restart());
   private readonly choices = [this.wayChoice, this.character, this.clips, this.feet];
-  private readonly go = button("Start", () => (this.started ? this.stop() : this.play()), "Play, and take the controls", "primary");
-  private readonly keep = button("Keep", () => void this.keepLast(), `The last ${KEPT_SECONDS} s as a motion of their own`);
+  private readonly go = button("Start", () => (this.started ? this.stop() : this.play()), "Play the character and control it", "primary");
+  private readonly keep = button("Save clip", () => void this.keepLast(), `Save the last ${KEPT_SECONDS} s as a new motion`);
   private readonly wishes = el("section", { hidden: true });
-  private readonly answer = el("output", { class: "drive-answer", aria: { label: "Seconds that the last change of direction took" } });
+  private readonly answer = el("output", { class: "drive-answer", aria: { label: "Response time of the last change of direction, seconds" } });
   private readonly doing = el("p", { class: "dim drive-doing" });
   /** What the character or the clips are. */
   private readonly about = el("p", { class: "dim drive-about", hidden: true });
@@ -103,11 +103,11 @@ class Driving {
     this.keep.disabled = true;
     this.answer.textContent = "–";
     this.element = el("div", { class: "panel" },
-      el("section", {}, el("h3", { text: "Figure" }), this.wayChoice, this.character, this.clips, this.about, this.feet,
-        el("div", { class: "row" }, this.go, this.keep, check("Follow", this.follow, (on) => (this.follow = on)))),
+      el("section", {}, el("h3", { text: "Character" }), this.wayChoice, this.character, this.clips, this.about, this.feet,
+        el("div", { class: "row" }, this.go, this.keep, check("Camera follows", this.follow, (on) => (this.follow = on)))),
       this.wishes,
-      el("section", {}, el("h3", { text: "Answer" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.stream,
-        el("p", { class: "dim", text: "Held: W A S D or arrows, as you see it, or a gamepad's stick. Click on the ground: go there. Drag from the figure: go after the pointer. 1 to 9: what to do; Escape: stop. Changing the way goes on from where the figure stands." }),
+      el("section", {}, el("h3", { text: "Response time" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.stream,
+        el("p", { class: "dim", text: "Move with WASD, the arrow keys or a gamepad. Click the ground to walk there. Drag from the character to make it follow the pointer. Keys 1 to 9 choose an action; Escape stops. You can change the controller while the character moves." }),
         this.pad),
     );
     handsFree(this.element);
@@ -119,9 +119,9 @@ class Driving {
   async list(): Promise<void> {
     const found = await this.app.ask("drive_list", {}).catch(() => null);
     if (!found) return;
-    const why = found.stuck && `: cannot play yet, ${found.stuck}`;
+    const why = found.stuck && `: not playable yet, ${found.stuck}`;
     const options: [string, string][] = [
-      ...(found.draft ? [["draft:", `${found.draft} (from Author)${why}`] as [string, string]] : []),
+      ...(found.draft ? [["draft:", `${found.draft} (from Characters)${why}`] as [string, string]] : []),
       ...found.recipes.map(({ name }): [string, string] => [`recipe:${name}`, name]),
       ...found.files.map((path): [string, string] => [`file:${path}`, path]),
     ];
@@ -282,7 +282,7 @@ class Driving {
     this.scene?.showBox(this.node(), place);
     const [answer, waiting] = [told["answer"] as number | null, told["waiting"] as number | null];
     this.answer.textContent = waiting !== null ? `${waiting.toFixed(1)} s …` : answer !== null ? `${answer.toFixed(2)} s` : "–";
-    this.doing.textContent = this.doing.title = reached === null ? String(told["doing"]) : `There after ${reached.toFixed(1)} s`;
+    this.doing.textContent = this.doing.title = reached === null ? String(told["doing"]) : `Arrived after ${reached.toFixed(1)} s`;
   }
 
   private node(): DriveNode | null {
@@ -303,7 +303,7 @@ class Driving {
   }
 
   /** Who steers wants to go: what was chosen and cannot turn, such as to sit, is over. */
-  private steerable(): Partial<DriveWish> {
+  private steerable(): Partial<DriveRequest> {
     const node = this.node();
     if (!node || node.ranges.some(({ name }) => name === "turn")) return {};
     this.wish = { ...this.wish, node: null, values: null };
@@ -317,9 +317,9 @@ class Driving {
     this.showWishes();
   }
 
-  private ask(change: Partial<DriveWish>): void {
+  private ask(change: Partial<DriveRequest>): void {
     this.wish = { ...this.wish, ...change };
-    this.app.connection.ask("drive_wish", this.wish).catch((error: unknown) => this.app.notices.error(messageOf(error)));
+    this.app.connection.ask("drive_request", this.wish).catch((error: unknown) => this.app.notices.error(messageOf(error)));
   }
 
   /** The speeds that can be asked for: those of what was chosen to be done, where it has any, else all. */
@@ -336,7 +336,7 @@ class Driving {
     const rows: HTMLElement[] = [];
     if (nodes.length > 1) {
       const options = nodes.map(({ name }, k): [string, string] => [name, k < 9 ? `${name} (${k + 1})` : name]);
-      rows.push(choice("Do", [["", "go on"], ...options], this.wish.node ?? "", (value) => this.choose(value || null)));
+      rows.push(choice("Action", [["", "keep going"], ...options], this.wish.node ?? "", (value) => this.choose(value || null)));
     }
     const node = this.node();
     const pace = this.paces();
@@ -346,7 +346,7 @@ class Driving {
       this.speed = knob(range, value, (next) => this.ask({ speed: next }));
       rows.push(this.speed.element);
     } else if (way !== "character") {
-      rows.push(el("p", { class: "dim", text: "It takes no speed: it goes as fast as its clips do." }));
+      rows.push(el("p", { class: "dim", text: "Speed is fixed: it moves as fast as its clips." }));
     }
     for (const range of node?.ranges ?? []) {
       const { name, low, high } = range;
@@ -356,8 +356,8 @@ class Driving {
     }
     if (node?.at_point && this.place) this.aim();
     this.wishes.hidden = !rows.length;
-    this.wishes.replaceChildren(el("h3", { text: "Wishes" }), ...rows,
-      ...(node?.at_point ? [el("p", { class: "dim", text: "Drag the ball: that is what it goes for. The box is what it can meet." })] : []));
+    this.wishes.replaceChildren(el("h3", { text: "Command" }), ...rows,
+      ...(node?.at_point ? [el("p", { class: "dim", text: "Drag the target. The box shows where the character can reach it." })] : []));
   }
 
   /** A ball before the figure that it goes for. */
@@ -371,21 +371,21 @@ class Driving {
 
   private showPad(name: string): void {
     this.pad.hidden = !name;
-    this.pad.textContent = `${name} is here. Left stick: where to, and how fast; its cross: where to. The four buttons at the right: what to do, the first four. Start or Back: stop.`;
+    this.pad.textContent = `${name} connected. Left stick: direction and speed. D-pad: direction. Four right buttons: the first four actions. Start or Back: stop.`;
   }
 
   private async showFigures(): Promise<void> {
     const { connection } = this.app;
     try {
       const [{ ways }, live] = await Promise.all([connection.ask("drive_figures", {}), connection.ask("live_figures", {})]);
-      const head = el("tr", {}, ...["", "turns", "median", "worst"].map((text) => el("th", { text })));
+      const head = el("tr", {}, ...["", "turns", "median", "slowest"].map((text) => el("th", { text })));
       const rows = ways.map((each) => el("tr", {},
         el("th", { text: WAYS.find(([way]) => way === each.way)?.[1] ?? each.way }),
         el("td", { text: `${each.answered}/${each.answered + each.unanswered}` }),
         el("td", { text: seconds(each.median) }), el("td", { text: seconds(each.slowest) })));
-      const title = "From the wish for another direction until the figure faces it to within 15° for 0.25 s; what frames wait to be shown is in it.";
+      const title = "Time from the change of direction until the character faces it within 15° for 0.25 s, display delay included.";
       this.table.replaceChildren(el("div", { class: "table-box", title }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows))));
-      const trip = live.round_trip_ms === null ? "" : `, back in ${figureText(live.round_trip_ms)} ms`;
+      const trip = live.round_trip_ms === null ? "" : `, latency ${figureText(live.round_trip_ms)} ms`;
       this.stream.textContent = this.started ? `${this.started.started.rate} Hz, ${live.sent} frames, ${live.dropped} dropped${trip}` : "";
     } catch {
       // The next second tries again.
@@ -415,7 +415,7 @@ class Driving {
     this.character.hidden = this.way !== "character";
     this.clips.hidden = this.way === "character";
     const { value } = this.clips.select;
-    const text = this.clips.hidden ? this.abouts.get(this.character.select.value) ?? "" : value === "open" ? "As they are, and mirrored." : "";
+    const text = this.clips.hidden ? this.abouts.get(this.character.select.value) ?? "" : value === "open" ? "The clips and their mirror images." : "";
     this.about.textContent = text && text[0]!.toUpperCase() + text.slice(1);
     this.about.hidden = !text;
     this.character.title = this.clips.title = text;

@@ -7,11 +7,11 @@ import { gallery, type Gallery } from "../widgets/gallery";
 import { AimSection } from "./find_aim";
 import { thresholdView } from "./find_curve";
 import { savedFiles } from "./find_saved";
-import { About, cannotCompare, cannotSeek, leftHalfWay, marked, outcome, remembered, same, told, type Stretch } from "./find_sought";
+import { About, cannotCompare, cannotSeek, interruptedJob, marked, outcome, remembered, same, told, type Stretch } from "./find_sought";
 
 type Where = "folder" | "open" | "both";
 
-const WHERE: [Where, string][] = [["folder", "the folder's files"], ["open", "the open motions"], ["both", "both"]];
+const WHERE: [Where, string][] = [["folder", "files in the folder"], ["open", "open motions"], ["both", "both"]];
 const MARKERS: [NonNullable<BuildWeb["markers"]>, string][] = [["body", "whole body"], ["upper", "upper body"], ["lower", "lower body"]];
 const RATES: [string, string][] = [["30", "30 Hz"], ["60", "60 Hz"], ["", "all frames"]];
 const PER_PAGE = 6;
@@ -40,11 +40,11 @@ class FindPanel {
   private readonly sought = el("p", { aria: { live: "polite" } });
   private readonly trouble = el("p", { class: "hint", aria: { live: "polite" } });
   private readonly aside = el("p", { class: "dim", aria: { live: "polite" } });
-  private readonly build = button("Compare all", () => void this.buildWeb(), "Compare all frames with each other, so that they can be searched");
-  private readonly tryAll = button("Try thresholds", () => void this.suggest(), "How many matches each threshold would find");
-  private readonly threshold = el("input", { type: "number", class: "threshold-number", min: "0", step: "0.001", placeholder: "m", aria: { label: "Threshold, metres" } });
+  private readonly build = button("Index clips", () => void this.buildWeb(), "Compare all frames with each other so that the clips can be searched");
+  private readonly tryAll = button("Suggest a threshold", () => void this.suggest(), "Show how many matches each threshold finds");
+  private readonly threshold = el("input", { type: "number", class: "threshold-number", min: "0", step: "0.001", placeholder: "m", aria: { label: "Threshold, meters" } });
   private readonly offer = button("", () => this.curve && this.choose(Number(this.curve.threshold.toPrecision(3))));
-  private readonly search = button("Search", () => void this.find(), "Find all that is like the stretch, to within the threshold", "primary");
+  private readonly search = button("Search", () => void this.find(), "Find everything within the threshold of the example", "primary");
   private readonly hint = el("p", { class: "hint", aria: { live: "polite" } });
   private readonly view = thresholdView((threshold) => this.choose(threshold));
   private readonly curveBox = el("div", { class: "stack", hidden: true });
@@ -56,8 +56,8 @@ class FindPanel {
   private readonly about: About;
   private readonly saved;
   private readonly counts = {
-    further: check("What is like a match, too", this.how.further, (on) => this.count({ further: on })),
-    repeats: check("It repeats, as steps do", this.how.repeats, (on) => this.count({ repeats: on })),
+    further: check("Search transitively", this.how.further, (on) => this.count({ further: on })),
+    repeats: check("Cyclic action", this.how.repeats, (on) => this.count({ repeats: on })),
   };
 
   constructor(private readonly app: App) {
@@ -72,14 +72,14 @@ class FindPanel {
       },
     });
     this.about = new About(app, () => this.drawSought());
-    this.saved = savedFiles(app, { kind: "web", name: "compared", open: (path) => void this.loadWeb(path), saved: () => void this.list() });
+    this.saved = savedFiles(app, { kind: "web", name: "index", open: (path) => void this.loadWeb(path), saved: () => void this.list() });
     this.aim = new AimSection(app, () => ({ search: this.found!.search, drop: [...this.gallery.dropped] }), () => void this.list());
-    const options = el("details", { class: "folded" }, el("summary", { class: "dim", text: "How it compares" }),
-      choice("By", MARKERS, this.options.markers, (value) => (this.options.markers = value as typeof this.options.markers)),
-      choice("At", RATES, String(this.options.rate), (value) => (this.options.rate = value ? Number(value) : null)),
-      check("Heights do not count", false, (on) => (this.options.remove_height = on)),
+    const options = el("details", { class: "folded" }, el("summary", { class: "dim", text: "Index options" }),
+      choice("Body part", MARKERS, this.options.markers, (value) => (this.options.markers = value as typeof this.options.markers)),
+      choice("Rate", RATES, String(this.options.rate), (value) => (this.options.rate = value ? Number(value) : null)),
+      check("Ignore height", false, (on) => (this.options.remove_height = on)),
     );
-    const how = el("details", { class: "folded" }, el("summary", { class: "dim", text: "What counts" }), this.counts.further, this.counts.repeats);
+    const how = el("details", { class: "folded" }, el("summary", { class: "dim", text: "Search options" }), this.counts.further, this.counts.repeats);
     const row = el("div", { class: "row" }, el("label", { class: "field" }, el("span", { text: "Threshold" }), this.threshold), this.search);
     this.curveBox.append(this.view.element, el("div", { class: "row" }, this.offer));
     this.thresholdBox.append(el("div", { class: "row" }, this.tryAll), this.curveBox, row);
@@ -88,7 +88,7 @@ class FindPanel {
       el("section", {}, el("h3", { text: "Search in" }),
         choice("Clips", WHERE, this.where, (value) => (this.where = value as Where)), options,
         el("div", { class: "row" }, this.build), this.saved.opening, this.built, this.saved.saving),
-      el("section", {}, el("h3", { text: "Look for" }), this.sought, this.trouble, this.aside, how, this.thresholdBox, this.hint),
+      el("section", {}, el("h3", { text: "Example" }), this.sought, this.trouble, this.aside, how, this.thresholdBox, this.hint),
       this.matchBox,
       this.aim.element,
     );
@@ -123,7 +123,7 @@ class FindPanel {
   /** A page that was loaded again goes on with what the server still has. */
   private async restore(again = false): Promise<void> {
     const goesOn = this.app.connection.adopted.some(({ work }) => work.command.startsWith("find_"));
-    const { what, before } = leftHalfWay();
+    const { what, before } = interruptedJob();
     const now = await this.app.ask("find_now", {}).catch(() => null);
     if (!now || (this.web && !again)) return;
     const stopped = goesOn || before !== standing(now.web, now.found) ? "" : what;
@@ -136,7 +136,7 @@ class FindPanel {
       await this.takeFound(now.found, droppedOf(now.found));
     }
     if (now.space) this.aim.restore(now.space);
-    if (stopped) this.say(`${stopped} was stopped as the page was loaded again: start it once more.`);
+    if (stopped) this.say(`${stopped} stopped when the page was reloaded. Start it again.`);
   }
 
   /** Change what counts as a match: the curve was of something else. */
@@ -175,7 +175,7 @@ class FindPanel {
     const { stretch } = this;
     this.about.look(this.web, stretch, this.webs);
     const trouble = cannotSeek(this.app, this.web, stretch, this.query) || this.about.refuses;
-    put(this.sought, stretch ? `${told(this.app, stretch)}${marked(this.app) ? "" : ", as before"}` : "");
+    put(this.sought, stretch ? `${told(this.app, stretch)}${marked(this.app) ? "" : " (unchanged)"}` : "");
     put(this.trouble, trouble);
     put(this.aside, trouble ? "" : this.about.text);
     this.thresholdBox.hidden = !this.web;
@@ -188,9 +188,9 @@ class FindPanel {
 
   /** What to do next, in a sentence. */
   private next(stale: boolean): string {
-    if (stale) return "The curve is of what was marked before: try thresholds again, or search with this one.";
+    if (stale) return "The curve is for the previous example. Suggest a threshold again, or search with this one.";
     if (this.chosen !== null) return "";
-    return this.curve ? "Choose a threshold: on the curve, or type one." : "Type a threshold, or try which ones find what.";
+    return this.curve ? "Choose a threshold on the curve, or type one." : "Type a threshold, or let marey suggest one.";
   }
 
   /** Say what came of the last thing that was done, until the next. */
@@ -207,7 +207,7 @@ class FindPanel {
     if (!this.found) return;
     const [matches, dropped] = [this.found.count - 1, this.gallery.dropped.size];
     const notes = this.found.notes.length ? ` ${this.found.notes.join(" ")}` : "";
-    this.counted.textContent = `${matches} ${matches === 1 ? "match" : "matches"} beside what was sought${dropped ? `, ${dropped} thrown out` : ""}.${notes}`;
+    this.counted.textContent = `${matches} ${matches === 1 ? "match" : "matches"} found${dropped ? `, ${dropped} excluded` : ""}.${notes}`;
   }
 
   private async buildWeb(): Promise<void> {
@@ -217,24 +217,24 @@ class FindPanel {
     const motions = this.where === "folder" ? [] : all;
     this.say("");
     const fields = { like, motions, folder: this.where !== "open", ...this.options };
-    const web = await remembered("Comparing", this.standing, outcome(this.app, "Comparing all clips", "find_build", fields, (text) => this.say(text)));
+    const web = await remembered("Indexing", this.standing, outcome(this.app, "Indexing clips", "find_build", fields, (text) => this.say(text)));
     if (web) this.takeWeb(web);
   }
 
   private async loadWeb(path: string): Promise<void> {
-    const web = await this.app.run("Opening the compared clips", "find_load", { path }).catch(() => null);
+    const web = await this.app.run("Opening the index", "find_load", { path }).catch(() => null);
     if (web) this.takeWeb(web);
   }
 
   private takeWeb(web: WebBuilt): void {
     this.web = web;
     this.webs++;
-    const { clips, seconds, fps, left_out, notes } = web;
-    const text = `${clips.length} ${clips.length === 1 ? "clip" : "clips"}, ${seconds.toFixed(0)} s at ${Number(fps.toFixed(2))} Hz, can be searched.`;
+    const { clips, seconds, fps, skipped, notes } = web;
+    const text = `${clips.length} ${clips.length === 1 ? "clip" : "clips"}, ${seconds.toFixed(0)} s at ${Number(fps.toFixed(2))} Hz, ready to search.`;
     this.built.replaceChildren(el("p", { text }), ...notes.map((note) => el("p", { class: "hint", text: note })));
-    if (left_out.length) {
-      const lines = left_out.map((line) => el("li", { text: line }));
-      this.built.append(el("details", { class: "dim" }, el("summary", { text: `${left_out.length} left out` }), el("ul", {}, ...lines)));
+    if (skipped.length) {
+      const lines = skipped.map((line) => el("li", { text: line }));
+      this.built.append(el("details", { class: "dim" }, el("summary", { text: `${skipped.length} skipped` }), el("ul", {}, ...lines)));
     }
     this.query = null;
     this.found = null;
@@ -254,15 +254,15 @@ class FindPanel {
     const query = this.stretch;
     if (!query) return;
     this.say("");
-    const curve = await remembered("Trying thresholds", this.standing, outcome(this.app, "Trying thresholds", "find_suggest", { ...query, ...this.how }, (text) => this.say(text)));
+    const curve = await remembered("The threshold test", this.standing, outcome(this.app, "Testing thresholds", "find_suggest", { ...query, ...this.how }, (text) => this.say(text)));
     if (!curve) return;
     this.curve = curve;
     this.query = query;
     this.threshold.value = "";
     const { threshold, n_matches, stands_out } = curve;
     const finds = `${n_matches} ${n_matches === 1 ? "match" : "matches"}`;
-    this.offer.textContent = `Take ${threshold.toPrecision(3)} m: ${finds}`;
-    this.offer.title = stands_out ? "This one stands out: thresholds around it find the same" : "None stands out; this is a guess";
+    this.offer.textContent = `Use ${threshold.toPrecision(3)} m (${finds})`;
+    this.offer.title = stands_out ? "Stable: nearby thresholds find the same matches" : "No threshold stands out; this is a guess";
     this.curveBox.hidden = false;
     this.view.show(curve);
     this.draw();

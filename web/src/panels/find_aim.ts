@@ -11,12 +11,12 @@ type Place = [number, number, number];
 
 /** What a space may be asked by; "position" goes with a joint and a moment. */
 const FEATURES: [string, string][] = [
-  ["position", "where a joint gets"], ["turn", "by how much it turns"], ["speed", "how fast it goes"], ["turn,speed", "turn and speed"],
-  ["travelled", "how far it goes"], ["step_height", "how high it steps"], ["duration", "how long it takes"],
+  ["position", "joint target"], ["turn", "turn angle"], ["speed", "speed"], ["turn,speed", "turn and speed"],
+  ["travelled", "distance"], ["step_height", "step height"], ["duration", "duration"],
 ];
 const MOMENTS: [string, string][] = [
-  ["farthest", "farthest out"], ["highest", "highest"], ["lowest", "lowest"], ["fastest", "fastest"], ["slowest", "slowest"],
-  ["start", "at the start"], ["end", "at the end"],
+  ["farthest", "full extension"], ["highest", "highest"], ["lowest", "lowest"], ["fastest", "fastest"], ["slowest", "slowest"],
+  ["start", "start"], ["end", "end"],
 ];
 const DEGREES: Record<string, string> = { rad: "°", "rad/s": "°/s", "rad/m": "°/m" };
 
@@ -32,10 +32,10 @@ export class AimSection {
   private sliders: Slider[] = [];
   private readonly marks: AimMarks;
   private readonly joint = choice("Joint", [], "", () => undefined);
-  private readonly at = choice("When", MOMENTS, this.moment, (value) => (this.moment = value));
+  private readonly at = choice("At", MOMENTS, this.moment, (value) => (this.moment = value));
   private readonly about = el("div", { class: "dim" });
   private readonly said = el("p", { aria: { live: "polite" } });
-  private readonly back = el("div", { class: "row", hidden: true }, button("Back within reach", () => this.comeBack(), "Put the target where the motion gets now"));
+  private readonly back = el("div", { class: "row", hidden: true }, button("Move target into reach", () => this.comeBack(), "Move the target to where the motion actually ends up"));
   private reached: number[] = [];
   private readonly params = el("div", { class: "stack" });
   private readonly asked = el("div", { class: "stack", hidden: true });
@@ -51,17 +51,17 @@ export class AimSection {
   constructor(private readonly app: App, private readonly chosen: () => { search: number; drop: number[] }, written: () => void) {
     this.ask = latest(() => this.answer());
     this.marks = new AimMarks(app, (point, done) => this.drag(point, done));
-    const make = button("Make it aimable", () => void this.make(), "A motion between the matches that goes where you drag", "primary");
-    const keep = button("Keep this one", () => void this.keep(), "Put it among the motions; aiming goes on with another");
+    const make = button("Create target control", () => void this.make(), "Blend the matches into one motion that reaches the target you drag", "primary");
+    const keep = button("Keep a copy", () => void this.keep(), "Add this motion to the list; the target control stays active");
     this.asked.append(this.about, this.params, this.said, this.back,
-      check("Exactly, once let go", this.refine, (on) => (this.refine = on)), el("div", { class: "row" }, keep));
-    this.saved = savedFiles(app, { kind: "space", name: "aimable", open: (path) => void this.load(path), saved: written });
-    this.making = el("div", { class: "stack" }, choice("Ask by", FEATURES, this.feature, (value) => {
+      check("Refine on release", this.refine, (on) => (this.refine = on)), el("div", { class: "row" }, keep));
+    this.saved = savedFiles(app, { kind: "space", name: "target_control", open: (path) => void this.load(path), saved: written });
+    this.making = el("div", { class: "stack" }, choice("Control", FEATURES, this.feature, (value) => {
       this.feature = value;
       this.joint.hidden = this.at.hidden = value !== "position";
     }), this.joint, this.at, el("div", { class: "row" }, make));
     this.asked.append(this.saved.saving);
-    this.element = el("section", { hidden: true }, el("h3", { text: "Aim" }), this.making, this.saved.opening, this.asked);
+    this.element = el("section", { hidden: true }, el("h3", { text: "Target control" }), this.making, this.saved.opening, this.asked);
     app.motionsChanged.on(() => {
       if (this.motion && !app.motions.has(this.motion)) this.marks.hide();
     });
@@ -110,7 +110,7 @@ export class AimSection {
     const feature = this.feature === "position" ? `position:${this.joint.select.value}@${this.moment}` : this.feature;
     let space: SpaceMade;
     try {
-      space = await this.app.run("Making the space", "aim_make", { ...this.chosen(), feature });
+      space = await this.app.run("Building", "aim_make", { ...this.chosen(), feature });
     } catch {
       return;
     }
@@ -118,7 +118,7 @@ export class AimSection {
   }
 
   private async load(path: string): Promise<void> {
-    const space = await this.app.run("Opening the aimable motion", "aim_load", { path }).catch(() => null);
+    const space = await this.app.run("Opening the target control", "aim_load", { path }).catch(() => null);
     if (space) this.begin(space);
   }
 
@@ -136,7 +136,7 @@ export class AimSection {
     this.space = space;
     const { used, given, notes, first } = space;
     const rate = Number(first.motion.fps.toFixed(2));
-    this.about.replaceChildren(el("p", { text: `Made of ${used === given ? used : `${used} of ${given}`} examples, at ${rate} Hz.` }));
+    this.about.replaceChildren(el("p", { text: `Built from ${used === given ? used : `${used} of ${given}`} examples at ${rate} Hz.` }));
     if (notes.length) {
       const lines = notes.map((line) => el("li", { text: line }));
       this.about.append(el("details", {}, el("summary", { text: `${notes.length} ${notes.length === 1 ? "note" : "notes"}` }), el("ul", {}, ...lines)));
@@ -220,7 +220,7 @@ export class AimSection {
     if (!wish.target) this.setSliders(aimed.projected ? aimed.aimed : aimed.target);
     this.marks.place(aimed, !this.dragging || !wish.point);
     const errors = Object.entries(aimed.errors).map(([unit, value]) => errorText(value, unit)).join(", ");
-    this.said.textContent = aimed.projected ? `Out of reach: the nearest that can be made is ${errors} off.` : `Misses by ${errors}.`;
+    this.said.textContent = aimed.projected ? `Out of reach: the closest possible motion misses by ${errors}.` : `Misses by ${errors}.`;
     this.said.classList.toggle("missed", aimed.projected);
   }
 

@@ -18,7 +18,7 @@ const BOTTOM = 16;
 const LEFT = 26;
 
 export function thresholdView(picked: (threshold: number) => void): ThresholdView {
-  const label = "Matches found by each threshold; left and right keys choose one";
+  const label = "Matches found by each threshold; choose one with the left and right arrow keys";
   const canvas = el("canvas", { class: "threshold-view", tabIndex: 0, aria: { label } });
   const told = el("p", { class: "dim", aria: { live: "polite" } });
   let curve: ThresholdCurve | null = null;
@@ -105,14 +105,14 @@ export function thresholdView(picked: (threshold: number) => void): ThresholdVie
     show(next) {
       curve = next;
       chosen = null;
-      told.textContent = next ? `${next.told}.` : "";
+      told.textContent = next ? `${next.text}.` : "";
       draw();
     },
     mark(threshold) {
       chosen = threshold;
       if (curve && threshold !== null) {
         const i = nearest(threshold);
-        told.textContent = threshold < curve.thresholds[0]! / 1.05 ? `Nothing is as near as ${threshold} m.` : `${threshold} m finds about ${curve.counts[i]} ${curve.counts[i] === 1 ? "match" : "matches"}.`;
+        told.textContent = threshold < curve.thresholds[0]! / 1.05 ? `Nothing is closer than ${threshold} m.` : `${threshold} m finds about ${curve.counts[i]} ${curve.counts[i] === 1 ? "match" : "matches"}.`;
       }
       draw();
     },

@@ -33,11 +33,11 @@ export function savedFiles(app: App, options: SavedOptions): Saved {
     name.value = path.slice(path.lastIndexOf("/") + 1).replace(/\.npz$/i, "");
     options.open(path);
   });
-  const called = options.kind === "web" ? "the compared clips" : "the aimable motion";
+  const called = options.kind === "web" ? "the search index" : "the target control";
   const name = el("input", { type: "text", value: options.name, aria: { label: `Name for ${called}` } });
   const told = el("p", { class: "hint", hidden: true, aria: { live: "polite" } });
-  const instead = button("Replace it", () => void save(true), "Write over the file of that name");
-  const write = button("Save", () => void save(false), `Save ${called} into the folder as NAME.npz`);
+  const instead = button("Overwrite", () => void save(true), "Overwrite the existing file");
+  const write = button("Save", () => void save(false), `Save ${called} to the folder as NAME.npz`);
   const again = el("div", { class: "row", hidden: true }, instead);
   const saving = el("div", { class: "stack", hidden: true }, el("div", { class: "save-row" }, name, write), told, again);
 
@@ -49,7 +49,7 @@ export function savedFiles(app: App, options: SavedOptions): Saved {
   async function save(replace: boolean): Promise<void> {
     const called = name.value.trim();
     if (!called) {
-      say("Type a name first.");
+      say("Enter a name first.");
       name.focus();
       return;
     }
@@ -59,7 +59,7 @@ export function savedFiles(app: App, options: SavedOptions): Saved {
       return null;
     });
     if (!done) return;
-    say(done.was_there ? `${done.path} is in the folder already: replace it, or choose another name.` : "", done.was_there);
+    say(done.was_there ? `${done.path} already exists. Overwrite it, or choose another name.` : "", done.was_there);
     if (done.was_there) return;
     app.notices.info(`Saved ${done.path}`);
     options.saved();

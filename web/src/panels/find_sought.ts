@@ -1,7 +1,7 @@
 /** What is sought, and whether it can be: one sentence for whatever stands in the way, with the remedy. */
 import { messageOf, type App } from "../app";
 import { Failed } from "../connection";
-import type { Commands, WebBuilt, Whereabouts } from "../messages";
+import type { Commands, WebBuilt, ClipStatus } from "../messages";
 
 /** A stretch of a motion, frames half-open. */
 export interface Stretch {
@@ -10,11 +10,11 @@ export interface Stretch {
   stop: number;
 }
 
-const ABOUT: Record<Whereabouts["where"], string> = {
+const ABOUT: Record<ClipStatus["where"], string> = {
   inside: "",
-  changed: "It has changed since it was compared and is sought as it is now. Compare all again to find it, too.",
-  outside: "It is not among the compared clips, but can be sought in them. Compare all again to find it, too.",
-  figure: "It has other joints or bone lengths than the compared clips. Compare all again while it is selected, or mark a stretch of one of theirs.",
+  changed: "This clip has changed since it was indexed; the search uses its current version. Index the clips again to find matches in it.",
+  outside: "This clip is not in the index but can be used as the example. Index the clips again to find matches in it.",
+  figure: "This clip has different joints or bone lengths than the indexed clips. Index again while it is selected, or mark a range in one of the indexed clips.",
 };
 
 /** What is marked on the timeline now. */
@@ -35,21 +35,21 @@ export function told(app: App, { motion, start, stop }: Stretch): string {
 /** Why there is nothing to compare; "" where there is. */
 export function cannotCompare(app: App): string {
   const info = app.selected?.info;
-  if (!info) return "Open a motion first: clips of its figure are compared.";
-  return info.kind === "motion" ? "" : "Markers cannot be compared: select a motion with a skeleton.";
+  if (!info) return "Open a motion first. Clips with the same skeleton are indexed.";
+  return info.kind === "motion" ? "" : "Marker data cannot be searched. Select a motion with a skeleton.";
 }
 
 /** Why nothing can be sought; "" where it can. */
 export function cannotSeek(app: App, web: WebBuilt | null, sought: Stretch | null, before: Stretch | null): string {
-  if (!web) return cannotCompare(app) || "Press Compare all first: then anything that is marked can be searched for.";
+  if (!web) return cannotCompare(app) || "Press Index clips first. Then you can search for any marked range.";
   if (!sought) {
-    if (before && !app.motions.has(before.motion)) return "What was sought is closed: open it again, or mark a stretch of another motion.";
-    return cannotCompare(app) || "Mark a stretch on the timeline: drag along its ruler with Shift, or set its ends with [ and ].";
+    if (before && !app.motions.has(before.motion)) return "The example was closed. Open it again, or mark a range in another motion.";
+    return cannotCompare(app) || "Mark a range on the timeline: Shift-drag on its ruler, or set its ends with [ and ].";
   }
   const fps = app.motions.get(sought.motion)!.info.fps;
   const seconds = (sought.stop - sought.start) / fps;
   if (seconds > web.least - 0.5 / fps) return "";
-  return `The stretch is ${seconds.toFixed(2)} s long: mark ${web.least.toFixed(2)} s or more.`;
+  return `The range is ${seconds.toFixed(2)} s long. Mark at least ${web.least.toFixed(2)} s.`;
 }
 
 /** Keeps track of whether a motion is among the compared clips, as it stands. */
@@ -91,7 +91,7 @@ export async function outcome<K extends "find_build" | "find_suggest" | "find_se
   const stop = new AbortController();
   const notice = app.notices.job(title, () => stop.abort());
   try {
-    return await app.connection.ask(name, fields, { signal: stop.signal, progress: (share, text) => notice.progress(share, text) });
+    return await app.connection.ask(name, fields, { signal: stop.signal, progress: (fraction, text) => notice.progress(fraction, text) });
   } catch (error) {
     const ended = error instanceof Failed && error.type === "Cancelled";
     tell(ended ? "Cancelled." : sentence(messageOf(error)), ended);
@@ -109,7 +109,7 @@ export function sentence(text: string): string {
 const BUSY = "marey.find.busy";
 
 /** What was under way when the page was loaded again, "" for nothing; and what there was before it, as `remembered` was told. */
-export function leftHalfWay(): { what: string; before: string } {
+export function interruptedJob(): { what: string; before: string } {
   try {
     const [what = "", before = ""] = (sessionStorage.getItem(BUSY) ?? "").split("\n");
     sessionStorage.removeItem(BUSY);

@@ -1,4 +1,4 @@
-/** Graph: compare clips, choose thresholds while seeing what hangs together, then walk: by chance, along a path, by keys. */
+/** Graph: compare clips, choose thresholds and see what is connected, then make random walks, follow a path, or steer by keyboard. */
 import type { App, Panel } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import type { GraphBuilt, GraphLinks, MotionInfo, PairLimit } from "../messages";
@@ -39,15 +39,15 @@ class GraphPanel {
   private readonly pairs = new PairSection(() => this.limit.value, () => this.relink());
   private readonly findings = el("div", { class: "stack" });
   private readonly curve = limitCurve();
-  private readonly window = slider({ label: "Transitions take", unit: "s", min: 0.2, max: 2, step: 0.1, value: 0.5 });
+  private readonly window = slider({ label: "Transition length", unit: "s", min: 0.2, max: 2, step: 0.1, value: 0.5 });
   private readonly seconds = slider({ label: "Length", unit: "s", min: 5, max: 120, step: 5, value: 20 });
   private readonly seed = slider({ label: "Seed", min: 0, max: 99, step: 1, value: 0 });
-  private readonly does = choice("Do", [], "", (value) => (this.label = value || null));
+  private readonly does = choice("Action", [], "", (value) => (this.label = value || null));
   private readonly source: ReturnType<typeof choice>;
   private readonly rateChoice: ReturnType<typeof choice>;
   /** Whether the server was asked what it still has. */
   private asked = false;
-  private readonly go = button("Compare clips", () => void this.build(), "Find where clips look alike", "primary");
+  private readonly go = button("Find transitions", () => void this.build(), "Find where the clips are similar enough to switch between them", "primary");
   private readonly path: PathSection;
   private readonly steer: SteerSection;
   private readonly limit: Slider;
@@ -55,24 +55,24 @@ class GraphPanel {
 
   constructor(private readonly app: App) {
     this.relink = latest(() => this.askLinks());
-    this.limit = slider({ label: "Alike up to", unit: "m", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved() });
+    this.limit = slider({ label: "Similarity threshold", unit: "m", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved() });
     this.path = new PathSection(app, (stretches) => this.follow(stretches));
     this.steer = new SteerSection(app, (direction, label, clean, stop) =>
-      app.run("Making the tables", "graph_steer", { ...this.limits(), direction, label, clean }, stop).catch(() => null));
-    const froms: [From, string][] = [["open", "open motions"], ["folder", "all files of the folder"]];
-    const rates: [string, string][] = [["30", "30 Hz"], ["", "the lowest of the clips"]];
-    this.source = choice("From", froms, this.from, (value) => {
+      app.run("Preparing controls", "graph_steer", { ...this.limits(), direction, label, clean }, stop).catch(() => null));
+    const froms: [From, string][] = [["open", "open motions"], ["folder", "all files in the folder"]];
+    const rates: [string, string][] = [["30", "30 Hz"], ["", "lowest rate of the clips"]];
+    this.source = choice("Source", froms, this.from, (value) => {
       this.from = value as From;
       this.draw();
     });
     this.rateChoice = choice("Rate", rates, "30", (value) => (this.rate = value ? Number(value) : null));
     this.limitBox.append(el("h3", { text: "Threshold" }), this.curve.element, this.limit.element, this.text, this.labelTable,
       this.pairs.element);
-    this.walkBox.append(el("h3", { text: "By chance" }), this.does, this.seconds.element, this.seed.element,
-      check("Plant the feet", this.clean, (on) => (this.clean = on)),
+    this.walkBox.append(el("h3", { text: "Random walk" }), this.does, this.seconds.element, this.seed.element,
+      check("Lock feet", this.clean, (on) => (this.clean = on)),
       el("div", { class: "row" },
-        button("Random walk", () => void this.walk(), "A walk that plays all of the graph about as often", "primary"),
-        button("Save graph", () => void this.save(), "Download the graph with its clips, as `marey graph` takes it")),
+        button("Random walk", () => void this.walk(), "Create a random walk that visits all parts of the graph about equally", "primary"),
+        button("Save graph", () => void this.save(), "Download the graph with its clips; `marey graph` can read the file")),
       this.findings);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Clips" }), this.source, this.list, this.window.element, this.rateChoice,
@@ -123,7 +123,7 @@ class GraphPanel {
     if (this.from === "folder") files = (await this.app.ask("list", {}).catch(() => null))?.files.map(({ path }) => path) ?? [];
     const motions = this.from === "open" ? this.chosen() : [];
     const fields = { motions, files, window: this.window.value, rate: this.rate };
-    const built = await this.app.run("Comparing clips", "graph_build", fields).catch(() => null);
+    const built = await this.app.run("Finding transitions", "graph_build", fields).catch(() => null);
     if (!built) return;
     await this.steer.stop();
     this.take(built, built.suggested, []);
@@ -165,8 +165,8 @@ class GraphPanel {
     for (const box of [this.limitBox, this.walkBox, this.path.element, this.steer.element]) box.hidden = !built;
     if (!built) return;
     const text = `${built.clips.length} clips, ${built.seconds.toFixed(1)} s at ${built.rate.toFixed(0)} Hz.`;
-    const left = built.left_out.map((line) => el("li", { text: line }));
-    const more = left.length ? el("details", {}, el("summary", { text: `${left.length} files were left out` }), el("ul", { class: "findings" }, ...left)) : null;
+    const left = built.skipped.map((line) => el("li", { text: line }));
+    const more = left.length ? el("details", {}, el("summary", { text: `${left.length} files skipped` }), el("ul", { class: "findings" }, ...left)) : null;
     this.about.replaceChildren(el("p", { text }), ...(more ? [more] : []));
     this.drawLinks();
   }
@@ -188,13 +188,13 @@ class GraphPanel {
     const { built, links } = this;
     if (!built || !links) return;
     this.curve.show(built.curve, this.limit.value);
-    this.text.textContent = `${links.transitions} transitions; ${(100 * links.share).toFixed(0)} % of all frames in one part where everything leads to everything.`;
+    this.text.textContent = `${links.transitions} transitions; ${(100 * links.share).toFixed(0)} % of the footage is connected and can loop forever.`;
     const rows = links.labels.map((part) => {
       const others = built.labels.length - 1;
       const to = part.reaches.length === others ? "all" : part.reaches.join(", ") || "none";
       return el("tr", {}, el("th", { text: part.label }), el("td", { text: `${part.seconds.toFixed(1)} of ${part.of_seconds.toFixed(1)} s` }), el("td", { text: others ? to : "" }));
     });
-    const head = el("tr", {}, ...["", "endless", built.labels.length > 1 ? "leads to" : ""].map((text) => el("th", { text })));
+    const head = el("tr", {}, ...["", "connected", built.labels.length > 1 ? "can reach" : ""].map((text) => el("th", { text })));
     this.labelTable.replaceChildren(el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows)));
     this.pairs.show(links);
   }
@@ -202,7 +202,7 @@ class GraphPanel {
   private async walk(): Promise<void> {
     await this.steer.stop();
     const fields = { ...this.limits(), seconds: this.seconds.value, seed: this.seed.value, label: this.label, clean: this.clean };
-    const done = await this.app.run("Walking", "graph_walk", fields).catch(() => null);
+    const done = await this.app.run("Creating the walk", "graph_walk", fields).catch(() => null);
     if (!done) return;
     this.showFindings(done.findings);
     this.play(done.motion);
@@ -211,7 +211,7 @@ class GraphPanel {
   private showFindings(findings: string[]): void {
     const lines = findings.map((text) => el("li", { text }));
     const list = el("ul", { class: "findings" }, ...lines);
-    const told = lines.length > FEW ? el("details", {}, el("summary", { text: `${lines.length} things to know of this graph` }), list) : list;
+    const told = lines.length > FEW ? el("details", {}, el("summary", { text: `${lines.length} notes about this graph` }), list) : list;
     this.findings.replaceChildren(...(lines.length ? [told] : []));
   }
 
@@ -227,7 +227,7 @@ class GraphPanel {
       return;
     }
     this.app.add(info, false);
-    this.app.notices.info(`${info.name} is among the motions.`);
+    this.app.notices.info(`Added ${info.name} to the motions.`);
   }
 
   private async save(): Promise<void> {

@@ -15,17 +15,17 @@ export class PairSection {
   private readonly rest = el("div", { class: "pair-list" });
   private readonly restTitle = el("summary", {});
   private readonly more = el("details", { hidden: true }, this.restTitle, this.rest);
-  private readonly before = choice("Out of", [], "", () => undefined);
-  private readonly after = choice("Into", [], "", () => undefined);
+  private readonly before = choice("From", [], "", () => undefined);
+  private readonly after = choice("To", [], "", () => undefined);
   private readonly other: HTMLElement;
   private readonly sliders = el("div", { class: "stack" });
 
   /** `usual` is the threshold for all, with which a pair's own begins; `changed` follows each change of one. */
   constructor(private readonly usual: () => number, private readonly changed: () => void) {
-    const add = button("Own threshold", () => this.choose(this.before.select.value, this.after.select.value), "Give this pair a threshold of its own");
-    this.other = el("details", {}, el("summary", { text: "Any other pair" }),
+    const add = button("Set threshold", () => this.choose(this.before.select.value, this.after.select.value), "Set a separate threshold for this pair");
+    this.other = el("details", {}, el("summary", { text: "Other pairs" }),
       el("div", { class: "stack" }, this.before, this.after, el("div", { class: "row" }, add)));
-    this.element = el("details", {}, el("summary", { text: "For pairs of labels" }),
+    this.element = el("details", {}, el("summary", { text: "Per pair of labels" }),
       el("div", { class: "stack pairs" }, this.first, this.more, this.other, this.sliders));
   }
 
@@ -73,7 +73,7 @@ export class PairSection {
     const some = counts.filter(({ transitions }) => transitions > 0).sort((a, b) => b.transitions - a.transitions);
     const cells = some.map((count) => this.cell(count, most, true));
     this.first.className = "pair-list";
-    this.first.replaceChildren(...(cells.length ? cells.slice(0, LISTED) : [el("p", { class: "dim", text: "No pair has transitions: raise the threshold." })]));
+    this.first.replaceChildren(...(cells.length ? cells.slice(0, LISTED) : [el("p", { class: "dim", text: "No pair has transitions. Raise the threshold." })]));
     this.rest.replaceChildren(...cells.slice(LISTED));
     this.more.hidden = cells.length <= LISTED;
     this.restTitle.textContent = `${cells.length - LISTED} more with transitions`;
@@ -81,7 +81,7 @@ export class PairSection {
 
   private cell({ before, after, transitions }: PairCount, most: number, named: boolean): HTMLButtonElement {
     const own = this.limits.some((pair) => pair.before === before && pair.after === after);
-    const node = button(named ? "" : String(transitions), () => this.choose(before, after), `From ${before} to ${after}: a threshold of their own`, "cell");
+    const node = button(named ? "" : String(transitions), () => this.choose(before, after), `${before} to ${after}: set a separate threshold`, "cell");
     if (named) node.append(el("span", { text: `${before} to ${after}` }), el("span", { text: String(transitions) }));
     node.dataset["pair"] = `${before} to ${after}`;
     node.setAttribute("aria-label", `${before} to ${after}: ${transitions} transitions`);
@@ -112,8 +112,8 @@ export class PairSection {
         this.limits = this.limits.filter((pair) => !same(pair));
         this.drawSliders();
         this.changed();
-      }, "Back to the threshold for all", "quiet");
-      drop.setAttribute("aria-label", `Forget the threshold from ${before} to ${after}`);
+      }, "Use the common threshold again", "quiet");
+      drop.setAttribute("aria-label", `Clear the threshold from ${before} to ${after}`);
       return el("div", { class: "pair" }, own.element, drop);
     }));
   }

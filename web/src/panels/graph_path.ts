@@ -25,19 +25,19 @@ export class PathSection {
   private endDrawing: (() => void) | null = null;
   private readonly drawn: Ribbons;
   private readonly walked: Ribbons;
-  private readonly list = el("ul", { class: "stretches", aria: { label: "Stretches of the path" } });
+  private readonly list = el("ul", { class: "stretches", aria: { label: "Segments of the path" } });
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly why = el("p", { hidden: true, aria: { live: "polite" } });
   private readonly styles = choice("Style", [], "", (value) => (this.style = value || null));
-  private readonly pen = toggle("Draw", false, (on) => this.drawing(on), "Draw with the left button on the ground");
-  private readonly clear = button("Clear", () => this.reset(), "Take the path away");
-  private readonly go = button("Follow", () => void this.follow(), "Walk along the path", "primary");
+  private readonly pen = toggle("Draw", false, (on) => this.drawing(on), "Draw on the ground with the left mouse button");
+  private readonly clear = button("Clear", () => this.reset(), "Remove the path");
+  private readonly go = button("Walk the path", () => void this.follow(), "Create a motion that walks along the path", "primary");
 
   /** `walk` asks the server. */
   constructor(private readonly app: App, private readonly walk: (stretches: PathStretch[]) => Promise<PathFollowed | null>) {
     this.drawn = new Ribbons(app.stage);
     this.walked = new Ribbons(app.stage, 1);
-    this.element = el("section", {}, el("h3", { text: "Along a path" }), this.styles, this.list,
+    this.element = el("section", {}, el("h3", { text: "Path" }), this.styles, this.list,
       el("div", { class: "row" }, this.pen, this.go, this.clear), this.said, this.why);
     app.themes.changed.on(() => this.showWay());
     this.show();
@@ -89,7 +89,7 @@ export class PathSection {
     const last = this.stretches[this.stretches.length - 1]?.points.at(-1);
     const first = points[0]!;
     const gap = last ? Math.hypot(first[0] - last[0], first[1] - last[1]) : 0;
-    if (last && gap > JOINS) this.app.notices.info(`The path goes straight on over the ${gap.toFixed(1)} m between the two stretches.`);
+    if (last && gap > JOINS) this.app.notices.info(`A straight line bridges the ${gap.toFixed(1)} m gap between the two segments.`);
     const from = last ? [last, ...points] : points;
     this.stretches.push({ points: from, label: this.style });
     this.show();
@@ -129,8 +129,8 @@ export class PathSection {
       this.stretches.splice(index, 1);
       this.show();
       this.store();
-    }, "Take this stretch away", "quiet");
-    remove.setAttribute("aria-label", `Remove stretch ${index + 1}`);
+    }, "Remove this segment", "quiet");
+    remove.setAttribute("aria-label", `Remove segment ${index + 1}`);
     return el("li", {}, pick, remove);
   }
 
@@ -164,8 +164,8 @@ export class PathSection {
 
   private tell(): void {
     const { done } = this;
-    this.said.textContent = !done ? "" : `${figureText(done.length)} m; the way is ${figureText(100 * done.mean_distance)} cm off in the mean, `
-      + `${figureText(100 * done.largest_distance)} cm at most, ${figureText(100 * done.end_distance)} cm at the end.`;
+    this.said.textContent = !done ? "" : `${figureText(done.length)} m. Distance from the path: average ${figureText(100 * done.mean_distance)} cm, `
+      + `max ${figureText(100 * done.largest_distance)} cm, at the end ${figureText(100 * done.end_distance)} cm.`;
     this.why.textContent = done?.why ?? "";
     this.why.hidden = !done?.why;
   }

@@ -41,19 +41,19 @@ export class SteerSection {
   private starting: AbortController | null = null;
   private readonly held = new Set<string>();
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
-  private readonly does = choice("Do", [], "", (value) => {
+  private readonly does = choice("Action", [], "", (value) => {
     this.label = value || null;
     this.wish();
   });
-  private readonly run = toggle("Steer with the keys", false, (on) => void (on ? this.start() : this.stop()), "W A S D or the arrows, as seen from the camera");
+  private readonly run = toggle("Start steering", false, (on) => void (on ? this.start() : this.stop()), "Steer with WASD or the arrow keys, relative to the camera");
 
   /** `begin` asks the server to play. */
   constructor(
     private readonly app: App,
     private readonly begin: (direction: number, label: string | null, clean: boolean, stop: AbortController) => Promise<GraphSteered | null>,
   ) {
-    const plant = check("Plant the feet (shows everything later)", this.clean, (on) => (this.clean = on));
-    this.element = el("section", {}, el("h3", { text: "By the keys" }), this.does, plant, el("div", { class: "row" }, this.run), this.said);
+    const plant = check("Lock feet (adds delay)", this.clean, (on) => (this.clean = on));
+    this.element = el("section", {}, el("h3", { text: "Keyboard control" }), this.does, plant, el("div", { class: "row" }, this.run), this.said);
     handsFree(this.element);
     app.connection.live.on(({ block, sent, told }) => this.show(block.id, block.first, block.positions, sent, told["note"]));
     app.events.on((event) => {
@@ -113,8 +113,8 @@ export class SteerSection {
     const hips = body.roles["hips"] ?? 0;
     this.playing = { stream: begun.stream, hips, limbs, arrow, trail: new Ribbons(app.stage), points: [], last: null, hidden };
     this.point();
-    const late = begun.delay > 0 ? `; planting the feet shows it ${begun.delay.toFixed(1)} s later` : "";
-    this.said.textContent = `Playing at ${begun.rate.toFixed(0)} Hz${late}. A turn comes at the next place where the graph has one.`;
+    const late = begun.delay > 0 ? `, delayed by ${begun.delay.toFixed(1)} s to lock the feet` : "";
+    this.said.textContent = `Playing at ${begun.rate.toFixed(0)} Hz${late}. The character turns at the next transition that allows it. Escape stops.`;
   }
 
   private end(): void {
@@ -207,6 +207,6 @@ export class SteerSection {
   private wish(): void {
     if (!this.playing) return;
     this.point();
-    this.app.ask("graph_wish", { direction: this.direction, label: this.label }).catch(() => undefined);
+    this.app.ask("graph_request", { direction: this.direction, label: this.label }).catch(() => undefined);
   }
 }

@@ -17,12 +17,12 @@ export interface PanelEntry {
 }
 
 export const PANELS: PanelEntry[] = [
-  { name: "look", title: "Look", mount: look },
+  { name: "look", title: "View", mount: look },
   { name: "compare", title: "Compare", mount: compare },
   { name: "blend", title: "Blend", mount: blend },
   { name: "graph", title: "Graph", mount: graph },
   { name: "find", title: "Find", mount: find },
-  { name: "layer", title: "Layer", mount: layer },
-  { name: "author", title: "Author", mount: author },
+  { name: "layer", title: "Layers & gaze", mount: layer },
+  { name: "author", title: "Characters", mount: author },
   { name: "drive", title: "Drive", mount: drive },
 ];

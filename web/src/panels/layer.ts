@@ -9,13 +9,13 @@ import { LookSection } from "./layer_look";
 type What = "splice" | TransplantLimb["part"];
 
 const WHAT: [What, string][] = [
-  ["splice", "upper body, in step"], ["upper_body", "upper body, as it is"], ["arms", "both arms"],
+  ["splice", "upper body, in sync"], ["upper_body", "upper body, as is"], ["arms", "both arms"],
   ["left_arm", "left arm"], ["right_arm", "right arm"], ["head", "head"],
 ];
 const POSTURES: [NonNullable<SpliceMotions["posture"]>, string][] = [
-  ["pitch", "leans as its own clip does"], ["full", "all of its own posture"], ["none", "as the legs' clip"],
+  ["pitch", "keep source lean"], ["full", "keep source posture"], ["none", "match the legs"],
 ];
-const ALIGNS: [NonNullable<SpliceMotions["align"]>, string][] = [["loop", "any cycle, looped"], ["first_minimum", "from its first like frame"]];
+const ALIGNS: [NonNullable<SpliceMotions["align"]>, string][] = [["loop", "loop source"], ["first_minimum", "start at first match"]];
 
 export function mount(app: App): Panel {
   const looks = new LookSection(app);
@@ -28,12 +28,12 @@ function spliceSection(app: App): HTMLElement {
   let posture = POSTURES[0]![0];
   let align = ALIGNS[0]![0];
   const said = el("p", { class: "dim", aria: { live: "polite" } });
-  const donor = choice("Of", [], "", () => undefined);
-  const base = choice("Onto", [], "", () => undefined);
+  const donor = choice("From", [], "", () => undefined);
+  const base = choice("Apply to", [], "", () => undefined);
   const postures = choice("Posture", POSTURES, posture, (value) => (posture = value as typeof posture));
-  const aligns = choice("In step", ALIGNS, align, (value) => (align = value as typeof align));
-  const at = slider({ label: "Begins at", unit: "s", min: 0, max: 10, step: 0.05, value: 0 });
-  const ease = slider({ label: "Comes in over", unit: "s", min: 0, max: 2, step: 0.05, value: 0.3 });
+  const aligns = choice("Timing", ALIGNS, align, (value) => (align = value as typeof align));
+  const at = slider({ label: "Starts at", unit: "s", min: 0, max: 10, step: 0.05, value: 0 });
+  const ease = slider({ label: "Fade-in", unit: "s", min: 0, max: 2, step: 0.05, value: 0.3 });
   const fit = () => {
     postures.hidden = aligns.hidden = what !== "splice";
     at.element.hidden = ease.element.hidden = what === "splice";
@@ -46,31 +46,31 @@ function spliceSection(app: App): HTMLElement {
     setOptions(base.select, options, keep(base.select.value, 0));
     setOptions(donor.select, options, keep(donor.select.value, -1));
     go.disabled = ids.length < 2;
-    go.title = ids.length < 2 ? "Open two motions first" : "The result is a new motion, and plays at once";
+    go.title = ids.length < 2 ? "Open two motions first" : "Create the combined motion and play it";
   };
   const splice = async () => {
     const [lower, upper] = [base.select.value, donor.select.value];
     const done = await app.run("Splicing", "layer_splice", { lower, upper, posture, align });
     const looped = done.looped ? ", looped" : "";
-    said.textContent = `The steps are ${(100 * done.distance).toFixed(1)} cm apart; taken from ${done.start.toFixed(2)} to ${done.stop.toFixed(2)} s`
-      + `${looped}; turned by ${figureText(Number(done.leaned.toFixed(1)))}° on the whole.`;
+    said.textContent = `Step difference ${(100 * done.distance).toFixed(1)} cm; source used from ${done.start.toFixed(2)} to ${done.stop.toFixed(2)} s`
+      + `${looped}; upper body rotated by ${figureText(Number(done.leaned.toFixed(1)))}° overall.`;
     return done.motion;
   };
   const transplant = async (part: TransplantLimb["part"]) => {
     const fields = { base: base.select.value, donor: donor.select.value, part, at: at.value, ease: ease.value };
-    const done = await app.run("Putting it on", "layer_transplant", fields);
+    const done = await app.run("Combining", "layer_transplant", fields);
     said.textContent = done.notes.join(" ");
     return done.motion;
   };
-  const go = button("Put it on", () => {
+  const go = button("Combine", () => {
     void (what === "splice" ? splice() : transplant(what)).then((info) => app.present(info), () => undefined);
   }, "", "primary");
   app.motionsChanged.on(list);
   app.infoChanged.on(list);
   list();
   fit();
-  return el("section", {}, el("h3", { text: "A part of another motion" }),
-    choice("Put", WHAT, what, (value) => {
+  return el("section", {}, el("h3", { text: "Combine body parts" }),
+    choice("Take", WHAT, what, (value) => {
       what = value as What;
       fit();
     }),

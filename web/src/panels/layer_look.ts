@@ -55,22 +55,22 @@ export class LookSection {
   private sight: THREE.Line | null = null;
   private readonly options = { steady: true, eyes: false };
   private readonly about = el("p", { class: "dim" });
-  private readonly list = el("ul", { class: "looks", aria: { label: "Looks" } });
+  private readonly list = el("ul", { class: "looks", aria: { label: "Gaze targets" } });
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
-  private readonly add = button("Look from here", () => this.addGoal(true), "From this time on it looks at a point, which you drag in the scene", "primary");
-  private readonly back = button("Back from here", () => this.addGoal(false), "From this time on it looks where it does by itself");
-  private readonly fresh = button("Done", () => this.end(), "Keep the motion as it is; further looks make another one");
+  private readonly add = button("Add gaze target", () => this.addGoal(true), "From the current time on, look at a point that you drag in the scene", "primary");
+  private readonly back = button("Release gaze", () => this.addGoal(false), "From the current time on, look where the original motion looks");
+  private readonly fresh = button("Done", () => this.end(), "Finish this motion; the next gaze target starts a new one");
   private readonly next: () => void;
 
   constructor(private readonly app: App) {
     this.next = latest(() => this.answer());
     const before = app.welcome?.resumed ? (kept().choices["look"] as Choices | undefined) : undefined;
     if (before) Object.assign(this.options, before.options);
-    this.element = el("section", {}, el("h3", { text: "Look at a point" }), this.about,
+    this.element = el("section", {}, el("h3", { text: "Gaze" }), this.about,
       el("div", { class: "row" }, this.add, this.back), this.list, this.said,
       el("div", { class: "checks" },
-        check("Eyes hold steady", this.options.steady, (on) => this.change({ steady: on })),
-        check("Joint for the eyes", this.options.eyes, (on) => this.change({ eyes: on })),
+        check("Steady eyes", this.options.steady, (on) => this.change({ steady: on })),
+        check("Add an eye joint", this.options.eyes, (on) => this.change({ eyes: on })),
       ),
       el("div", { class: "row" }, this.fresh));
     app.selectionChanged.on(() => this.draw());
@@ -237,14 +237,14 @@ export class LookSection {
     this.add.disabled = this.back.disabled = !usable;
     this.fresh.hidden = !this.goals.length;
     const base = this.app.motions.get(this.base)?.info.name;
-    this.about.textContent = !usable ? "Choose a motion first." : this.last && base ? `Looks of ${base}; drag the points in the scene.`
-      : `Let ${info.name} look at something.`;
+    this.about.textContent = !usable ? "Select a motion first." : this.last && base ? `Gaze targets of ${base}. Drag them in the scene.`
+      : `Make ${info.name} look at something.`;
     for (const goal of this.goals) goal.told.textContent = this.told(goal);
     this.said.textContent = this.done?.notes.join(" ") ?? "";
   }
 
   private row(goal: Goal, k: number): HTMLElement {
-    const time = el("input", { type: "number", min: "0", step: "0.05", value: String(goal.time), aria: { label: `Look ${k + 1} begins at, seconds` } });
+    const time = el("input", { type: "number", min: "0", step: "0.05", value: String(goal.time), aria: { label: `Gaze target ${k + 1} starts at, seconds` } });
     time.addEventListener("change", () => {
       const most = this.app.motions.get(this.base)?.info.seconds ?? 0;
       this.goals = this.goals.filter((each) => each !== goal);
@@ -253,8 +253,8 @@ export class LookSection {
       this.drawList();
       this.ask();
     });
-    const gone = button("×", () => this.removeGoal(goal), "Take this look away", "quiet");
-    gone.setAttribute("aria-label", `Take look ${k + 1} away`);
+    const gone = button("×", () => this.removeGoal(goal), "Remove this gaze target", "quiet");
+    gone.setAttribute("aria-label", `Remove gaze target ${k + 1}`);
     const number = el("span", { class: "letter", text: goal.point ? String(k + 1) : "" });
     number.style.setProperty("--dot", goal.color);
     return el("li", {}, el("div", { class: "look-head" }, number, time, el("span", { class: "dim", text: "s" }), goal.told, gone), this.placeFields(goal, k));
@@ -264,7 +264,7 @@ export class LookSection {
   private placeFields(goal: Goal, k: number): HTMLElement | null {
     if (!goal.point) return null;
     goal.fields = goal.point.map((value, axis) => {
-      const field = el("input", { type: "number", step: "0.1", value: value.toFixed(2), aria: { label: `Look ${k + 1}, ${"xyz"[axis]}, metres` } });
+      const field = el("input", { type: "number", step: "0.1", value: value.toFixed(2), aria: { label: `Gaze target ${k + 1}, ${"xyz"[axis]}, meters` } });
       field.addEventListener("change", () => {
         if (!goal.point || !Number.isFinite(field.valueAsNumber)) return;
         goal.point[axis] = field.valueAsNumber;
@@ -295,12 +295,12 @@ export class LookSection {
 
   /** What came of a look. */
   private told(goal: Goal): string {
-    if (!goal.point) return "back";
+    if (!goal.point) return "released";
     const report = this.done?.looks.find((look) => Math.abs(look.time - goal.time) < 1e-3);
-    if (!report) return "at a point";
-    if (report.settled === null) return "no time to settle";
+    if (!report) return "at target";
+    if (report.settled === null) return "not enough time to reach it";
     const missed = report.missed === null ? "" : `, ${figureText(Number(report.missed.toFixed(1)))}° off`;
-    return `settles at ${report.settled.toFixed(2)} s${missed}`;
+    return `reached at ${report.settled.toFixed(2)} s${missed}`;
   }
 
   /** The line of sight at the current frame. */

@@ -7,11 +7,11 @@ import { slider } from "../widgets/slider";
 
 export function mount(app: App): Panel {
   const about = el("dl", { class: "facts" });
-  const save = button("Save", () => void saveSidecar(app), "Contacts and labels into the sidecar beside the file (Ctrl S)");
-  const find = button("Find contacts", () => void findContacts(app), "Find the floor and what touches it");
+  const save = button("Save", () => void saveSidecar(app), "Save contacts and labels to the sidecar file (Ctrl S)");
+  const find = button("Find contacts", () => void findContacts(app), "Detect the floor and foot contacts");
   const rename = button("Rename", () => app.timeline.renameSelected(), "Rename the selected label (double-click, or F2)");
   const remove = button("Remove", () => app.timeline.removeSelected(), "Remove the selected contact or label (Delete)");
-  const hint = el("p", { class: "dim", text: "Drag in a lane to add one; drag it or its ends to move it. By keys: Tab to the lanes, arrows choose, Enter adds one over the marked stretch, Alt with arrows moves it." });
+  const hint = el("p", { class: "dim", text: "Drag in a lane to add an interval; drag the interval or its ends to change it. Keyboard: Tab to the lanes, select with the arrow keys, Enter adds one over the marked range, Alt+arrows move it." });
   const drawSelection = () => {
     rename.disabled = app.timeline.selection !== "label";
     remove.disabled = app.timeline.selection === null;
@@ -41,7 +41,7 @@ export function mount(app: App): Panel {
 
 function drawingSection(app: App): HTMLElement {
   const { shown } = app;
-  const styles: [Style, string][] = [["limbs", "limbs"], ["bones", "bones"], ["skin", "the file's own skin"]];
+  const styles: [Style, string][] = [["limbs", "limbs"], ["bones", "bones"], ["skin", "skin from the file"]];
   const body = choice("Body", styles, shown.style, (style) => {
     app.show({ style: style as Style });
     markSkin();
@@ -49,11 +49,11 @@ function drawingSection(app: App): HTMLElement {
   const markSkin = () => {
     const none = !app.selected?.info.skin;
     body.select.options[2]!.disabled = none && body.select.value !== "skin";
-    body.title = none ? "Only GLB files bring a skin along" : "";
+    body.title = none ? "Only GLB files contain a skin" : "";
   };
   app.selectionChanged.on(markSkin);
   markSkin();
-  return el("section", {}, el("h3", { text: "Drawing" }),
+  return el("section", {}, el("h3", { text: "Display" }),
     body,
     el("div", { class: "checks" },
       check("Trail", shown.trail, (trail) => app.show({ trail })),
@@ -64,8 +64,8 @@ function drawingSection(app: App): HTMLElement {
         void showCloud(app);
       }),
     ),
-    slider({ label: "Ghosts on each side", min: 0, max: 8, step: 1, value: shown.ghosts, input: (ghosts) => app.show({ ghosts }) }).element,
-    slider({ label: "Between ghosts", unit: "s", min: 0.05, max: 1, step: 0.05, value: shown.ghostStep, input: (ghostStep) => app.show({ ghostStep }) }).element,
+    slider({ label: "Onion skin frames", min: 0, max: 8, step: 1, value: shown.ghosts, input: (ghosts) => app.show({ ghosts }) }).element,
+    slider({ label: "Onion skin spacing", unit: "s", min: 0.05, max: 1, step: 0.05, value: shown.ghostStep, input: (ghostStep) => app.show({ ghostStep }) }).element,
     cloudWatch(app),
   );
 }
@@ -99,18 +99,18 @@ async function showCloud(app: App): Promise<void> {
 function facts(info: MotionInfo): HTMLElement[] {
   const rows: [string, string][] = [
     ["Name", info.name],
-    ["File", info.file || "in no file"],
+    ["File", info.file || "not saved"],
     ["Length", `${info.n_frames} frames, ${info.seconds.toFixed(2)} s at ${Number(info.fps.toFixed(3))} Hz`],
     [info.kind === "markers" ? "Markers" : "Joints", String(info.joints.length)],
   ];
-  if (info.stature > 0) rows.push(["Stature", `${info.stature.toFixed(2)} m`]);
+  if (info.stature > 0) rows.push(["Height", `${info.stature.toFixed(2)} m`]);
   if (info.floor !== null) rows.push(["Floor", `${info.floor.toFixed(3)} m`]);
-  if (info.made_by.length) rows.push(["Made by", info.made_by.join("; ")]);
+  if (info.history.length) rows.push(["History", info.history.join("; ")]);
   for (const line of info.warnings) rows.push(["Note", line]);
   const out = rows.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]);
   if (info.evidence.length) {
     const lines = info.evidence.map((text) => el("li", { text }));
-    out.push(el("details", {}, el("summary", { text: "How the file was read" }), el("ul", {}, ...lines)));
+    out.push(el("details", {}, el("summary", { text: "Import details" }), el("ul", {}, ...lines)));
   }
   return out;
 }
@@ -146,10 +146,10 @@ function exportSection(app: App): HTMLElement {
   let format: Export["format"] = "glb";
   const formats: [string, string][] = [["glb", "GLB"], ["bvh", "BVH"], ["npz", "NPZ"]];
   const pick = choice("Format", formats, format, (value) => (format = value as Export["format"]));
-  const name = el("input", { type: "text", aria: { label: "Name of the file" } });
+  const name = el("input", { type: "text", aria: { label: "File name" } });
   const said = el("p", { class: "dim", aria: { live: "polite" } });
   const hasFolder = Boolean(app.welcome?.folder);
-  const save = button("Save to folder", () => void saveToFolder(app, format, name, said), "Into the opened folder, with contacts and labels in the sidecar beside it; nothing there is replaced");
+  const save = button("Save to folder", () => void saveToFolder(app, format, name, said), "Save to the open folder, with contacts and labels in a sidecar file. Existing files are never overwritten.");
   const fetch = button(hasFolder ? "Download" : "Export", () => void exportFile(app, format, said), "Download the selected motion");
   let named = "";
   const draw = () => {
@@ -168,8 +168,8 @@ function exportSection(app: App): HTMLElement {
   app.selectionChanged.on(draw);
   draw();
   const lacks = hasFolder
-    ? "A download holds the motion alone. Contacts, labels and floor are in the sidecar: Save to folder writes it too."
-    : "A download holds the motion alone; contacts, labels and floor are in a sidecar, NAME.marey.json, offered with it.";
+    ? "A download contains only the motion. Save to folder also writes contacts, labels and floor to a sidecar file."
+    : "A download contains only the motion. Contacts, labels and floor are in a separate sidecar file, NAME.marey.json.";
   const rows = hasFolder ? [el("label", { class: "field" }, el("span", { text: "Name" }), name), el("div", { class: "row" }, save, fetch)] : [el("div", { class: "row" }, fetch)];
   return el("section", {}, el("h3", { text: "Export" }), pick, ...rows, said, el("p", { class: "dim", text: lacks }));
 }
@@ -181,7 +181,7 @@ async function saveToFolder(app: App, format: Export["format"], name: HTMLInputE
   const saved = await app.run("Writing the file", "save_in_folder", { motion, format, name: wanted }).catch(() => null);
   if (!saved) return;
   name.value = saved.free;
-  said.textContent = saved.path ? `Saved ${saved.path}` : `“${wanted}” is taken in the folder, so nothing was written. “${saved.free}” is free: press again to save as that.`;
+  said.textContent = saved.path ? `Saved ${saved.path}` : `“${wanted}” already exists, so nothing was saved. Press again to save as “${saved.free}”.`;
   if (saved.path) app.folderChanged.emit();
 }
 
@@ -192,7 +192,7 @@ async function exportFile(app: App, format: Export["format"], said: HTMLElement)
   if (!made) return;
   download(made.url, made.name);
   const { sidecar, sidecar_name } = made;
-  said.replaceChildren(...(sidecar ? ["Its contacts and labels: ", button(sidecar_name, () => download(sidecar, sidecar_name), "Download the sidecar; keep it beside the file", "quiet")] : []));
+  said.replaceChildren(...(sidecar ? ["Contacts and labels: ", button(sidecar_name, () => download(sidecar, sidecar_name), "Download the sidecar file; keep it next to the motion file", "quiet")] : []));
 }
 
 export function download(url: string, name: string): void {

@@ -51,12 +51,12 @@ export function gallery(options: GalleryOptions): Gallery {
   const dropped = new Set<number>();
   const grid = el("div", { class: "gallery", role: "group", aria: { label: "Matches" } });
   const where = el("span", { class: "dim", aria: { live: "polite" } });
-  const back = button("‹", () => void turn(-1), "Page back");
-  const on = button("›", () => void turn(1), "Page on");
-  back.setAttribute("aria-label", "Page back");
-  on.setAttribute("aria-label", "Page on");
+  const back = button("‹", () => void turn(-1), "Previous page");
+  const on = button("›", () => void turn(1), "Next page");
+  back.setAttribute("aria-label", "Previous page");
+  on.setAttribute("aria-label", "Next page");
   const pager = el("div", { class: "row pager" }, back, where, on);
-  const restore = button("Take all back", () => takeBack(), "Nothing is thrown out any more");
+  const restore = button("Include all", () => takeBack(), "Include all excluded matches again");
   const element = el("div", { class: "stack" }, grid, pager, el("div", { class: "row" }, restore));
   let count = 0;
   let first = 0;
@@ -93,7 +93,7 @@ export function gallery(options: GalleryOptions): Gallery {
     scale = scaleOf(drawn, nJoints);
     grid.replaceChildren(...drawn.map(({ node }) => node));
     const last = Math.min(count, first + options.perPage);
-    where.textContent = `${first + 1} to ${last} of ${count}`;
+    where.textContent = `${first + 1}–${last} of ${count}`;
     back.disabled = first === 0;
     on.disabled = last >= count;
     pager.hidden = count <= options.perPage;
@@ -108,7 +108,7 @@ export function gallery(options: GalleryOptions): Gallery {
     canvas.height = HEIGHT * ratio;
     const isQuery = tile.number === 0;
     const name = `${tile.clip}, ${tile.start.toFixed(2)} to ${tile.stop.toFixed(2)} s`;
-    const state = isQuery ? "sought" : `${tile.distance.toFixed(3)} m`;
+    const state = isQuery ? "example" : `${tile.distance.toFixed(3)} m`;
     const pick = el("button", { type: "button", class: "tile", title: tileTitle(name, tile), aria: { label: `${name}, ${state}` } },
       canvas, el("span", { class: "tile-name", text: shortName(tile.clip) }), el("span", { class: "tile-figure", text: state }),
       el("span", { class: "tile-time", text: `${tile.start.toFixed(2)} to ${tile.stop.toFixed(2)} s` }));
@@ -188,9 +188,9 @@ function shortName(clip: string): string {
 }
 
 function tileTitle(name: string, { number, distance, tier }: MatchTile): string {
-  if (number === 0) return `${name}\nwhat was sought`;
-  const through = tier > 1 ? `, through ${tier - 1} other ${tier === 2 ? "match" : "matches"}` : "";
-  return `${name}\n${distance.toFixed(3)} m from what was sought${through}\nclick: throw out or take back; double click: put on the stage`;
+  if (number === 0) return `${name}\nthe example`;
+  const through = tier > 1 ? `, via ${tier - 1} other ${tier === 2 ? "match" : "matches"}` : "";
+  return `${name}\n${distance.toFixed(3)} m from the example${through}\nclick: exclude or include; double-click: open in scene`;
 }
 
 /** Left, up and ahead in millimetres to across, up and towards the viewer in metres. */

@@ -26,7 +26,7 @@ const REACH = 7;
 const DOTS = 80;
 
 export function gridView(picked: (cell: Cell) => void): GridView {
-  const label = "Distances of frames: A downwards, B to the right; arrow keys choose a pair";
+  const label = "Frame similarity: A from top to bottom, B from left to right; choose a pair with the arrow keys";
   const canvas = el("canvas", { class: "grid-view", tabIndex: 0, aria: { label } });
   let grid: GridImage | null = null;
   let path: WarpPath | null = null;

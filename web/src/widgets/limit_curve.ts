@@ -11,7 +11,7 @@ export interface LimitCurve {
 const HEIGHT = 56;
 
 export function limitCurve(): LimitCurve {
-  const label = "Share of frames that hang together, by threshold";
+  const label = "Connected percentage of frames, by threshold";
   const canvas = el("canvas", { class: "limit-curve", role: "img", aria: { label } });
   let points: LimitPoint[] = [];
   let chosen = 0;

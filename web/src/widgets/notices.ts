@@ -6,7 +6,7 @@ const INFO_MS = 4000;
 const MOST = 4;
 
 export interface JobNotice {
-  progress(share: number, text: string): void;
+  progress(fraction: number, text: string): void;
   close(): void;
 }
 
@@ -33,8 +33,8 @@ export class Notices {
     const box = el("div", { class: "notice job", role: "status" }, text, bar, stop);
     this.host.append(box);
     return {
-      progress(share, what) {
-        bar.value = share;
+      progress(fraction, what) {
+        bar.value = fraction;
         text.textContent = what ? `${title}: ${what}` : title;
       },
       close: () => box.remove(),

@@ -1,4 +1,4 @@
-"""Simpler ways to blend, to compare with and to learn from.
+"""Simpler blending methods, for comparison and teaching.
 
 - `linear_blend`, `linear_transition`: frame by frame, without matching times (Kovar 5.1, H 3.3);
 - `discrete_blend`, `cubic_blend`: timewarps along the cells of a path, and along a spline through them (thesis S);
@@ -8,7 +8,7 @@
 
 from marey.blend.baselines.compare import BlendRow, Comparison, PathRow, compare
 from marey.blend.baselines.cubic import cubic_blend, cubic_warp
-from marey.blend.baselines.discrete import Correspondence, correspondence, discrete_blend
+from marey.blend.baselines.discrete import Correspondence, discrete_blend, match_frames
 from marey.blend.baselines.linear import linear_blend, linear_transition
 from marey.blend.baselines.paths import GridPath, brute_force, dynamic, greedy, start_cell, thresholded
 
@@ -20,7 +20,6 @@ __all__ = [
     "PathRow",
     "brute_force",
     "compare",
-    "correspondence",
     "cubic_blend",
     "cubic_warp",
     "discrete_blend",
@@ -28,6 +27,7 @@ __all__ = [
     "greedy",
     "linear_blend",
     "linear_transition",
+    "match_frames",
     "start_cell",
     "thresholded",
 ]

@@ -14,14 +14,14 @@ from marey.blend.baselines.cubic import cubic_blend
 from marey.blend.baselines.discrete import discrete_blend
 from marey.blend.baselines.linear import linear_blend
 from marey.blend.baselines.paths import SLOPE_LIMIT, THRESHOLD, TIME_LIMIT, End, GridPath, Start
-from marey.blend.baselines.poses import Weights, prepared
+from marey.blend.baselines.poses import Weights, prepare_clips
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError, NoResult
 from marey.measure import measure
 from marey.register.registration import RegistrationCurve
 
-FIGURES = (
+METRICS = (
     "slide_weighted_speed",
     "skate_ratio",
     "penetration_max",
@@ -33,7 +33,7 @@ FIGURES = (
 )
 """The measures of the blends that are put side by side: those that need no contacts, which only our blends have."""
 
-_GREYS = 255
+_GRAYS = 255
 OURS, OUR_BLEND = "dynamic timewarping", "registration curves"
 
 
@@ -41,8 +41,8 @@ OURS, OUR_BLEND = "dynamic timewarping", "registration curves"
 class PathRow:
     """How one way to find a path did.
 
-    cost : the sum of its cells, m^2 (of grey levels where costs are whole); None where there is no path.
-    distance : metres, the root of the mean of its cells.
+    cost : the sum of its cells, m^2 (of gray levels where costs are whole); None where there is no path.
+    distance : meters, the root of the mean of its cells.
     accuracy : percent, 100 * optimal cost / cost (S (4), the right way up).
     seconds : it took, without the grid.
     note : why there is no path, or that the search was cut.
@@ -165,32 +165,32 @@ def compare(
     start, end, slope_limit : of the paths; see `paths`.
     threshold : of the recursion, a share of the largest cell.
     time_limit : seconds for each search; None for none.
-    whole_costs : round the cells to grey levels 0 to 255, as S does, instead of square metres.
+    whole_costs : round the cells to gray levels 0 to 255, as S does, instead of square meters.
     n_frames : of the cubic timewarp.
     window, markers : of the grid.
     crop : as in `marey.register`.
     blends : False finds paths only.
     """
-    registration, notes = _registered(a, b, crop=crop, window=window, markers=markers)
+    registration, notes = _register_pair(a, b, crop=crop, window=window, markers=markers)
     if registration is not None:
-        one, two = prepared(registration.motions, "compare")
+        one, two = prepare_clips(registration.motions, "compare")
     else:
         assert isinstance(a, Motion)
         assert b is not None
-        one, two = prepared([a, b], "compare")
+        one, two = prepare_clips([a, b], "compare")
     from marey.compare.grid import distance_grid
 
     values = distance_grid(one, two, window=window, markers=markers).values
     if whole_costs:
-        values = np.rint(_GREYS * values / max(float(values.max()), 1e-300))
-    rows = _path_rows(values, start, end, slope_limit, threshold, time_limit)
+        values = np.rint(_GRAYS * values / max(float(values.max()), 1e-300))
+    rows = _make_path_rows(values, start, end, slope_limit, threshold, time_limit)
     found = [row.path for row in rows if row.path is not None]
     best = min(found, key=lambda path: path.cost, default=None)
     inputs: tuple[BlendRow, ...] = ()
     made: tuple[BlendRow, ...] = ()
     if blends:
-        inputs = tuple(BlendRow(clip.name, clip, None, None, _figures(clip)) for clip in (one, two))
-        made = _blend_rows(one, two, weights, best, registration, n_frames)
+        inputs = tuple(BlendRow(clip.name, clip, None, None, _measure_blend(clip)) for clip in (one, two))
+        made = _make_blend_rows(one, two, weights, best, registration, n_frames)
     return Comparison(
         frames=(len(one), len(two)),
         optimum=None if best is None else best.cost,
@@ -198,12 +198,12 @@ def compare(
         paths=rows,
         inputs=inputs,
         blends=made,
-        units=_units(one) if blends else {},
+        units=_find_units(one) if blends else {},
         notes=notes,
     )
 
 
-def _registered(
+def _register_pair(
     a: Motion | RegistrationCurve, b: Motion | None, **options: Any
 ) -> tuple[RegistrationCurve | None, tuple[str, ...]]:
     """The registration, or None where it was refused, and notes."""
@@ -226,7 +226,7 @@ def _registered(
 # Paths --------------------------------------------------------------------------------------------------------
 
 
-def _path_rows(
+def _make_path_rows(
     values: Floats, start: Start, end: End, slope_limit: int, threshold: float, time_limit: float | None
 ) -> tuple[PathRow, ...]:
     rules: dict[str, Any] = {"start": start, "end": end, "slope_limit": slope_limit}
@@ -238,13 +238,13 @@ def _path_rows(
         "greedy": lambda grid: paths.greedy(grid, **rules),
         OURS: lambda grid: paths.dynamic(grid, **rules),
     }
-    found = {method: _timed(lambda finder=finder: finder(values)) for method, finder in finders.items()}  # type: ignore[misc]
+    found = {method: _run_timed(lambda finder=finder: finder(values)) for method, finder in finders.items()}  # type: ignore[misc]
     costs = [path.cost for path, _, _ in found.values() if path is not None]
     optimum = min(costs, default=None)
-    return tuple(_path_row(method, *row, optimum, time_limit) for method, row in found.items())
+    return tuple(_make_path_row(method, *row, optimum, time_limit) for method, row in found.items())
 
 
-def _path_row(
+def _make_path_row(
     method: str, path: GridPath | None, seconds: float, note: str, optimum: float | None, time_limit: float | None
 ) -> PathRow:
     if path is None or optimum is None:
@@ -254,7 +254,7 @@ def _path_row(
     return PathRow(method, path.cost, float(np.sqrt(path.mean)), accuracy, seconds, path, cut)
 
 
-def _timed(work: Callable[[], Any]) -> tuple[Any, float, str]:
+def _run_timed(work: Callable[[], Any]) -> tuple[Any, float, str]:
     """What it made, or None where there is no result; how long it took; why there is none."""
     before = time.perf_counter()
     made, note = None, ""
@@ -268,7 +268,7 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float, str]:
 # Blends -------------------------------------------------------------------------------------------------------
 
 
-def _blend_rows(
+def _make_blend_rows(
     a: Motion,
     b: Motion,
     weights: Weights,
@@ -298,26 +298,26 @@ def _blend_rows(
     }
     done = {}
     for method, way in ways.items():
-        _timed(way)  # a discarded run, which imports what it needs and fills caches
-        done[method] = _timed(way)
+        _run_timed(way)  # a discarded run, which imports what it needs and fills caches
+        done[method] = _run_timed(way)
     discrete = done["timewarp, discrete path"]
     rows = []
     for method, (motion, seconds, note) in done.items():
         known = motion is not None and discrete[0] is not None
         performance = 100.0 * discrete[1] / seconds if known else None
-        figures = dict.fromkeys(FIGURES) if motion is None else _figures(motion)
+        figures = dict.fromkeys(METRICS) if motion is None else _measure_blend(motion)
         rows.append(BlendRow(method, motion, None if motion is None else seconds, performance, figures, note))
     return tuple(rows)
 
 
-def _figures(motion: Motion) -> dict[str, float | None]:
+def _measure_blend(motion: Motion) -> dict[str, float | None]:
     try:
         report = measure(motion)
     except MareyError:  # such as a single frame
-        return dict.fromkeys(FIGURES)
-    return {name: report[name].value for name in FIGURES}
+        return dict.fromkeys(METRICS)
+    return {name: report[name].value for name in METRICS}
 
 
-def _units(motion: Motion) -> dict[str, str]:
+def _find_units(motion: Motion) -> dict[str, str]:
     report = measure(motion)
-    return {name: report[name].unit for name in FIGURES}
+    return {name: report[name].unit for name in METRICS}

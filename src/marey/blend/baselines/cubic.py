@@ -7,17 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.blend.baselines.discrete import checked_cells, path_cells
+from marey.blend.baselines.discrete import check_cells, resolve_path_cells
 from marey.blend.baselines.linear import WINDOW
 from marey.blend.baselines.paths import GridPath
-from marey.blend.baselines.poses import Angles, Weights, finished, laid_on, mixed, prepared, weights_over
+from marey.blend.baselines.poses import (
+    Angles,
+    Weights,
+    align_at,
+    blend_poses,
+    evaluate_weights,
+    finish_result,
+    prepare_clips,
+)
 from marey.core.arrays import Floats, check_index
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 
 # A cubic starts at its first vertex where that stands three times: (P + 4 P + P) / 6. S has it twice, and misses it.
 _ENDS = 3
-_MOST_FRAMES = 1_000_000
+_MAX_FRAMES = 1_000_000
 
 
 def cubic_warp(path: GridPath | ArrayLike, n_frames: int) -> Floats:
@@ -26,8 +34,8 @@ def cubic_warp(path: GridPath | ArrayLike, n_frames: int) -> Floats:
     The first and the last vertex stand three times, so that the spline begins and ends in them. It is sampled evenly in
     its parameter, which is what S does; time never runs back, as that of the path does not.
     """
-    cells = checked_cells(path)
-    n = _checked_count(n_frames)
+    cells = check_cells(path)
+    n = _check_count(n_frames)
     vertices = np.concatenate([cells[:1]] * (_ENDS - 1) + [cells] + [cells[-1:]] * (_ENDS - 1)).astype(np.float64)
     at = np.linspace(0.0, len(vertices) - 3, n)
     span = np.minimum(at.astype(np.int64), len(vertices) - 4)
@@ -65,27 +73,27 @@ def cubic_blend(
     n_frames : of the result, at the motions' own rate; by default the weighted mean of what the path covers of both.
     angles, align : as in `discrete_blend`.
     """
-    one, two = prepared([a, b], "cubic_blend")
-    cells = path_cells(one, two, path)
-    n = _mean_length(cells, weights) if n_frames is None else _checked_count(n_frames)
+    one, two = prepare_clips([a, b], "cubic_blend")
+    cells = resolve_path_cells(one, two, path)
+    n = _compute_mean_length(cells, weights) if n_frames is None else _check_count(n_frames)
     if align:
-        two = laid_on(one, int(cells[0, 0]), two, int(cells[0, 1]), WINDOW)
+        two = align_at(one, int(cells[0, 0]), two, int(cells[0, 1]), WINDOW)
     frames = cubic_warp(cells, n)
     poses = [clip.at(frames[:, k] / clip.fps) for k, clip in enumerate((one, two))]
-    made = mixed(poses, weights_over(weights, 2, np.arange(n) / one.fps), angles=angles)
-    return finished(
+    made = blend_poses(poses, evaluate_weights(weights, 2, np.arange(n) / one.fps), angles=angles)
+    return finish_result(
         made, name or "cubic timewarp", "cubic_blend", [a, b], weights,
         start=cells[0].tolist(), stop=cells[-1].tolist(), angles=angles, align=bool(align),
     )  # fmt: skip
 
 
-def _mean_length(cells: Any, weights: Weights) -> int:
-    share = np.array([0.5, 0.5]) if callable(weights) else weights_over(weights, 2, np.zeros(1))[0]
+def _compute_mean_length(cells: Any, weights: Weights) -> int:
+    share = np.array([0.5, 0.5]) if callable(weights) else evaluate_weights(weights, 2, np.zeros(1))[0]
     return max(2, round(float(share @ (cells[-1] - cells[0]))) + 1)
 
 
-def _checked_count(n_frames: Any) -> int:
+def _check_count(n_frames: Any) -> int:
     n = check_index(n_frames, "n_frames")
-    if not 2 <= n <= _MOST_FRAMES:
-        raise InvalidValue(f"n_frames must lie from 2 to {_MOST_FRAMES:,}, got {n}")
+    if not 2 <= n <= _MAX_FRAMES:
+        raise InvalidValue(f"n_frames must lie from 2 to {_MAX_FRAMES:,}, got {n}")
     return n

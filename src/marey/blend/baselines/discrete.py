@@ -2,7 +2,7 @@
 
 Where the path runs right, several frames of the second motion stand against one of the first: DELETION puts the middle
 between the first and the last of them in their place. Where it runs down, one frame of the second stands against
-several of the first: INSERTION spreads it and its two neighbours over them evenly. S gives both for runs of one and two
+several of the first: INSERTION spreads it and its two neighbors over them evenly. S gives both for runs of one and two
 steps; the same rules serve for any number.
 """
 
@@ -16,7 +16,15 @@ from numpy.typing import ArrayLike
 
 from marey.blend.baselines.linear import WINDOW
 from marey.blend.baselines.paths import GridPath, dynamic
-from marey.blend.baselines.poses import Angles, Weights, finished, laid_on, mixed, prepared, weights_over
+from marey.blend.baselines.poses import (
+    Angles,
+    Weights,
+    align_at,
+    blend_poses,
+    evaluate_weights,
+    finish_result,
+    prepare_clips,
+)
 from marey.core.arrays import Floats, Ints, freeze_array, reduce_frozen, set_readonly
 from marey.core.labels import Labels
 from marey.core.motion import Motion
@@ -59,9 +67,9 @@ class Correspondence:
         return np.asarray(self.low + self.share * (self.high - self.low))
 
 
-def correspondence(path: GridPath | ArrayLike) -> Correspondence:
+def match_frames(path: GridPath | ArrayLike) -> Correspondence:
     """S's DELETION and INSERTION rules (figures 18 and 19, of Table 1 case 3 as in figure 19)."""
-    cells = checked_cells(path)
+    cells = check_cells(path)
     first, last = int(cells[0, 0]), int(cells[-1, 0])
     rows = np.arange(first, last + 1)
     # The first and the last frame of the second motion in each row.
@@ -69,10 +77,10 @@ def correspondence(path: GridPath | ArrayLike) -> Correspondence:
     high = cells[np.searchsorted(cells[:, 0], rows, side="right") - 1, 1]
     low, high, share = low.copy(), high.copy(), np.where(low < high, 0.5, 0.0)
     middle = low + share * (high - low)
-    for start, stop in _runs_down(cells):
+    for start, stop in _find_runs_down(cells):
         top, foot = int(cells[start, 0]), int(cells[stop, 0])
-        before = _anchor(cells, start, -1, middle, first)
-        after = _anchor(cells, stop, +1, middle, first)
+        before = _find_anchor(cells, start, -1, middle, first)
+        after = _find_anchor(cells, stop, +1, middle, first)
         for row in range(top, foot + 1):
             if before[0] < row < after[0]:
                 at = before[1] + (after[1] - before[1]) * (row - before[0]) / (after[0] - before[0])
@@ -107,20 +115,20 @@ def discrete_blend(
     -------
     Motion of as many frames as the path has frames of a, without contacts.
     """
-    one, two = prepared([a, b], "discrete_blend")
-    cells = path_cells(one, two, path)
+    one, two = prepare_clips([a, b], "discrete_blend")
+    cells = resolve_path_cells(one, two, path)
     if align:
-        two = laid_on(one, int(cells[0, 0]), two, int(cells[0, 1]), WINDOW)
-    pairs = correspondence(cells)
-    poses = [_cut(one, pairs.frames), _between(two, pairs)]
-    made = mixed(poses, weights_over(weights, 2, np.arange(len(pairs)) / one.fps), angles=angles)
-    return finished(
+        two = align_at(one, int(cells[0, 0]), two, int(cells[0, 1]), WINDOW)
+    pairs = match_frames(cells)
+    poses = [_take_frames(one, pairs.frames), _interpolate_frames(two, pairs)]
+    made = blend_poses(poses, evaluate_weights(weights, 2, np.arange(len(pairs)) / one.fps), angles=angles)
+    return finish_result(
         made, name or "discrete timewarp", "discrete_blend", [a, b], weights,
         start=cells[0].tolist(), stop=cells[-1].tolist(), angles=angles, align=bool(align),
     )  # fmt: skip
 
 
-def checked_cells(path: GridPath | ArrayLike) -> Ints:
+def check_cells(path: GridPath | ArrayLike) -> Ints:
     """(N, 2) the cells of a path, one step after another."""
     if isinstance(path, GridPath):
         return path.cells
@@ -128,13 +136,13 @@ def checked_cells(path: GridPath | ArrayLike) -> Ints:
     return GridPath(cells, np.zeros(len(cells))).cells
 
 
-def path_cells(a: Motion, b: Motion, path: GridPath | ArrayLike | None) -> Ints:
+def resolve_path_cells(a: Motion, b: Motion, path: GridPath | ArrayLike | None) -> Ints:
     """The cells of a path that lies within both motions; the cheapest one where none is given."""
     if path is None:
         from marey.compare.grid import distance_grid
 
         return dynamic(distance_grid(a, b).values).cells
-    cells = checked_cells(path)
+    cells = check_cells(path)
     if cells.min() < 0 or (cells[-1] >= [len(a), len(b)]).any():
         raise InvalidValue(
             f"the path leads from {tuple(cells[0].tolist())} to {tuple(cells[-1].tolist())}, beyond motions of "
@@ -143,14 +151,14 @@ def path_cells(a: Motion, b: Motion, path: GridPath | ArrayLike | None) -> Ints:
     return cells
 
 
-def _runs_down(cells: Ints) -> list[tuple[int, int]]:
+def _find_runs_down(cells: Ints) -> list[tuple[int, int]]:
     """Indices of the first and the last cell of each run of steps down."""
     down = np.concatenate([[False], np.diff(cells[:, 1]) == 0, [False]])
     starts, stops = np.flatnonzero(down[1:] & ~down[:-1]), np.flatnonzero(~down[1:] & down[:-1])
     return [(int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
 
 
-def _anchor(cells: Ints, end: int, way: int, middle: Floats, first: int) -> tuple[int, float]:
+def _find_anchor(cells: Ints, end: int, way: int, middle: Floats, first: int) -> tuple[int, float]:
     """Where the spread over a run of steps down begins (way -1) or ends (+1): a frame of each motion.
 
     It is the cell before or after the run; where the path goes on with a step right, the middle of that row; at the end
@@ -165,11 +173,11 @@ def _anchor(cells: Ints, end: int, way: int, middle: Floats, first: int) -> tupl
     return int(cells[beyond, 0]), float(cells[beyond, 1])
 
 
-def _cut(motion: Motion, frames: Ints) -> Motion:
+def _take_frames(motion: Motion, frames: Ints) -> Motion:
     return motion[int(frames[0]) : int(frames[-1]) + 1]
 
 
-def _between(motion: Motion, pairs: Correspondence) -> Motion:
+def _interpolate_frames(motion: Motion, pairs: Correspondence) -> Motion:
     """The second motion's poses, each interpolated between two of its frames."""
     share = pairs.share
 

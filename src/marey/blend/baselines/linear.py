@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from marey.blend.baselines.poses import Angles, Root, Weights, finished, laid_on, mixed, prepared, weights_over
+from marey.blend.baselines.poses import (
+    Angles,
+    Root,
+    Weights,
+    align_at,
+    blend_poses,
+    evaluate_weights,
+    finish_result,
+    prepare_clips,
+)
 from marey.core.arrays import check_number
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
@@ -46,14 +55,14 @@ def linear_blend(
     -------
     Motion without contacts.
     """
-    clips = prepared(motions, "linear_blend")
+    clips = prepare_clips(motions, "linear_blend")
     n_frames = min(map(len, clips))
     if align:
-        clips = [clips[0], *(laid_on(clips[0], 0, clip, 0, WINDOW) for clip in clips[1:])]
+        clips = [clips[0], *(align_at(clips[0], 0, clip, 0, WINDOW) for clip in clips[1:])]
     clips = [clip[:n_frames] for clip in clips]
-    share = weights_over(weights, len(clips), np.arange(n_frames) / clips[0].fps)
-    made = mixed(clips, share, angles=angles, root=root)
-    return finished(
+    share = evaluate_weights(weights, len(clips), np.arange(n_frames) / clips[0].fps)
+    made = blend_poses(clips, share, angles=angles, root=root)
+    return finish_result(
         made, name or "linear blend", "linear_blend", motions, weights, angles=angles, root=root, align=align
     )
 
@@ -83,7 +92,7 @@ def linear_transition(
     align : lay b's frame in the middle on a's; False takes b where it is.
     window : seconds of motion that are compared, for `at` and for `align`.
     """
-    one, two = prepared([a, b], "linear_transition")
+    one, two = prepare_clips([a, b], "linear_transition")
     long = check_number(length, "length in seconds", above=True)
     half = 0.5 * long
     for clip in (one, two):
@@ -92,10 +101,10 @@ def linear_transition(
                 f"a transition of {long:g} s needs motions at least as long, but {clip.name!r} lasts "
                 f"{clip.duration:.3g} s"
             )
-    middle = _most_alike(one, two, half, window) if at is None else _checked_pair(at, one, two, half)
+    middle = _find_closest_pair(one, two, half, window) if at is None else _check_moments(at, one, two, half)
     fps = one.fps
     if align:
-        two = laid_on(one, middle[0] * fps, two, middle[1] * fps, window)
+        two = align_at(one, middle[0] * fps, two, middle[1] * fps, window)
     # Frames are those of a; b is taken between its own frames where it has to be.
     n_frames = int(np.floor((middle[0] + two.duration - middle[1]) * fps + 1e-6)) + 1
     times = np.arange(n_frames) / fps
@@ -106,14 +115,14 @@ def linear_transition(
         one.at(np.clip(times, 0.0, one.duration)),
         two.at(np.clip(times - middle[0] + middle[1], 0.0, two.duration)),
     ]
-    made = mixed(poses, np.stack([1.0 - alpha, alpha], axis=1), angles=angles)
-    return finished(
+    made = blend_poses(poses, np.stack([1.0 - alpha, alpha], axis=1), angles=angles)
+    return finish_result(
         made, name or "linear transition", "linear_transition", [a, b], None,
         at=[float(t) for t in middle], length=long, eased=bool(eased), angles=angles, align=bool(align),
     )  # fmt: skip
 
 
-def _checked_pair(at: Any, one: Motion, two: Motion, half: float) -> tuple[float, float]:
+def _check_moments(at: Any, one: Motion, two: Motion, half: float) -> tuple[float, float]:
     try:
         first, second = (float(t) for t in at)
     except (TypeError, ValueError):
@@ -127,18 +136,18 @@ def _checked_pair(at: Any, one: Motion, two: Motion, half: float) -> tuple[float
     return first, second
 
 
-def _most_alike(one: Motion, two: Motion, half: float, window: float) -> tuple[float, float]:
+def _find_closest_pair(one: Motion, two: Motion, half: float, window: float) -> tuple[float, float]:
     """Seconds in both of the smallest cell of the grid, with half of the transition inside both clips."""
     from marey.compare.grid import distance_grid
 
     grid = distance_grid(one, two, window=window).values
-    rows, columns = (_inner(clip, half) for clip in (one, two))
+    rows, columns = (_find_inner_frames(clip, half) for clip in (one, two))
     part = grid[rows, columns]
     i, j = np.unravel_index(int(np.argmin(part)), part.shape)
     return (rows.start + int(i)) / one.fps, (columns.start + int(j)) / two.fps
 
 
-def _inner(clip: Motion, half: float) -> slice:
+def _find_inner_frames(clip: Motion, half: float) -> slice:
     first = int(np.ceil(half * clip.fps - 1e-6))
     last = int(np.floor((clip.duration - half) * clip.fps + 1e-6))
     if last < first:  # the middle falls between two frames

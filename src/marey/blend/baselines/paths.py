@@ -1,4 +1,4 @@
-"""Ways to find a cheap path through a distance grid: those of thesis S (5.2.1), and dynamic timewarping.
+"""Searches for a cheap path through a distance grid: those of thesis S (5.2.1), and dynamic timewarping.
 
 A path is a run of cells (frame of the first motion, frame of the second) in which each step takes one frame further in
 one motion or in both, with at most `slope_limit` - 1 steps in a row that do so in the same one alone (S 4.3; his limit
@@ -96,7 +96,7 @@ class GridPath:
 
 def start_cell(values: Floats, share: float = 1.0 / 3.0) -> tuple[int, int]:
     """The cheapest cell in the first third of the first row and of the first column (S 5.3), or another share."""
-    grid = checked_grid(values)
+    grid = check_grid(values)
     if not 0.0 < share <= 1.0:
         raise InvalidValue(f"the share of the borders to look at must lie in (0, 1], got {share!r}")
     rows, columns = (max(1, round(share * n)) for n in grid.shape)
@@ -112,17 +112,17 @@ def brute_force(
     slope_limit: int = SLOPE_LIMIT,
     time_limit: float | None = TIME_LIMIT,
 ) -> GridPath:
-    """The cheapest path of all, by trying them (S figure 13), right before down before both.
+    """Find the cheapest path by exhaustive search (S figure 13), right before down before both.
 
     The greedy path is the first to beat. A branch is left where it cannot beat the best path yet, even if each row and
     column that is left cost no more than its cheapest cell, or where its cell has been reached as cheaply before. Still
     the time grows fast with the grid: after `time_limit` seconds (None for no limit) the best path yet is returned,
     with `complete` False.
     """
-    grid = checked_grid(values)
+    grid = check_grid(values)
     first = greedy(grid, start=start, end=end, slope_limit=slope_limit)
     everywhere = np.ones(grid.shape, dtype=np.bool_)
-    return _searched(grid, everywhere, start, end, slope_limit, time_limit, short_first=False, first=first)
+    return _search(grid, everywhere, start, end, slope_limit, time_limit, short_first=False, first=first)
 
 
 def thresholded(
@@ -144,12 +144,12 @@ def thresholded(
 
     Raises
     ------
-    NoTimewarp : where no path keeps below the threshold; the message says which threshold would do.
+    NoTimewarp : if no path stays below the threshold; the message says which threshold is enough.
     """
-    grid = checked_grid(values)
+    grid = check_grid(values)
     if not 0.0 < threshold <= 1.0:
         raise InvalidValue(f"the area threshold is a share of the largest cell, above 0 and up to 1, got {threshold!r}")
-    cell, run = _settings(grid, start, end, slope_limit)
+    cell, run = _check_settings(grid, start, end, slope_limit)
     most = float(grid.max()) * (1.0 + 1e-12)
     dearest = float(find_bottleneck(grid, cell, end == "corner", run))
     if dearest > threshold * most:
@@ -160,16 +160,16 @@ def thresholded(
         )
     first = greedy(grid, start=cell, end=end, slope_limit=slope_limit)
     below = grid <= threshold * most
-    return _searched(
+    return _search(
         grid, below, cell, end, slope_limit, time_limit, short_first=True,
         first=first if first.distances.max() <= threshold * most else None,
     )  # fmt: skip
 
 
 def greedy(values: Floats, *, start: Start = "corner", end: End = "corner", slope_limit: int = SLOPE_LIMIT) -> GridPath:
-    """A path that always enters the cheapest next cell from which the end can still be reached (S figure 13)."""
-    grid = checked_grid(values)
-    (i, j), run = _settings(grid, start, end, slope_limit)
+    """Find a path that always enters the cheapest next cell from which the end can still be reached (S figure 13)."""
+    grid = check_grid(values)
+    (i, j), run = _check_settings(grid, start, end, slope_limit)
     rows, columns = grid.shape
     cells, state = [(i, j)], 0
     while (i, j) != (rows - 1, columns - 1) if end == "corner" else (i < rows - 1 and j < columns - 1):
@@ -182,7 +182,7 @@ def greedy(values: Floats, *, start: Start = "corner", end: End = "corner", slop
         # The first of equals, which is the step that takes both: no two straight steps where one across will do.
         _, i, j, state = min(ways, key=lambda way: way[0])
         cells.append((i, j))
-    return _path(grid, np.array(cells, dtype=np.int64), complete=True, visited=len(cells))
+    return _make_path(grid, np.array(cells, dtype=np.int64), complete=True, visited=len(cells))
 
 
 def dynamic(
@@ -195,13 +195,13 @@ def dynamic(
     """
     from marey.register.dtw import dtw
 
-    grid = checked_grid(values)
-    cell, run = _settings(grid, start, end, slope_limit)
+    grid = check_grid(values)
+    cell, run = _check_settings(grid, start, end, slope_limit)
     found = dtw(grid, start=cell, end=end, slope_limit=run + 1)
-    return _path(grid, np.asarray(found.cells), complete=True, visited=int(grid.size))
+    return _make_path(grid, np.asarray(found.cells), complete=True, visited=int(grid.size))
 
 
-def checked_grid(values: Any) -> Floats:
+def check_grid(values: Any) -> Floats:
     """`values` as a grid of costs (R, C), none of them negative."""
     grid = freeze_array(values, "grid values", (None, None))
     if not grid.size:
@@ -214,14 +214,14 @@ def checked_grid(values: Any) -> Floats:
 # The search ---------------------------------------------------------------------------------------------------
 
 
-def _settings(grid: Floats, start: Start, end: End, slope_limit: int) -> tuple[tuple[int, int], int]:
+def _check_settings(grid: Floats, start: Start, end: End, slope_limit: int) -> tuple[tuple[int, int], int]:
     """The checked start cell, and how many steps in a row may be straight."""
     run = check_index(slope_limit, "slope_limit") - 1
     if run < 0:
         raise InvalidValue(f"slope_limit must be at least 1, got {slope_limit}")
     if end not in ("corner", "border"):
         raise InvalidValue(f"end must be 'corner' or 'border', got {end!r}")
-    cell = _start(grid, start)
+    cell = _resolve_start(grid, start)
     rows, columns = (n - 1 - k for n, k in zip(grid.shape, cell, strict=True))
     if end == "corner" and not (columns <= rows * (run + 1) + run and rows <= columns * (run + 1) + run):
         raise NoTimewarp(
@@ -231,7 +231,7 @@ def _settings(grid: Floats, start: Start, end: End, slope_limit: int) -> tuple[t
     return cell, run
 
 
-def _start(grid: Floats, start: Start) -> tuple[int, int]:
+def _resolve_start(grid: Floats, start: Start) -> tuple[int, int]:
     if isinstance(start, str):
         if start not in ("corner", "third"):
             raise InvalidValue(f"start must be 'corner', 'third' or a cell (i, j), got {start!r}")
@@ -246,7 +246,7 @@ def _start(grid: Floats, start: Start) -> tuple[int, int]:
     return cell
 
 
-def _searched(
+def _search(
     grid: Floats,
     allowed: Bools,
     start: Start,
@@ -260,11 +260,11 @@ def _searched(
     """Search depth first; `first` is a path to beat."""
     if time_limit is not None and not time_limit > 0.0:
         raise InvalidValue(f"time_limit must be above 0 s, or None for no limit, got {time_limit!r}")
-    cell, run = _settings(grid, start, end, slope_limit)
+    cell, run = _check_settings(grid, start, end, slope_limit)
     to_corner = end == "corner"
     at_end = cell == (grid.shape[0] - 1, grid.shape[1] - 1)
     if at_end or (not to_corner and (cell[0] == grid.shape[0] - 1 or cell[1] == grid.shape[1] - 1)):
-        return _path(grid, np.array([cell], dtype=np.int64), complete=True, visited=1)
+        return _make_path(grid, np.array([cell], dtype=np.int64), complete=True, visited=1)
     most = sum(grid.shape)
     stack, costs = np.zeros((most, 6), dtype=np.int64), np.zeros(most)
     seen = np.full((*grid.shape, 2 * run + 1), np.inf)
@@ -273,7 +273,9 @@ def _searched(
     if first is not None:
         path[: len(first)], best[0], counts[1] = first.cells, first.cost, len(first)
     stack[0, :2], costs[0], seen[cell][0] = cell, grid[cell], grid[cell]
-    cells = SearchGrid(grid, allowed, _least_left(grid, allowed, axis=1), _least_left(grid, allowed, axis=0))
+    cells = SearchGrid(
+        grid, allowed, _sum_remaining_minima(grid, allowed, axis=1), _sum_remaining_minima(grid, allowed, axis=0)
+    )
     rules, progress = SearchRules(to_corner, run, short_first), SearchState(seen, stack, costs, path, best, counts)
     stop = np.inf if time_limit is None else time.monotonic() + time_limit
     finished = False
@@ -281,14 +283,14 @@ def _searched(
         finished = search_paths(cells, rules, progress, _BUDGET)
     if not counts[1]:
         raise NoTimewarp(f"no path from {cell} to the {end} was found within {time_limit} s; allow more time")
-    return _path(grid, path[: counts[1]].copy(), complete=finished, visited=int(counts[2]))
+    return _make_path(grid, path[: counts[1]].copy(), complete=finished, visited=int(counts[2]))
 
 
-def _least_left(grid: Floats, allowed: Bools, axis: int) -> Floats:
+def _sum_remaining_minima(grid: Floats, allowed: Bools, axis: int) -> Floats:
     """For each row (axis 1) or column (axis 0) the sum of the least cells of all that follow."""
     least = np.where(allowed, grid, np.inf).min(axis=axis)
     return np.concatenate([np.cumsum(least[::-1])[::-1][1:], [0.0]])
 
 
-def _path(grid: Floats, cells: Ints, *, complete: bool, visited: int) -> GridPath:
+def _make_path(grid: Floats, cells: Ints, *, complete: bool, visited: int) -> GridPath:
     return GridPath(cells, grid[cells[:, 0], cells[:, 1]], complete, visited)

@@ -25,7 +25,7 @@ _ANGLES, _ROOTS = ("quaternion", "euler"), ("positions", "velocities")
 _ORDER = "ZYX"
 
 
-def prepared(motions: Motion | Sequence[Motion], where: str) -> list[Motion]:
+def prepare_clips(motions: Motion | Sequence[Motion], where: str) -> list[Motion]:
     """The motions on the first one's skeleton and carried by joint 0; refused unless of one figure and one rate."""
     clips = [motions] if isinstance(motions, Motion) else list(motions)
     if len(clips) < 2:
@@ -42,7 +42,7 @@ def prepared(motions: Motion | Sequence[Motion], where: str) -> list[Motion]:
     return [bake_hips_into_root(first), *others]
 
 
-def laid_on(a: Motion, at_a: float, b: Motion, at_b: float, window: float) -> Motion:
+def align_at(a: Motion, at_a: float, b: Motion, at_b: float, window: float) -> Motion:
     """`b`, carried across the floor so that its frame `at_b` lies on the frame `at_a` of `a`."""
     from marey.compare.clouds import frame_weights, point_clouds
     from marey.compare.distance import align_frames
@@ -52,12 +52,14 @@ def laid_on(a: Motion, at_a: float, b: Motion, at_b: float, window: float) -> Mo
     return b.moved(rigid[0])
 
 
-def weights_over(weights: Weights, n: int, times: Floats) -> Floats:
+def evaluate_weights(weights: Weights, n: int, times: Floats) -> Floats:
     """(F, n) weights at times (F,) in seconds, divided by their sums."""
     return Weighting.of(weights, n).at(times)
 
 
-def mixed(poses: Sequence[Motion], share: Floats, *, angles: Angles = "quaternion", root: Root = "positions") -> Motion:
+def blend_poses(
+    poses: Sequence[Motion], share: Floats, *, angles: Angles = "quaternion", root: Root = "positions"
+) -> Motion:
     """The weighted average of the poses of n motions of F frames, share (F, n); without contacts and labels.
 
     Two motions are mixed by slerp, more by the average rotation. Bones that move are averaged linearly.
@@ -69,13 +71,17 @@ def mixed(poses: Sequence[Motion], share: Floats, *, angles: Angles = "quaternio
     first = poses[0]
     places = np.stack([pose.root_positions for pose in poses])
     rotations = np.stack([pose.rotations for pose in poses])
-    turned = _euler_mean(rotations, share, orders_of(first)) if angles == "euler" else _mean(rotations, share)
+    turned = (
+        _average_euler(rotations, share, find_euler_orders(first))
+        if angles == "euler"
+        else _average_rotations(rotations, share)
+    )
     bones = None
     if any(pose.bone_offsets is not None for pose in poses):
-        bones = set_readonly(np.einsum("fn,nfjk->fjk", share, np.stack([_bones(pose) for pose in poses])))
+        bones = set_readonly(np.einsum("fn,nfjk->fjk", share, np.stack([_get_offsets(pose) for pose in poses])))
     return replace(
         first,
-        root_positions=set_readonly(_places(places, share, root)),
+        root_positions=set_readonly(_average_positions(places, share, root)),
         rotations=set_readonly(quat.unroll(turned)),
         bone_offsets=bones,
         contacts=None,
@@ -84,7 +90,7 @@ def mixed(poses: Sequence[Motion], share: Floats, *, angles: Angles = "quaternio
     )
 
 
-def finished(
+def finish_result(
     made: Motion, name: str, op: str, motions: Sequence[Motion], weights: Weights | None, **record: Any
 ) -> Motion:
     """The result with its name and with what it was made of as its provenance."""
@@ -95,7 +101,7 @@ def finished(
     return replace(made, name=name, source=replace(made.source, provenance=(told,)))
 
 
-def orders_of(motion: Motion) -> list[str]:
+def find_euler_orders(motion: Motion) -> list[str]:
     """For each joint the order of its Euler angles: that of its file's channels where there are three, else ZYX."""
     channels = motion.source.channels or ((),) * len(motion.skeleton)
     orders = []
@@ -105,26 +111,26 @@ def orders_of(motion: Motion) -> list[str]:
     return orders
 
 
-def _mean(rotations: Floats, share: Floats) -> Floats:
+def _average_rotations(rotations: Floats, share: Floats) -> Floats:
     """(F, J, 4) from rotations (n, F, J, 4)."""
     if len(rotations) == 2:
         return quat.normalize(quat.slerp(rotations[0], rotations[1], share[:, 1:]))
     return quat.average(rotations, share.T[:, :, None], axis=0)
 
 
-def _euler_mean(rotations: Floats, share: Floats, orders: list[str]) -> Floats:
+def _average_euler(rotations: Floats, share: Floats, orders: list[str]) -> Floats:
     out = np.empty(rotations.shape[1:])
     for order in dict.fromkeys(orders):
         joints = [j for j, other in enumerate(orders) if other == order]
         first = euler.to_euler(rotations[0][:1, joints], order)
-        # All start from the triple nearest to the first motion's: 179 and -179 degrees are neighbours.
+        # All start from the triple nearest to the first motion's: 179 and -179 degrees are neighbors.
         runs = [np.concatenate([first, euler.to_euler(each[:, joints], order)]) for each in rotations]
         angles = [euler.continuous(run, order)[1:] for run in runs]
         out[:, joints] = euler.from_euler(np.einsum("fn,nfjk->fjk", share, np.stack(angles)), order)
     return out
 
 
-def _places(places: Floats, share: Floats, root: Root) -> Floats:
+def _average_positions(places: Floats, share: Floats, root: Root) -> Floats:
     """(F, 3) from the roots' positions (n, F, 3)."""
     mean: Floats = np.einsum("fn,nfk->fk", share, places)
     if root == "velocities" and len(mean) > 1:
@@ -133,7 +139,7 @@ def _places(places: Floats, share: Floats, root: Root) -> Floats:
     return mean
 
 
-def _bones(pose: Motion) -> Floats:
+def _get_offsets(pose: Motion) -> Floats:
     if pose.bone_offsets is not None:
         return pose.bone_offsets
     return np.broadcast_to(pose.skeleton.offsets, (len(pose), *pose.skeleton.offsets.shape))

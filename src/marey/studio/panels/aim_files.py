@@ -1,4 +1,4 @@
-"""Open motions as files for the worker, so that what is asked of one again and again is not sent every time."""
+"""Files of open motions for the worker, so that repeated requests do not send the motion every time."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from marey.studio.session import Session
 
-# Files that are kept: the newest.
-_MOST_FILES = 12
+# Maximum number of files; the oldest are removed.
+_MAX_FILES = 12
 
 
 class MotionFiles:
-    """A folder of one session's own with motions in it, each as it stood when it was first asked for."""
+    """A session's folder of motion files, one per motion and revision."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
@@ -22,7 +22,7 @@ class MotionFiles:
         self._count = 0
 
     def file_of(self, session: Session, motion: str) -> str:
-        """The file of an open motion, written where it is not there yet."""
+        """Return the file of an open motion, writing it if necessary."""
         from marey.io import save
 
         key = (motion, session.motions.opened(motion).now.revision)
@@ -32,7 +32,7 @@ class MotionFiles:
             path = self._folder / f"{self._count}.npz"
             save(session.motions.motion(motion), path)
         self._files[key] = path
-        while len(self._files) > _MOST_FILES:
+        while len(self._files) > _MAX_FILES:
             old = self._files.pop(next(iter(self._files)))
             for gone in (old, old.with_suffix(".marey.json")):
                 gone.unlink(missing_ok=True)
@@ -40,5 +40,5 @@ class MotionFiles:
 
 
 def motion_files(session: Session) -> MotionFiles:
-    """Those of a session."""
-    return session.kept.once("motion_files", lambda: MotionFiles(session.places.own / "motions"))
+    """Return the motion files of a session."""
+    return session.state.get_or_create("motion_files", lambda: MotionFiles(session.places.own / "motions"))

@@ -1,4 +1,4 @@
-"""Heavy work of aiming, as the worker runs it: spaces of motions from matches, and what they are asked for."""
+"""Worker functions of target control: build parametric motions from matches and evaluate them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from marey.core.arrays import Floats
 from marey.errors import InvalidValue
-from marey.studio.panels.aim_made import parts_of
-from marey.studio.panels.find_sources import cut
-from marey.studio.panels.find_work import found_by
+from marey.studio.panels.find_sources import cut_matches
+from marey.studio.panels.find_work import run_search
+from marey.studio.panels.motion_parts import to_parts
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from marey.parametric import ParametricMotion
     from marey.studio.panels.find_sources import Source
 
-# Reachable places that are drawn at the most.
-_MOST_POINTS = 4_000
-# What follows the name proper in that of an example: its file's suffix, and which part of it that is.
+# Maximum number of reachable points that are drawn.
+_MAX_POINTS = 4_000
+# Suffixes stripped from an example's name: the file suffix and the range.
 _REST = re.compile(r"(\.[A-Za-z]\w{1,3})?( \(outside\))?( [\d.]+-[\d.]+( s)?)*$")
 
 
@@ -39,43 +39,43 @@ def make(
     into: str,
     sources: dict[str, Source],
 ) -> dict[str, Any]:
-    """A space of matches, written to `into`; what it can be asked for, and the motion of its first example.
+    """Build a parametric motion from matches and save it to `into`; returns its parameters and a first motion.
 
-    sources : where the clips of the matches are from, as `marey.studio.panels.find_sources.cut` takes them: the space
-        is at the rate of these, not at that of the web.
+    sources : origins of the matched clips, as for `marey.studio.panels.find_sources.cut_matches`: the space has
+        the rate of these, not that of the web.
     """
     from marey.core.placement import find_placement
     from marey.parametric import ParametricMotion
 
     progress(0.0, "searching")
-    found = found_by(**how, **query)
+    found = run_search(**how, **query)
     kept = found.without(*drop) if drop else found
     progress(0.0, "reading")
-    motions, notes = cut(kept, list(range(len(kept))), query, sources)
+    motions, notes = cut_matches(kept, list(range(len(kept))), query, sources)
     kept = replace(kept, motions=tuple(motions))
     space = ParametricMotion.build(
-        kept, feature, samples=samples, progress=lambda share: progress(share, "trying blends")
+        kept, feature, samples=samples, progress=lambda share: progress(share, "sampling blends")
     )
     space = replace(space, notes=(*notes, *space.notes))
     space.save(into)
     stands = find_placement(kept.motions[0].skeleton, kept.motions[0][:1].world(), 0)
-    return _told(space, stands.tolist()) | {"given": len(kept)}
+    return _describe_space(space, stands.tolist()) | {"given": len(kept)}
 
 
 def load(progress: Progress, space: str) -> dict[str, Any]:
-    """The space in a file, with its figure on the origin; as `make`."""
+    """Load a space from a file, with its character at the origin; returns the same as `make`."""
     progress(0.0, "reading")
-    return _told(_space(space), [0.0, 0.0, 0.0])
+    return _describe_space(_load_space(space), [0.0, 0.0, 0.0])
 
 
-def _told(space: ParametricMotion, stands: list[float]) -> dict[str, Any]:
-    """What a space can be asked for, and its first motion as a whole, which later ones are told by."""
+def _describe_space(space: ParametricMotion, stands: list[float]) -> dict[str, Any]:
+    """Describe a space: its parameters, and its first motion, of which later ones send only the changed parts."""
     range_ = space.reachable()
     points: Floats = np.empty((0, 3))
-    if is_place(space):
-        seen = space.samples[:: -(-len(space.samples) // _MOST_POINTS)]
+    if is_position(space):
+        seen = space.samples[:: -(-len(space.samples) // _MAX_POINTS)]
         points = _to_world(np.array(stands), _floor(space), seen)
-    motion, first = _aimed(space, space.parameters[0], False, stands)
+    motion, first = _synthesize(space, space.parameters[0], False, stands)
     return {
         "names": list(space.names),
         "units": list(space.units),
@@ -99,45 +99,49 @@ def aim(
     refine: bool,
     stands: list[float],
 ) -> dict[str, Any]:
-    """The motion for a target, or for a point in the world where the space is about a place, with what it reaches.
+    """Make the motion for a target, or for a point in the world if the parameter is a position.
 
-    stands : rigid2d of its first frame.
+    stands : rigid2d placement of its first frame.
     """
     from marey.maths import rigid2d
 
-    asked = _space(space)
+    asked = _load_space(space)
     if (target is None) == (point is None):
-        raise InvalidValue("expected either a target or a point in the world, and not both")
+        raise InvalidValue("expected either a target or a point in the world, not both")
     wanted: Floats = np.array(target, dtype=np.float64)
     if point is not None:
-        if not is_place(asked):
-            raise InvalidValue(f"this space is asked by {', '.join(asked.names)}, not by a point in the world")
+        if not is_position(asked):
+            raise InvalidValue(f"this motion is controlled by {', '.join(asked.names)}, not by a point in the world")
         wanted = rigid2d.apply(rigid2d.invert(stands), np.array(point)) - [0.0, _floor(asked), 0.0]
-    return _aimed(asked, wanted, refine, stands)[1]
+    return _synthesize(asked, wanted, refine, stands)[1]
 
 
-def _aimed(space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]) -> tuple[Motion, dict[str, Any]]:
-    """A motion, and what is told of it."""
+def _synthesize(
+    space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]
+) -> tuple[Motion, dict[str, Any]]:
+    """Make a motion and describe it for the page."""
     from marey.parametric.points import path_of
 
-    motion, told = _made(space, wanted, refine, stands)
-    motion = replace(motion, name=called(space, told["reached"]))
-    told |= {"motion": parts_of(motion), "point": None, "hit": None, "moment": None, "path": np.empty(0)}
-    if is_place(space):
+    motion, info = _evaluate(space, wanted, refine, stands)
+    motion = replace(motion, name=name_motion(space, info["reached"]))
+    info |= {"motion": to_parts(motion), "point": None, "hit": None, "moment": None, "path": np.empty(0)}
+    if is_position(space):
         path = path_of(motion.skeleton, motion.world(), space.features[0].joint)
-        ends = np.array([told["target"], told["reached"]])
+        ends = np.array([info["target"], info["reached"]])
         target_at, hit = _to_world(np.array(stands), _floor(space), ends)
-        told |= {
+        info |= {
             "point": target_at.tolist(),
             "hit": hit.tolist(),
             "moment": int(np.linalg.norm(path - hit, axis=1).argmin()),
             "path": path.round(4).ravel(),
         }
-    return motion, told
+    return motion, info
 
 
-def _made(space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]) -> tuple[Motion, dict[str, Any]]:
-    """A motion, and what it reaches; what was given by hand cannot be measured, and what is aimed at counts instead."""
+def _evaluate(
+    space: ParametricMotion, wanted: Floats, refine: bool, stands: list[float]
+) -> tuple[Motion, dict[str, Any]]:
+    """Make a motion and measure what it reaches; for user-given parameters, report the aimed values instead."""
     if space.features[0].kind == "given":
         motion = space(wanted, start=stands)
         aimed, projected = space.aim(wanted)
@@ -156,11 +160,11 @@ def _made(space: ParametricMotion, wanted: Floats, refine: bool, stands: list[fl
     }
 
 
-def called(space: ParametricMotion, reached: Sequence[float]) -> str:
-    """A short name for a motion of a space: what its first example is called, and what it reaches."""
+def name_motion(space: ParametricMotion, reached: Sequence[float]) -> str:
+    """Return a short name for a motion: the name of the first example and the reached parameters."""
     example = space.registration.motions[0]
     name = next((label.name for label in example.labels), _REST.sub("", example.name.rpartition("/")[2]))
-    if is_place(space):
+    if is_position(space):
         return f"{name} at {' '.join(f'{value + 0.0:.2f}' for value in np.round(reached, 2))}"
     parts = []
     for quantity, unit, value in zip(space.names, space.units, reached, strict=True):
@@ -169,13 +173,13 @@ def called(space: ParametricMotion, reached: Sequence[float]) -> str:
     return f"{name}, {', '.join(parts)}"
 
 
-def is_place(space: ParametricMotion) -> bool:
-    """Whether it is asked by one place of three coordinates, so that it can be shown and dragged."""
+def is_position(space: ParametricMotion) -> bool:
+    """Return whether the only parameter is a 3D position, which can be shown and dragged."""
     return len(space.features) == 1 and space.features[0].kind == "position" and space.features[0].which == "xyz"
 
 
 @lru_cache(maxsize=2)
-def _space(path: str) -> ParametricMotion:
+def _load_space(path: str) -> ParametricMotion:
     from marey.parametric import ParametricMotion
 
     return ParametricMotion.load(path)
@@ -186,7 +190,7 @@ def _floor(space: ParametricMotion) -> float:
 
 
 def _to_world(stands: Floats, floor: float, places: Floats) -> Floats:
-    """(n, 3) places left, up and ahead of where a figure stands, in the world."""
+    """Transform (n, 3) points (left, up, ahead of the character) to the world."""
     from marey.maths import rigid2d
 
     return np.asarray(rigid2d.apply(stands, places + [0.0, floor, 0.0]))

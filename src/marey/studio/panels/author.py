@@ -1,4 +1,4 @@
-"""Author: nodes and edges of a parametric motion graph, and the examples of a gaze map, with what they cost."""
+"""Characters panel: edit the nodes and transitions of a parametric motion graph, and the examples of a gaze map."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from marey.errors import InvalidValue, MareyWarning, NoResult
 from marey.studio.messages import MotionInfo
-from marey.studio.panels.author_files import checked_name, find_authored, list_authored, opened_folder, take_into
+from marey.studio.panels.author_files import check_name, copy_into_folder, find_authored, list_authored, opened_folder
 from marey.studio.panels.author_messages import (
     AddGait,
     AddLook,
@@ -44,15 +44,15 @@ from marey.studio.panels.author_state import (
     WORK,
     chart_of,
     check_order,
-    draft_of,
-    gaze_told,
+    describe_character,
+    describe_gaze,
+    get_draft,
     recipe_file,
     stuck_note,
-    told,
-    tried,
+    try_thresholds,
 )
-from marey.studio.panels.made_anew import put_anew
-from marey.studio.panels.page_words import page_words
+from marey.studio.panels.replace_result import replace_result
+from marey.studio.panels.ui_wording import reword_errors
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from marey.studio.panels.author_state import Draft
     from marey.studio.session import Session
 
-# Motions that a node is made of, samples that are compared, and seconds of a random walk: at the most.
-_MOST_MOTIONS, _MOST_SAMPLES, _LONGEST = 200, 1_000, 600.0
+# Limits: motions of a node, compared samples, seconds of a random walk.
+_MAX_MOTIONS, _MAX_SAMPLES, _MAX_LENGTH = 200, 1_000, 600.0
 
 
 # --- Nodes
@@ -71,13 +71,13 @@ _MOST_MOTIONS, _MOST_SAMPLES, _LONGEST = 200, 1_000, 600.0
 
 @command(ShowCharacter, reads=True)
 def show_character(session: Session, message: ShowCharacter) -> Character:
-    """The character as it stands."""
-    return told(draft_of(session))
+    """Return the current character."""
+    return describe_character(get_draft(session))
 
 
 @command(ListSources, reads=True)
 def list_sources(session: Session, message: ListSources) -> Sources:
-    """Recipes and files."""
+    """List built-in recipes and files."""
     from marey.pmg import read_recipe, shipped_recipes
 
     recipes = tuple(
@@ -89,18 +89,18 @@ def list_sources(session: Session, message: ListSources) -> Sources:
 
 @command(NewCharacter)
 def new_character(session: Session, message: NewCharacter) -> Character:
-    """Begin anew."""
+    """Start a new character."""
     from marey.pmg import ParametricMotionGraph
 
-    draft = draft_of(session)
-    draft.put(ParametricMotionGraph(checked_name(message.name), length=message.length))
-    return told(draft)
+    draft = get_draft(session)
+    draft.put(ParametricMotionGraph(check_name(message.name), length=message.length))
+    return describe_character(draft)
 
 
 @command(UseRecipe)
 async def use_recipe(session: Session, message: UseRecipe) -> Character:
-    """A whole recipe in place of the character, or some of its nodes."""
-    draft = draft_of(session)
+    """Replace the character with a recipe, or add some of its nodes."""
+    draft = get_draft(session)
     if not message.nodes:
         path = await recipe_file(session, message.recipe)
         await asyncio.to_thread(_put_file, draft, path)
@@ -109,15 +109,17 @@ async def use_recipe(session: Session, message: UseRecipe) -> Character:
             nodes = list(message.nodes)
             await session.jobs.run(f"{WORK}:recipe", recipe=message.recipe, into=str(path), nodes=nodes)
             await asyncio.to_thread(_add_from, draft, path, message.nodes)
-    return await asyncio.to_thread(told, draft)
+    return await asyncio.to_thread(describe_character, draft)
 
 
 @command(AddGait)
 async def add_gait(session: Session, message: AddGait) -> Character:
-    """A node of gait cycles."""
-    draft = draft_of(session)
-    if not 1 <= len(message.motions) <= _MOST_MOTIONS:
-        raise InvalidValue(f"a node is made of 1 to {_MOST_MOTIONS} motions, got {len(message.motions)}; choose some")
+    """Add a node of gait cycles."""
+    draft = get_draft(session)
+    if not 1 <= len(message.motions) <= _MAX_MOTIONS:
+        raise InvalidValue(
+            f"expected 1 to {_MAX_MOTIONS} clips for a node, got {len(message.motions)}; select some clips"
+        )
     name = _free_name(draft, message.name)
     with draft.file("node") as path:
         done = await session.jobs.run(
@@ -129,39 +131,39 @@ async def add_gait(session: Session, message: AddGait) -> Character:
             into=str(path),
         )
         await asyncio.to_thread(_add_from, draft, path, (name,))
-    note = f"{name!r} is made of {done['cycles']} gait cycles."
-    return await asyncio.to_thread(told, draft, note)
+    note = f"{name!r} was built from {done['cycles']} gait cycles."
+    return await asyncio.to_thread(describe_character, draft, note)
 
 
 @command(AddPart)
 def add_part(session: Session, message: AddPart) -> Character:
-    """A part of a node."""
-    draft = draft_of(session)
+    """Add a sub-range of a node."""
+    draft = get_draft(session)
     with draft.lock:
         n = draft.graph.node(message.of).n_dims
         if len(message.low) != n or len(message.high) != n:
             raise InvalidValue(
-                f"{message.of!r} has {n} parameters, got {len(message.low)} and {len(message.high)} ends"
+                f"{message.of!r} has {n} parameters, got {len(message.low)} minima and {len(message.high)} maxima"
             )
         draft.graph.restrict(_free_name(draft, message.name), message.of, message.low, message.high)
-    return told(draft)
+    return describe_character(draft)
 
 
 @command(RemoveNode)
 def remove_node(session: Session, message: RemoveNode) -> Character:
-    """A node, gone."""
-    draft = draft_of(session)
+    """Remove a node."""
+    draft = get_draft(session)
     with draft.lock:
         draft.graph.remove(message.name)
-    return told(draft)
+    return describe_character(draft)
 
 
 @command(MakeMotion)
 def make_motion(session: Session, message: MakeMotion) -> MotionInfo:
-    """What a node does for some parameters."""
-    node = draft_of(session).graph.node(message.node)
+    """Make the motion of a node for given parameters."""
+    node = get_draft(session).graph.node(message.node)
     made = node.motion(message.parameters)
-    shown = put_anew(session, message.result, replace(made, name=node.name), "made anew", message.go_on)
+    shown = replace_result(session, message.result, replace(made, name=node.name), "updated", message.merge_undo)
     return session.info(shown)
 
 
@@ -170,15 +172,15 @@ def make_motion(session: Session, message: MakeMotion) -> MotionInfo:
 
 @command(CompareNodes)
 async def compare_nodes(session: Session, message: CompareNodes) -> CostChart:
-    """The costs of all pairs of some samples."""
+    """Compute the transition costs between samples of two nodes."""
     from marey.pmg import Compared
 
-    draft = draft_of(session)
+    draft = get_draft(session)
     for value in (message.n_source, message.n_target):
-        if not 2 <= value <= _MOST_SAMPLES:
-            raise InvalidValue(f"expected 2 to {_MOST_SAMPLES} samples of each node, got {value}")
+        if not 2 <= value <= _MAX_SAMPLES:
+            raise InvalidValue(f"expected 2 to {_MAX_SAMPLES} samples of each node, got {value}")
     source, target = draft.graph.node(message.source), draft.graph.node(message.target)
-    async with draft.handed() as character:
+    async with draft.shared_file() as character:
         found = await session.jobs.run(
             f"{WORK}:compare",
             character=character,
@@ -195,15 +197,15 @@ async def compare_nodes(session: Session, message: CompareNodes) -> CostChart:
 
 @command(TryEdge, reads=True)
 def try_edge(session: Session, message: TryEdge) -> TriedEdge:
-    """What thresholds would do."""
-    pair = draft_of(session).pair(message.source, message.target)
-    return tried(*pair, message.good, message.bad, message.sample)
+    """Preview the effect of thresholds."""
+    pair = get_draft(session).pair(message.source, message.target)
+    return try_thresholds(*pair, message.good, message.bad, message.sample)
 
 
 @command(ConnectNodes)
 def connect_nodes(session: Session, message: ConnectNodes) -> Character:
-    """An edge of nodes that were compared."""
-    draft = draft_of(session)
+    """Connect two nodes that were compared."""
+    draft = get_draft(session)
     with draft.lock:
         source, target, compared = draft.pair(message.source, message.target)
         check_order(message.good, message.bad)
@@ -215,29 +217,29 @@ def connect_nodes(session: Session, message: ConnectNodes) -> Character:
         except NoResult:
             if not (compared.costs.min(axis=1) > message.good).any():
                 raise
-            none = "" if part is None else "No part was found all of whose motions have a way on. "
+            none = "" if part is None else "No sub-range was found in which all motions can continue. "
             raise NoResult(none + stuck_note(source, target, compared, message.good)) from None
-        note = _connected(draft, edge.source, edge.target, message.source)
-    return told(draft, note)
+        note = _connection_note(draft, edge.source, edge.target, message.source)
+    return describe_character(draft, note)
 
 
 @command(Disconnect)
 def disconnect(session: Session, message: Disconnect) -> Character:
-    """An edge, gone."""
-    draft = draft_of(session)
+    """Remove a transition."""
+    draft = get_draft(session)
     with draft.lock:
         draft.graph.disconnect(message.source, message.target)
-    return told(draft)
+    return describe_character(draft)
 
 
 @command(WalkCharacter)
 async def walk_character(session: Session, message: WalkCharacter) -> MotionInfo:
-    """The character, going about by chance."""
-    if not 1.0 <= message.seconds <= _LONGEST:
-        raise InvalidValue(f"expected 1 to {_LONGEST:g} s, got {message.seconds:g}")
-    async with draft_of(session).handed() as character:
+    """Make a random walk of the character."""
+    if not 1.0 <= message.seconds <= _MAX_LENGTH:
+        raise InvalidValue(f"expected 1 to {_MAX_LENGTH:g} s, got {message.seconds:g}")
+    async with get_draft(session).shared_file() as character:
         done = await session.jobs.run(f"{WORK}:walk", character=character, seconds=message.seconds, seed=message.seed)
-    return session.info(session.motions.add_made(done["motion"]))
+    return session.info(session.motions.add_result(done["motion"]))
 
 
 # --- Files
@@ -245,22 +247,22 @@ async def walk_character(session: Session, message: WalkCharacter) -> MotionInfo
 
 @command(SaveAuthored)
 def save_authored(session: Session, message: SaveAuthored) -> SavedAuthored:
-    """The character or the gaze map into the folder."""
-    draft = draft_of(session)
+    """Save the character or the gaze map to the folder."""
+    draft = get_draft(session)
     opened_folder(session.places)
-    name = checked_name(message.name)
+    name = check_name(message.name)
     with draft.file(name) as path, draft.lock:
         before = draft.graph.name
         if message.kind == "gaze":
-            _gaze_of(draft).save(path)
+            _get_gaze(draft).save(path)
         else:
             if not draft.graph.nodes:
-                raise InvalidValue("the character has no nodes yet, so there is nothing to save")
+                raise InvalidValue("the character has no nodes yet; add one before saving")
             draft.graph.name = name
         try:
             if message.kind == "character":
                 draft.graph.save(path)
-            return SavedAuthored(take_into(session.places, path, kind=message.kind, replace=message.replace))
+            return SavedAuthored(copy_into_folder(session.places, path, kind=message.kind, replace=message.replace))
         except Exception:
             draft.graph.name = before
             raise
@@ -268,10 +270,10 @@ def save_authored(session: Session, message: SaveAuthored) -> SavedAuthored:
 
 @command(LoadCharacter)
 def load_character(session: Session, message: LoadCharacter) -> Character:
-    """A character of the folder."""
-    draft = draft_of(session)
+    """Load a character from the folder."""
+    draft = get_draft(session)
     _put_file(draft, find_authored(session.places, message.path, "character"))
-    return told(draft)
+    return describe_character(draft)
 
 
 # --- Gaze
@@ -279,73 +281,73 @@ def load_character(session: Session, message: LoadCharacter) -> Character:
 
 @command(ShowGaze)
 def show_gaze(session: Session, message: ShowGaze) -> GazeChart:
-    """A gaze map."""
+    """Show a gaze map."""
     from marey.layer import GazeMap
 
-    draft = draft_of(session)
+    draft = get_draft(session)
     if message.path is not None:
         _set_gaze(draft, GazeMap.load(find_authored(session.places, message.path, "gaze")))
     elif message.shipped or draft.gaze is None:
         _set_gaze(draft, GazeMap.default())
-    return gaze_told(_gaze_of(draft), draft.costs)
+    return describe_gaze(_get_gaze(draft), draft.costs)
 
 
 @command(GazeCosts)
 async def gaze_costs(session: Session, message: GazeCosts) -> GazeChart:
-    """What each example costs."""
-    draft = draft_of(session)
-    gaze = _gaze_of(draft)
+    """Compute the leave-one-out error of each example."""
+    draft = get_draft(session)
+    gaze = _get_gaze(draft)
     with draft.file("gaze") as path:
         await asyncio.to_thread(gaze.save, path)
         done = await session.jobs.run(f"{WORK}:gaze", path=str(path))
     if draft.gaze is gaze:
         draft.costs = tuple(done["costs"])
-    return gaze_told(gaze, tuple(done["costs"]))
+    return describe_gaze(gaze, tuple(done["costs"]))
 
 
 @command(AddLook)
 def add_look(session: Session, message: AddLook) -> GazeChart:
-    """One more example, from a motion."""
+    """Add an example from a motion."""
     from marey.layer import GazeMap, gaze_example
 
-    draft = draft_of(session)
+    draft = get_draft(session)
     motion = session.motions.motion(message.motion)
-    with page_words(), warnings.catch_warnings(record=True) as said:
+    with reword_errors(), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", MareyWarning)
         goal = (message.yaw, message.pitch)
         example = gaze_example(motion, goal, start=message.start, stop=message.stop)
-        gaze = _gaze_of(draft)
+        gaze = _get_gaze(draft)
         _set_gaze(draft, GazeMap.build([*gaze.examples, example], k=gaze.k))
-    return gaze_told(_gaze_of(draft), None, _sentences(said))
+    return describe_gaze(_get_gaze(draft), None, _sentences(said))
 
 
 @command(RemoveLook)
 def remove_look(session: Session, message: RemoveLook) -> GazeChart:
-    """One example less."""
+    """Remove an example."""
     from marey.layer import GazeMap
 
-    draft = draft_of(session)
-    gaze = _gaze_of(draft)
+    draft = get_draft(session)
+    gaze = _get_gaze(draft)
     if not 1 <= message.example < len(gaze.examples):
         raise InvalidValue(
             f"expected an example from 1 to {len(gaze.examples) - 1}, got {message.example}; the first, which looks "
-            "ahead, stays"
+            "straight ahead, cannot be removed"
         )
     kept = [each for k, each in enumerate(gaze.examples) if k != message.example]
     _set_gaze(draft, GazeMap.build(kept, k=gaze.k))
-    return gaze_told(_gaze_of(draft), None)
+    return describe_gaze(_get_gaze(draft), None)
 
 
 @command(AimGaze)
 def aim_gaze(session: Session, message: AimGaze) -> AimedGaze:
-    """A motion that looks where it is told to."""
+    """Make a motion look in a given direction."""
     motion = session.motions.motion(message.motion)
     goals = [(0.5 * motion.duration, message.yaw, message.pitch)]
-    with page_words(), warnings.catch_warnings(record=True) as said:
+    with reword_errors(), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", MareyWarning)
-        made = _gaze_of(draft_of(session)).apply(motion, goals)
+        made = _get_gaze(get_draft(session)).apply(motion, goals)
     made = replace(made, name=f"{motion.name} (looking)")
-    shown = put_anew(session, message.result, made, "made anew", False, message.motion)
+    shown = replace_result(session, message.result, made, "updated", False, message.motion)
     return AimedGaze(session.info(shown), _sentences(said))
 
 
@@ -356,7 +358,7 @@ def _put_file(draft: Draft, path: Path) -> None:
 
 
 def _add_from(draft: Draft, path: Path, names: tuple[str, ...]) -> None:
-    """Add nodes of a character in a file; all of them, or none where one does not fit."""
+    """Add nodes from a character file; all of them, or none if one does not fit."""
     from marey.pmg import ParametricMotionGraph
 
     given = ParametricMotionGraph.load(path)
@@ -377,22 +379,23 @@ def _add_from(draft: Draft, path: Path, names: tuple[str, ...]) -> None:
 
 def _free_name(draft: Draft, name: str) -> str:
     if name in draft.graph.nodes:
-        raise InvalidValue(f"there is a node {name!r} already; choose another name")
-    return checked_name(name)
+        raise InvalidValue(f"a node named {name!r} already exists; choose another name")
+    return check_name(name)
 
 
-def _connected(draft: Draft, source: str, target: str, asked: str) -> str:
-    """What an edge has changed, and what the whole of a node still lacks where only a part was connected."""
-    made = f"Made {source!r} → {target!r}"
+def _connection_note(draft: Draft, source: str, target: str, asked: str) -> str:
+    """Describe a new transition, and warn if only a sub-range of the node was connected."""
+    made = f"Connected {source!r} → {target!r}"
     if source == asked:
         return f"{made}."
     leads = any(each == asked for each, _ in draft.graph.edges)
-    return f"{made}, of the part of {asked!r} that can{'' if leads else f'; {asked!r} itself still leads nowhere'}."
+    rest = "" if leads else f"; {asked!r} itself is still a dead end"
+    return f"{made}, the sub-range of {asked!r} that can continue{rest}."
 
 
-def _gaze_of(draft: Draft) -> GazeMap:
+def _get_gaze(draft: Draft) -> GazeMap:
     if draft.gaze is None:
-        raise InvalidValue("no gaze map is open yet; take the shipped one, or load one")
+        raise InvalidValue("no gaze map is open; choose the built-in one or a file")
     return draft.gaze
 
 
@@ -401,6 +404,6 @@ def _set_gaze(draft: Draft, gaze: GazeMap) -> None:
 
 
 def _sentences(said: list[warnings.WarningMessage]) -> str:
-    """What was warned of, each once, as sentences."""
+    """Return unique warnings as sentences."""
     texts = dict.fromkeys(str(each.message) for each in said if issubclass(each.category, MareyWarning))
     return " ".join(f"{text[:1].upper()}{text[1:]}." for text in texts)

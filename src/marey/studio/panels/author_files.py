@@ -1,4 +1,4 @@
-"""Characters and gaze maps in the opened folder: which there are, and reading and writing them without getting out."""
+"""List, read and write characters and gaze maps in the open folder; paths outside of it are refused."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from marey.studio.places import Places
 _FORMATS: dict[str, FileKind] = {"marey.pmg": "character", "marey.gaze_map": "gaze"}
 _FORMAT = re.compile(rb'^\s*\{\s*"format"\s*:\s*"([a-z_.]{1,40})"')
 _SIDECAR = ".marey.json"
-# Most files that are listed and folders that are looked into, and the largest file that is read, in bytes.
-_MOST_LISTED, _MOST_FOLDERS = 500, 2_000
-_MOST_BYTES = 16 * 2**20
+# Limits: listed files, searched folders, bytes of a file.
+_MAX_LISTED, _MAX_FOLDERS = 500, 2_000
+_MAX_BYTES = 16 * 2**20
 _NAME = re.compile(r"[\w][\w .-]{0,79}")
 
 
 def opened_folder(places: Places) -> Folder:
-    """The folder, where one is open."""
+    """Return the open folder; an error if there is none."""
     if places.folder is None:
-        raise InvalidValue("no folder is open, so nothing can be saved or loaded; start with `marey studio FOLDER`")
+        raise InvalidValue("no folder is open to save to or load from; start with `marey studio FOLDER`")
     return places.folder
 
 
 def list_authored(places: Places) -> tuple[AuthoredFile, ...]:
-    """The characters and gaze maps in and below the folder; of each file only the first bytes are read."""
+    """List the characters and gaze maps in the folder and its subfolders; reads only the first bytes of each file."""
     found: list[AuthoredFile] = []
     if places.folder is None:
         return ()
@@ -45,44 +45,44 @@ def list_authored(places: Places) -> tuple[AuthoredFile, ...]:
             kind = _kind(path)
             if kind is not None:
                 found.append(AuthoredFile(path.relative_to(root).as_posix(), kind))
-        if len(found) >= _MOST_LISTED or k >= _MOST_FOLDERS:
+        if len(found) >= _MAX_LISTED or k >= _MAX_FOLDERS:
             break
-    return tuple(found[:_MOST_LISTED])
+    return tuple(found[:_MAX_LISTED])
 
 
 def find_authored(places: Places, path: str, kind: FileKind) -> Path:
-    """A file of the folder that can be read: it, and what it names, is inside, and not too large."""
+    """Find a file in the folder; it and the files it refers to must be inside and not too large."""
     folder = opened_folder(places)
     found = folder.inside(path)
     if not found.is_file():
-        raise UnreadableFile("no such file in the opened folder", path=path)
-    if found.stat().st_size > _MOST_BYTES:
-        raise LimitExceeded(f"is larger than {_MOST_BYTES // 2**20} MB, the most that is read", path=path)
+        raise UnreadableFile("no such file in the open folder", path=path)
+    if found.stat().st_size > _MAX_BYTES:
+        raise LimitExceeded(f"is larger than the limit of {_MAX_BYTES // 2**20} MB", path=path)
     if _kind(found) != kind:
         what = "character" if kind == "character" else "gaze map"
-        raise ParseError(f"is no {what}", path=path)
-    for name in _spaces(found):
+        raise ParseError(f"is not a {what} file", path=path)
+    for name in _referenced_files(found):
         folder.inside((Path(path).parent / name).as_posix().removeprefix("./"))
     return found
 
 
-def take_into(places: Places, made: Path, *, kind: FileKind, replace: bool) -> tuple[str, ...]:
-    """Put a file from elsewhere, and those that it names, into the folder; gives their names there.
+def copy_into_folder(places: Places, made: Path, *, kind: FileKind, replace: bool) -> tuple[str, ...]:
+    """Copy a file and the files it refers to into the folder. Returns their names there.
 
-    Nothing but an earlier version of the same is ever replaced.
+    Overwrites only an earlier version of the same character or gaze map.
     """
     folder = opened_folder(places)
-    names = [*_spaces(made), made.name]
+    names = [*_referenced_files(made), made.name]
     targets = {name: folder.inside(name) for name in names}
     there = [name for name in names if targets[name].exists()]
     if there:
         ours = _kind(targets[made.name]) == kind if targets[made.name].is_file() else False
-        before = {made.name, *_spaces(targets[made.name])} if ours else set()
+        before = {made.name, *_referenced_files(targets[made.name])} if ours else set()
         foreign = next((name for name in there if name not in before), None)
         if foreign is not None:
-            raise InvalidValue(f"{foreign} is in the folder already and is something else; choose another name")
+            raise InvalidValue(f"{foreign} already exists and is a different kind of file; choose another name")
         if not replace:
-            raise InvalidValue(f"{made.name} is in the folder already; tick “Replace”, or choose another name")
+            raise InvalidValue(f"{made.name} already exists; check “Overwrite”, or choose another name")
     for name in names:
         part = targets[name].with_name(f".{name}.part")
         shutil.copyfile(made.with_name(name), part)
@@ -90,15 +90,15 @@ def take_into(places: Places, made: Path, *, kind: FileKind, replace: bool) -> t
     return tuple(reversed(names))
 
 
-def checked_name(name: str) -> str:
-    """A name that files can have."""
+def check_name(name: str) -> str:
+    """Check that a name is a valid file name."""
     if not _NAME.fullmatch(name) or name.endswith((".", " ")):
         raise InvalidValue(f"expected a name of letters, digits, spaces, '-' and '_', got {name[:80]!r}")
     return name
 
 
 def _kind(path: Path) -> FileKind | None:
-    """What a JSON file holds, by how it begins; None for anything else, and for links."""
+    """Return the kind of a JSON file by its first bytes; None for other files and for links."""
     try:
         if path.is_symlink() or not path.is_file():
             return None
@@ -109,11 +109,11 @@ def _kind(path: Path) -> FileKind | None:
     return None if begins is None else _FORMATS.get(begins[1].decode())
 
 
-def _spaces(path: Path) -> list[str]:
-    """The files beside it that a character names, each once."""
+def _referenced_files(path: Path) -> list[str]:
+    """Return the unique names of the files that a character refers to."""
     try:
-        told: Any = json.loads(path.read_bytes())
-        named = [node["space"].get("file") for node in told.get("nodes", ())]
+        content: Any = json.loads(path.read_bytes())
+        named = [node["space"].get("file") for node in content.get("nodes", ())]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return []  # what is wrong with it is told when it is loaded
+        return []  # errors are reported when it is loaded
     return sorted({Path(name).name for name in named if isinstance(name, str) and Path(name).name})

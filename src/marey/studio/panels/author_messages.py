@@ -1,4 +1,4 @@
-"""What the panel Author says: characters, their nodes and edges, and the examples of a gaze map."""
+"""Messages of the Characters panel: characters, their nodes and transitions, and examples of a gaze map."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FileKind = Literal["character", "gaze"]
 
 @dataclass(frozen=True, slots=True)
 class CharacterRange:
-    """One parameter of a node; angles are in radians, of which `unit` tells."""
+    """One parameter of a node; `unit` says whether it is in radians."""
 
     name: str
     unit: str
@@ -25,9 +25,9 @@ class CharacterRange:
 
 @dataclass(frozen=True, slots=True)
 class CharacterNode:
-    """A node; `of` is the node that it is a part of, or "". `request` says how wishes become parameters.
+    """A node; `of` is the node that it is a sub-range of, or "". `request` says how requests become parameters.
 
-    `stuck`: from here no way goes on for ever, so that the character cannot play yet.
+    `stuck`: a dead end, so the character cannot play yet.
     """
 
     name: str
@@ -40,9 +40,9 @@ class CharacterNode:
 
 @dataclass(frozen=True, slots=True)
 class CharacterEdge:
-    """An edge, in metres: its thresholds, the median and greatest cost, and the worst source's best transition.
+    """A transition, in meters: thresholds, median cost, and the largest best cost over all source motions.
 
-    `share` is how much of the target's ranges, by volume, can follow a motion of the source, on average.
+    `share` is the fraction of the target's range, by volume, that can follow a source motion, on average.
     """
 
     source: str
@@ -57,7 +57,7 @@ class CharacterEdge:
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """The character that is being made. `note` says what is to be known of the last change, "" for nothing."""
+    """The character being edited. `note` comments on the last change; "" for none."""
 
     name: str
     nodes: tuple[CharacterNode, ...]
@@ -67,14 +67,14 @@ class Character:
 
 @dataclass(frozen=True, slots=True)
 class ShowCharacter(Message):
-    """The character that is being made, empty at first."""
+    """Get the character being edited, initially empty."""
 
     do: ClassVar[str] = "author_show"
 
 
 @dataclass(frozen=True, slots=True)
 class RecipeInfo:
-    """A recipe that comes with marey."""
+    """A built-in recipe."""
 
     name: str
     about: str
@@ -91,7 +91,7 @@ class AuthoredFile:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What characters and gaze maps can be taken from."""
+    """Sources of characters and gaze maps."""
 
     recipes: tuple[RecipeInfo, ...]
     files: tuple[AuthoredFile, ...]
@@ -99,14 +99,14 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class ListSources(Message):
-    """The recipes, and the characters and gaze maps of the folder."""
+    """List the recipes, and the characters and gaze maps in the folder."""
 
     do: ClassVar[str] = "author_sources"
 
 
 @dataclass(frozen=True, slots=True)
 class NewCharacter(Message):
-    """Begin anew. `length` is that of transitions in seconds."""
+    """Start a new character. `length` is the transition length in seconds."""
 
     do: ClassVar[str] = "author_new"
     name: str
@@ -115,7 +115,7 @@ class NewCharacter(Message):
 
 @dataclass(frozen=True, slots=True)
 class UseRecipe(Message):
-    """Build a shipped recipe in place of what is there; or, where nodes are named, add these alone."""
+    """Replace the character with a built-in recipe; or, if `nodes` are given, add only these."""
 
     do: ClassVar[str] = "author_recipe"
     recipe: str
@@ -124,7 +124,7 @@ class UseRecipe(Message):
 
 @dataclass(frozen=True, slots=True)
 class AddGait(Message):
-    """Add a node of the gait cycles in open motions; `speed` makes that a second parameter beside the turn."""
+    """Add a node of the gait cycles in open motions; `speed` adds speed as a second parameter besides turn rate."""
 
     do: ClassVar[str] = "author_add"
     name: str
@@ -135,7 +135,7 @@ class AddGait(Message):
 
 @dataclass(frozen=True, slots=True)
 class AddPart(Message):
-    """Add a part of a node as one of its own."""
+    """Add a sub-range of a node as a new node."""
 
     do: ClassVar[str] = "author_part"
     name: str
@@ -146,7 +146,7 @@ class AddPart(Message):
 
 @dataclass(frozen=True, slots=True)
 class RemoveNode(Message):
-    """Take a node away, with its edges."""
+    """Remove a node and its transitions."""
 
     do: ClassVar[str] = "author_remove"
     name: str
@@ -154,19 +154,19 @@ class RemoveNode(Message):
 
 @dataclass(frozen=True, slots=True)
 class Disconnect(Message):
-    """Take an edge away."""
+    """Remove a transition."""
 
     do: ClassVar[str] = "author_disconnect"
     source: str
     target: str
 
 
-# --- Edges and what they cost
+# --- Transitions and their costs
 
 
 @dataclass(frozen=True, slots=True)
 class CompareNodes(Message):
-    """Find the best transition of many pairs of motions, from which thresholds are chosen."""
+    """Find the best transition for many pairs of motions, from which to choose thresholds."""
 
     do: ClassVar[str] = "author_compare"
     source: str
@@ -177,9 +177,9 @@ class CompareNodes(Message):
 
 @dataclass(frozen=True, slots=True)
 class CostChart:
-    """How many pairs cost how much: `counts` between 0 and `top` metres, in equal steps.
+    """Histogram of transition costs: `counts` between 0 and `top` meters, in equal bins.
 
-    `best` are the costs of each source sample's best transition, in order: an edge needs a `good` above them all.
+    `best` are the sorted costs of each source sample's best transition: a transition needs `good` above all of them.
     """
 
     source: str
@@ -193,7 +193,7 @@ class CostChart:
 
 @dataclass(frozen=True, slots=True)
 class TryEdge(Message):
-    """What thresholds, in metres, would make of nodes that were compared; `sample` is whose box is shown."""
+    """Preview thresholds, in meters, for compared nodes; `sample` selects the source motion whose box is shown."""
 
     do: ClassVar[str] = "author_try"
     source: str
@@ -205,9 +205,9 @@ class TryEdge(Message):
 
 @dataclass(frozen=True, slots=True)
 class TriedEdge:
-    """Shares of all pairs that are good, and bad; how many source samples have no way on, which `note` tells more of.
+    """Fractions of good and bad pairs, and the number of source samples that cannot continue (see `note`).
 
-    `points` are all target samples with their costs from source sample `sample`, and `low`, `high` its box, null where
+    `points` are all target samples with their costs from source sample `sample`; `low` and `high` are its box, null if
     there is none. Parameters are as in the node.
     """
 
@@ -225,7 +225,7 @@ class TriedEdge:
 
 @dataclass(frozen=True, slots=True)
 class ConnectNodes(Message):
-    """Make an edge of nodes that were compared; `part` is the name of the part to connect where not all of it can."""
+    """Connect compared nodes; `part` names the sub-range to connect if not all motions can continue."""
 
     do: ClassVar[str] = "author_connect"
     source: str
@@ -235,26 +235,26 @@ class ConnectNodes(Message):
     part: str | None = None
 
 
-# --- What it does
+# --- Motions
 
 
 @dataclass(frozen=True, slots=True)
 class MakeMotion(Message):
-    """A motion of a node; in place of `result` where that is open.
+    """Make a motion of a node; it replaces `result` if that is open.
 
-    `go_on`: it is one change with the motion before, as while a slider moves, and is undone with it.
+    `merge_undo`: undo it together with the previous change, as while a slider moves.
     """
 
     do: ClassVar[str] = "author_motion"
     node: str
     parameters: tuple[float, ...]
     result: str | None = None
-    go_on: bool = False
+    merge_undo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class WalkCharacter(Message):
-    """Some seconds of the character going about by chance."""
+    """Make a random walk of the character."""
 
     do: ClassVar[str] = "author_walk"
     seconds: float = 20.0
@@ -263,7 +263,7 @@ class WalkCharacter(Message):
 
 @dataclass(frozen=True, slots=True)
 class SaveAuthored(Message):
-    """Write the character, or the gaze map, into the folder as NAME.json."""
+    """Save the character or the gaze map to the folder as NAME.json."""
 
     do: ClassVar[str] = "author_save"
     kind: FileKind
@@ -273,14 +273,14 @@ class SaveAuthored(Message):
 
 @dataclass(frozen=True, slots=True)
 class SavedAuthored:
-    """The files that were written."""
+    """The saved files."""
 
     files: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LoadCharacter(Message):
-    """Take a character from the folder."""
+    """Load a character from the folder."""
 
     do: ClassVar[str] = "author_load"
     path: str
@@ -291,10 +291,10 @@ class LoadCharacter(Message):
 
 @dataclass(frozen=True, slots=True)
 class GazeExample:
-    """A look: where to (radians), how long it took (s), how far the eyes turn in the head (radians).
+    """An example: gaze direction (radians), duration (s), rotation of the eyes in the head (radians).
 
-    `cost` is in radians: how far the head of a map of all other examples is from this one's when it looks there; null
-    where the others make no map. What costs much holds the map up where it is, or does not fit the others.
+    `cost` is the leave-one-out error in radians: how far the head of a map of all other examples is off; null if the
+    others form no map. An example with a high cost is either important or does not fit the others.
     """
 
     name: str
@@ -307,7 +307,7 @@ class GazeExample:
 
 @dataclass(frozen=True, slots=True)
 class GazeChart:
-    """A gaze map: its examples, and the corners of the region that it can look at."""
+    """A gaze map: its examples, and the corners of the region it can look at."""
 
     examples: tuple[GazeExample, ...]
     region: tuple[tuple[float, float], ...]
@@ -316,7 +316,7 @@ class GazeChart:
 
 @dataclass(frozen=True, slots=True)
 class ShowGaze(Message):
-    """Take a gaze map from the folder, or the one that comes with marey; null shows what is there."""
+    """Load a gaze map from the folder, or the built-in one; null shows the current one."""
 
     do: ClassVar[str] = "author_gaze"
     path: str | None = None
@@ -325,7 +325,7 @@ class ShowGaze(Message):
 
 @dataclass(frozen=True, slots=True)
 class AddLook(Message):
-    """Add a look that an open motion has: rest, a look at the goal (radians), and rest there."""
+    """Add an open motion as an example: at rest, a look at the goal (radians), at rest again."""
 
     do: ClassVar[str] = "author_gaze_add"
     motion: str
@@ -337,7 +337,7 @@ class AddLook(Message):
 
 @dataclass(frozen=True, slots=True)
 class RemoveLook(Message):
-    """Take an example away, by its place in the list."""
+    """Remove an example by its index."""
 
     do: ClassVar[str] = "author_gaze_remove"
     example: int
@@ -345,7 +345,7 @@ class RemoveLook(Message):
 
 @dataclass(frozen=True, slots=True)
 class AimGaze(Message):
-    """An open motion that looks somewhere (radians) from its middle on, by the map as it is."""
+    """Make an open motion look somewhere (radians) from its middle on, using the current map."""
 
     do: ClassVar[str] = "author_gaze_aim"
     yaw: float
@@ -356,7 +356,7 @@ class AimGaze(Message):
 
 @dataclass(frozen=True, slots=True)
 class AimedGaze:
-    """The motion that looks there; `note` says what is to be known of it, "" for nothing."""
+    """The resulting motion; `note` is a comment, "" for none."""
 
     motion: MotionInfo
     note: str
@@ -364,6 +364,6 @@ class AimedGaze:
 
 @dataclass(frozen=True, slots=True)
 class GazeCosts(Message):
-    """Work out what each example costs."""
+    """Compute the leave-one-out error of each example."""
 
     do: ClassVar[str] = "author_gaze_costs"

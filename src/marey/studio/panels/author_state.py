@@ -1,4 +1,4 @@
-"""What the panel Author keeps for a session: the character and the gaze map that are being made."""
+"""State of the Characters panel: the character and the gaze map being edited."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 WORK = "marey.studio.panels.author_work"
 _BINS = 60
-# Pairs beyond this share of them are not drawn: a few far ones would squeeze all others.
+# Quantile of the pairs that are drawn: a few distant ones would squeeze all others.
 _DRAWN = 0.995
 
 
 @dataclass(slots=True, eq=False)
-class Handed:
-    """A character's file, the parts that it was written of, and how many use it now."""
+class SharedFile:
+    """A character's file, the objects it was written from, and its number of current users."""
 
     made_of: tuple[Any, ...]
     path: Path
@@ -47,10 +47,10 @@ class Handed:
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """The character that is being made.
+    """The character being edited.
 
-    compared : by the names of the nodes, as long as these are the same ones.
-    folder : for files that the worker reads and writes. counts : the session's account of the bytes in them.
+    compared : results by node names, valid as long as the nodes are unchanged.
+    folder : for files that the worker reads and writes. counts : the session's count of their bytes.
     """
 
     graph: ParametricMotionGraph
@@ -61,11 +61,11 @@ class Draft:
     costs: tuple[float | None, ...] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     _count: int = 0
-    _handed: Handed | None = None
+    _shared: SharedFile | None = None
 
     @contextmanager
     def file(self, stem: str) -> Iterator[Path]:
-        """A path in a folder of its own, for a character with its spaces beside it; it goes with the context."""
+        """Yield a path in a temporary folder, for a character and its data files; removed afterwards."""
         path = self._new_file(stem)
         try:
             yield path
@@ -73,35 +73,35 @@ class Draft:
             shutil.rmtree(path.parent, ignore_errors=True)
 
     @asynccontextmanager
-    async def handed(self) -> AsyncIterator[str]:
-        """The file of the character as it stands, for the worker; kept for the next who needs the same."""
-        given = await asyncio.to_thread(self._hand)
+    async def shared_file(self) -> AsyncIterator[str]:
+        """Yield a file of the current character for the worker; it is reused until the character changes."""
+        given = await asyncio.to_thread(self._write_shared_file)
         try:
             yield str(given.path)
         finally:
             with self.lock:
                 given.users -= 1
-                if given is not self._handed and not given.users:
+                if given is not self._shared and not given.users:
                     shutil.rmtree(given.path.parent, ignore_errors=True)
 
-    def _hand(self) -> Handed:
+    def _write_shared_file(self) -> SharedFile:
         with self.lock:
             if not self.graph.nodes:
-                raise NoResult(f"{self.graph.name!r} has no nodes yet; add one from clips or from a recipe")
+                raise NoResult(f"{self.graph.name!r} has no nodes yet; add one from clips or from a built-in character")
             now = (self.graph, self.graph.name, *self.graph.nodes.values(), *self.graph.edges.values())
-            before = self._handed
+            before = self._shared
             if before is None or not _same(before.made_of, now):
                 path = self._new_file("draft")
                 self.graph.save(path)
-                self._handed = Handed(now, path)
+                self._shared = SharedFile(now, path)
                 self.counts["author"] = sum(each.stat().st_size for each in path.parent.iterdir())
                 if before is not None and not before.users:
                     shutil.rmtree(before.path.parent, ignore_errors=True)
-            handed = self._handed
-            if handed is None:
-                raise NoResult("the character was not written; try again")
-            handed.users += 1
-            return handed
+            shared = self._shared
+            if shared is None:
+                raise NoResult("the character could not be written; try again")
+            shared.users += 1
+            return shared
 
     def _new_file(self, stem: str) -> Path:
         with self.lock:
@@ -111,17 +111,19 @@ class Draft:
         return place / f"{stem}.json"
 
     def put(self, graph: ParametricMotionGraph) -> None:
-        """Take another character in place of this one."""
+        """Replace the character."""
         with self.lock:
             self.graph = graph
             self.compared.clear()
 
     def pair(self, source: str, target: str) -> tuple[Node, Node, Compared]:
-        """Two nodes that were compared, with what was found; refused where they have changed since."""
+        """Return two compared nodes and the result; an error if they have changed since."""
         start, end = self.graph.node(source), self.graph.node(target)
         known = self.compared.get((source, target))
         if known is None or known[0] is not start or known[1] is not end:
-            raise InvalidValue(f"{source!r} and {target!r} have not been compared yet; compare them first")
+            raise InvalidValue(
+                f"{source!r} and {target!r} have no computed transitions; press “Find transitions” first"
+            )
         return known
 
 
@@ -129,19 +131,19 @@ def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
-def draft_of(session: Session) -> Draft:
-    """The session's draft, an empty character at first."""
+def get_draft(session: Session) -> Draft:
+    """Return the session's draft, initially an empty character."""
 
-    def begin() -> Draft:
+    def create() -> Draft:
         from marey.pmg import ParametricMotionGraph
 
         return Draft(ParametricMotionGraph("character"), session.places.own / "author", session.places.kept)
 
-    return session.kept.once("author", begin)
+    return session.state.get_or_create("author", create)
 
 
 async def recipe_file(session: Session, recipe: str) -> Path:
-    """The file of a recipe that comes with marey, built by the worker where no page has needed it yet."""
+    """Return the file of a built-in recipe; the worker builds it on first use."""
     from marey.studio.panels.author_work import known_recipe
 
     async def make(path: Path) -> None:
@@ -151,8 +153,8 @@ async def recipe_file(session: Session, recipe: str) -> Path:
     return await session.shared.file(recipe, session.jobs, make)
 
 
-def told(draft: Draft, note: str = "") -> Character:
-    """The character as the page is told of it."""
+def describe_character(draft: Draft, note: str = "") -> Character:
+    """Describe the character for the page."""
     with draft.lock:
         graph = draft.graph
         stuck = graph.dead_ends()
@@ -179,7 +181,7 @@ def _edge(edge: Edge, target: Node) -> CharacterEdge:
 
 
 def chart_of(source: Node, target: Node, compared: Compared) -> CostChart:
-    """How many pairs cost how much, with the thresholds that would be chosen by default."""
+    """Make the histogram of transition costs, with the default thresholds."""
     from marey.pmg.connect import edge_from
 
     values = compared.costs
@@ -191,17 +193,19 @@ def chart_of(source: Node, target: Node, compared: Compared) -> CostChart:
 
 
 def check_order(good: float, bad: float) -> None:
-    """Refuse thresholds that are no distances, or the wrong way round, in centimetres, which people give them in."""
+    """Check that thresholds are positive and in order; messages are in centimeters, as in the page."""
     if not 0.0 < good < np.inf or not 0.0 < bad < np.inf:
-        raise InvalidValue(f"good and bad must be distances above 0, got {100 * good:.3g} and {100 * bad:.3g} cm")
+        raise InvalidValue(f"thresholds must be above 0, got {100 * good:.3g} and {100 * bad:.3g} cm")
     if good > bad:
-        raise InvalidValue(f"good must not be above bad, got {100 * good:.3g} and {100 * bad:.3g} cm; exchange them")
+        raise InvalidValue(
+            f"“Accept below” must not exceed “Reject above”, got {100 * good:.3g} and {100 * bad:.3g} cm; swap them"
+        )
 
 
 def stuck_note(source: Node, target: Node, compared: Compared, good: float) -> str:
-    """Which motions of a source have no way on, and what can be done; degrees and centimetres, as the panel has them.
+    """Describe which source motions cannot continue, and the remedies; in degrees and centimeters, as in the panel.
 
-    Some must have none.
+    There must be at least one.
     """
     from marey.pmg.connect import free_box
     from marey.pmg.units import rounded_up, told_ranges
@@ -211,17 +215,17 @@ def stuck_note(source: Node, target: Node, compared: Compared, good: float) -> s
     lost = compared.source[stuck]
     ranges = told_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
     text = (
-        f"{int(stuck.sum())} of {len(stuck)} motions of {source.name!r}, with {ranges}, have no way on to "
-        f"{target.name!r} of at most {100 * good:.3g} cm: raise good to {rounded_up(100 * float(best.max()))} cm"
+        f"{int(stuck.sum())} of {len(stuck)} motions of {source.name!r}, with {ranges}, have no transition to "
+        f"{target.name!r} within {100 * good:.3g} cm: raise “Accept below” to {rounded_up(100 * float(best.max()))} cm"
     )
     box = free_box(compared.source[~stuck], lost)
     if box is None:
         return f"{text}."
-    return f"{text}, or connect a part, about {told_ranges(source.names, source.units, *box)}."
+    return f"{text}, or connect a sub-range, about {told_ranges(source.names, source.units, *box)}."
 
 
-def tried(source: Node, target: Node, compared: Compared, good: float, bad: float, sample: int) -> TriedEdge:
-    """What thresholds would make of two nodes, and the box of one source sample."""
+def try_thresholds(source: Node, target: Node, compared: Compared, good: float, bad: float, sample: int) -> TriedEdge:
+    """Preview thresholds for two nodes, with the box of one source sample."""
     from marey.pmg.connect import shrunk_box
 
     check_order(good, bad)
@@ -249,8 +253,8 @@ def tried(source: Node, target: Node, compared: Compared, good: float, bad: floa
     )
 
 
-def gaze_told(gaze: GazeMap, costs: tuple[float | None, ...] | None, note: str = "") -> GazeChart:
-    """A gaze map as the page is told of it."""
+def describe_gaze(gaze: GazeMap, costs: tuple[float | None, ...] | None, note: str = "") -> GazeChart:
+    """Describe a gaze map for the page."""
     from marey.maths import quat
 
     known = costs if costs is not None else (None,) * len(gaze.examples)

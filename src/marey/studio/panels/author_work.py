@@ -1,4 +1,4 @@
-"""Heavy work of the panels Author and Drive, as the worker runs it. Characters come and go as files."""
+"""Worker functions of the Characters and Drive panels. Characters are passed as files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.studio.work import Progress
 
-# Walks that are generated where none are given, on curves from right to left.
+# Number of generated walks if no clips are given, on curves from right to left.
 _CURVES = 11
 
 
 def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()) -> dict[str, Any]:
-    """Build a recipe that comes with marey, or some of its nodes without edges, and save it."""
+    """Build a built-in recipe, or some of its nodes without transitions, and save it."""
     from marey.pmg import build_recipe, read_recipe
 
     plan = read_recipe(known_recipe(recipe))
@@ -23,28 +23,30 @@ def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()
         names = [node.name for node in plan.nodes]
         for name in nodes:
             if name not in names:
-                raise UnknownName(f"the recipe {recipe!r} has no node {name[:40]!r}; it has {', '.join(names)}")
-        # The space of a part is the whole's.
+                raise UnknownName(f"the character {recipe!r} has no node {name[:40]!r}; it has {', '.join(names)}")
+        # A sub-range uses the motion space of its parent node.
         needed = {*nodes, *(node.of for node in plan.nodes if node.name in nodes)}
         plan = replace(plan, nodes=tuple(n for n in plan.nodes if n.name in needed), edges=(), auto=None)
-    progress(0.0, "making the clips")
-    graph = build_recipe(plan, progress=lambda share: progress(share, "nodes and edges"))
+    progress(0.0, "generating clips")
+    graph = build_recipe(plan, progress=lambda share: progress(share, "building nodes and transitions"))
     graph.save(into)
     return {}
 
 
 def known_recipe(name: str) -> str:
-    """The name of a recipe that comes with marey; any other is refused."""
+    """Check that a built-in recipe of that name exists."""
     from marey.pmg import shipped_recipes
 
     known = shipped_recipes()
     if name not in known:
-        raise UnknownName(f"no recipe {name[:40]!r} comes with marey{similar(name, known)}: {', '.join(known)}")
+        raise UnknownName(
+            f"there is no built-in character {name[:40]!r}{similar(name, known)}; available: {', '.join(known)}"
+        )
     return name
 
 
 def gait(progress: Progress, motions: list[Motion], name: str, speed: bool, mirror: bool, into: str) -> dict[str, Any]:
-    """A node of the gait cycles in motions, saved as a character of its own."""
+    """Build a node from the gait cycles in motions, saved as a separate character."""
     from marey.clean import detect_contacts
     from marey.pmg import GaitSpace, ParametricMotionGraph
 
@@ -53,9 +55,9 @@ def gait(progress: Progress, motions: list[Motion], name: str, speed: bool, mirr
         progress(0.5 * k / len(motions), f"reading {motion.name}")
         ready.append(motion if motion.contacts is not None else detect_contacts(motion))
     points = {motion.contacts.names for motion in ready if motion.contacts is not None}
-    if len(points) > 1:  # some have hands too
+    if len(points) > 1:  # some have hand contacts
         ready = [detect_contacts(motion) for motion in motions]
-    progress(0.5, "cutting cycles")
+    progress(0.5, "extracting gait cycles")
     space = GaitSpace.build(ready, ("turn", "speed") if speed else ("turn",), mirror=mirror)
     graph = ParametricMotionGraph(name)
     progress(0.9, "saving")
@@ -67,14 +69,14 @@ def gait(progress: Progress, motions: list[Motion], name: str, speed: bool, mirr
 def compare(
     progress: Progress, character: str, source: str, target: str, n_source: int, n_target: int
 ) -> dict[str, Any]:
-    """The best transitions between samples of two nodes."""
+    """Find the best transitions between samples of two nodes."""
     from marey.pmg import ParametricMotionGraph
 
     progress(0.0, "loading")
     graph = ParametricMotionGraph.load(character)
     done = 0
 
-    def told(work: Any, blocks: Sequence[Any]) -> Any:
+    def run_blocks(work: Any, blocks: Sequence[Any]) -> Any:
         nonlocal done
         for block in blocks:
             yield work(block)
@@ -82,12 +84,12 @@ def compare(
             progress(0.2 + 0.8 * done / len(blocks), "comparing")
 
     progress(0.1, "sampling both nodes")
-    found = graph.compare(source, target, n_source=n_source, n_target=n_target, run=told)
+    found = graph.compare(source, target, n_source=n_source, n_target=n_target, run=run_blocks)
     return dict(found._asdict())
 
 
 def walk(progress: Progress, character: str, seconds: float, seed: int) -> dict[str, Any]:
-    """A random walk of a character."""
+    """Make a random walk of a character."""
     from marey.control import RandomWalk
     from marey.pmg import ParametricMotionGraph
 
@@ -100,25 +102,25 @@ def walk(progress: Progress, character: str, seconds: float, seed: int) -> dict[
 
 
 def gaze(progress: Progress, path: str) -> dict[str, Any]:
-    """What each example of a gaze map costs: how far a map of all others is from it."""
+    """Compute each example's leave-one-out error: how far a map of all others is off."""
     from marey.layer import GazeMap
 
     given = GazeMap.load(path)
     costs = []
     for k in range(1, len(given.examples)):
-        progress(k / len(given.examples), "leaving each example out in turn")
-        costs.append(_left_out(given, k))
+        progress(k / len(given.examples), "testing each example")
+        costs.append(_leave_one_out_error(given, k))
     return {"costs": [None, *costs]}
 
 
-def _left_out(given: Any, k: int) -> float | None:
-    """Radians between the head of example k and that of the map of all others, looking where it looks."""
+def _leave_one_out_error(given: Any, k: int) -> float | None:
+    """Return the angle (radians) between the head of example k and that of a map of all others at its goal."""
     from marey.layer import GazeMap
 
     example = given.examples[k]
     try:
         others = GazeMap.build([each for i, each in enumerate(given.examples) if i not in (0, k)], k=given.k)
-    except InvalidValue:  # too few are left for a map
+    except InvalidValue:  # too few remain for a map
         return None
     from marey.maths import quat
 
@@ -127,7 +129,7 @@ def _left_out(given: Any, k: int) -> float | None:
 
 
 def _head(shift: Any) -> Any:
-    """Turn of the head in the end: pelvis, both parts of the spine and the neck after each other."""
+    """Return the final head rotation: the product of pelvis, two spine parts and neck."""
     from marey.maths import quat
 
     head = shift.pose[0]
@@ -137,21 +139,21 @@ def _head(shift: Any) -> Any:
 
 
 def clips(progress: Progress, motions: list[Motion]) -> dict[str, Any]:
-    """Motions with contacts and with their mirrored twins; generated walks where there are none."""
-    return {"clips": _ready(progress, motions)}
+    """Return motions with contacts and their mirror images; generated walks if no motions are given."""
+    return {"clips": _prepare_clips(progress, motions)}
 
 
 def graph(progress: Progress, motions: list[Motion], into: str) -> dict[str, Any]:
-    """A motion graph of such clips, saved."""
+    """Build a motion graph of such clips and save it."""
     from marey.graph import MotionGraph
 
-    ready = _ready(lambda share, text: progress(0.3 * share, text), motions)
+    ready = _prepare_clips(lambda share, text: progress(0.3 * share, text), motions)
     made = MotionGraph.build(ready, progress=lambda share: progress(0.3 + 0.7 * share, "comparing all frames"))
     made.save(into)
     return {}
 
 
-def _ready(progress: Progress, motions: list[Motion]) -> list[Motion]:
+def _prepare_clips(progress: Progress, motions: list[Motion]) -> list[Motion]:
     from marey.clean import detect_contacts
     from marey.edit import mirror
 

@@ -1,4 +1,4 @@
-"""Blend: several motions in step, by our method and by simpler ones; the grid of their distances; transitions."""
+"""Blend panel: blend motions with the synchronized and simpler methods, distance grids, and transitions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from marey.studio.panels.blend_messages import (
     FramesPlaced,
     GridImage,
     JoinMotions,
-    LeaveOutRest,
     PathFigures,
     PlaceFrames,
     StudyBlend,
+    TrimRestPose,
     WarpPath,
 )
-from marey.studio.panels.made_anew import put_anew
-from marey.studio.panels.page_words import in_page_words, page_words
+from marey.studio.panels.replace_result import replace_result
+from marey.studio.panels.ui_wording import reword, reword_errors
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     from marey.studio.session import Session
 
 _WORK = "marey.studio.panels.blend_work"
-# Motions that are blended at once, and registrations that are kept for when only the weights change.
-_MOST_MOTIONS = 16
-_MOST_KEPT = 8
+# Limits: motions in one blend, and cached registrations, which are reused while only weights change.
+_MAX_MOTIONS = 16
+_MAX_KEPT = 8
 
 
 @command(StudyBlend, reads=True)
 async def study_blend(session: Session, message: StudyBlend) -> BlendStudy:
-    """How motions go together, with the grid of two of them."""
+    """Register motions, and compute the distance grid of two of them."""
     from marey.io.rest import starts_with_rest_pose
 
-    motions = _chosen(session, message.motions)
+    motions = _get_motions(session, message.motions)
     if not 0 < message.other < len(motions):
-        raise InvalidValue(f"expected the place of another motion, from 1 to {len(motions) - 1}, got {message.other}")
-    with page_words():
+        raise InvalidValue(f"expected the index of another motion, 1 to {len(motions) - 1}, got {message.other}")
+    with reword_errors():
         found = await session.jobs.run(
             f"{_WORK}:study",
             motions=motions,
@@ -55,12 +55,12 @@ async def study_blend(session: Session, message: StudyBlend) -> BlendStudy:
             window=message.window,
             whole=message.whole,
             force=message.force,
-            kept=_kept(session, message.motions, message.whole, message.force),
+            cache_file=_registration_file(session, message.motions, message.whole, message.force),
         )
     return BlendStudy(
         None if found["grid"] is None else _image(found["grid"]),
         tuple(WarpPath(each["method"], _pairs(each["points"])) for each in found["paths"]),
-        in_page_words(found["refused"]),
+        reword(found["refused"]),
         found["distance"],
         found["matches"],
         tuple((int(start), int(stop)) for start, stop in found["crops"]),
@@ -72,33 +72,33 @@ async def study_blend(session: Session, message: StudyBlend) -> BlendStudy:
 
 @command(FitMotion)
 async def fit_motion(session: Session, message: FitMotion) -> Fitted:
-    """A motion on another skeleton."""
+    """Retarget a motion to another skeleton."""
     motion, to = (session.motions.motion(each) for each in (message.motion, message.to))
     for body, frame in ((motion, message.frame), (to, message.to_frame)):
         if not 0 <= frame < len(body):
             raise InvalidValue(f"expected a frame of {body.name!r}, 0 to {len(body) - 1}, got {frame}")
-    with page_words():
+    with reword_errors():
         done = await session.jobs.run(
-            f"{_WORK}:fitted", motion=motion, to=to, frame=message.frame, to_frame=message.to_frame
+            f"{_WORK}:fit_skeleton", motion=motion, to=to, frame=message.frame, to_frame=message.to_frame
         )
-    return Fitted(session.info(session.motions.add_made(done["motion"], message.motion)), tuple(done["notes"]))
+    return Fitted(session.info(session.motions.add_result(done["motion"], message.motion)), tuple(done["notes"]))
 
 
-@command(LeaveOutRest)
-def leave_out_rest(session: Session, message: LeaveOutRest) -> MotionInfo:
-    """A motion without the pose before it."""
+@command(TrimRestPose)
+def trim_rest_pose(session: Session, message: TrimRestPose) -> MotionInfo:
+    """Remove the leading rest pose of a motion."""
     from marey.io.rest import starts_with_rest_pose
 
     motion = session.motions.motion(message.motion)
     if not starts_with_rest_pose(motion):
-        raise InvalidValue(f"{motion.name!r} does not begin with a rest pose put before the motion")
-    session.motions.change(message.motion, motion, motion[1:], "the rest pose in its first frame left out")
+        raise InvalidValue(f"{motion.name!r} does not start with a rest pose")
+    session.motions.change(message.motion, motion, motion[1:], "rest pose in frame 0 removed")
     return session.info(message.motion)
 
 
 @command(PlaceFrames, reads=True)
 def place_frames(session: Session, message: PlaceFrames) -> FramesPlaced:
-    """Where two frames of two motions lie over each other."""
+    """Align two frames of two motions."""
     import numpy as np
 
     from marey.compare.clouds import frame_weights, point_clouds
@@ -118,45 +118,45 @@ def place_frames(session: Session, message: PlaceFrames) -> FramesPlaced:
 
 @command(BlendMotions)
 async def blend_motions(session: Session, message: BlendMotions) -> Blended:
-    """A blend, as a new motion or in place of the last one."""
-    with page_words():
+    """Make a blend, as a new motion or replacing the previous one."""
+    with reword_errors():
         done = await session.jobs.run(
-            f"{_WORK}:blended",
-            motions=_chosen(session, message.motions),
+            f"{_WORK}:blend_motions",
+            motions=_get_motions(session, message.motions),
             method=message.method,
             weights=message.weights,
             curves=message.curves,
             clean=message.clean,
             whole=message.whole,
             force=message.force,
-            kept=_kept(session, message.motions, message.whole, message.force),
+            cache_file=_registration_file(session, message.motions, message.whole, message.force),
         )
-    return _shown(session, message, done)
+    return _publish(session, message, done)
 
 
 @command(JoinMotions)
 async def join_motions(session: Session, message: JoinMotions) -> Blended:
-    """A transition, as a new motion or in place of the last one."""
-    with page_words():
+    """Make a transition, as a new motion or replacing the previous one."""
+    with reword_errors():
         done = await session.jobs.run(
-            f"{_WORK}:joined",
-            motions=_chosen(session, message.motions),
+            f"{_WORK}:make_transition",
+            motions=_get_motions(session, message.motions),
             method=message.method,
             at=message.at,
             length=message.length,
             clean=message.clean,
             force=message.force,
         )
-    return _shown(session, message, done)
+    return _publish(session, message, done)
 
 
 @command(CompareBlends, reads=True)
 async def compare_blends(session: Session, message: CompareBlends) -> BlendTable:
-    """All methods on two motions."""
+    """Compare all methods on two motions."""
     if not 0.0 < message.limit <= 60.0:
-        raise InvalidValue(f"each search may take up to 60 s, got {message.limit:g} s")
-    motions = _chosen(session, message.motions)
-    with page_words():
+        raise InvalidValue(f"expected a time limit of up to 60 s, got {message.limit:g} s")
+    motions = _get_motions(session, message.motions)
+    with reword_errors():
         found = await session.jobs.run(
             f"{_WORK}:statistics", motions=motions, weights=message.weights, limit=message.limit
         )
@@ -166,41 +166,41 @@ async def compare_blends(session: Session, message: CompareBlends) -> BlendTable
         tuple(found["names"]),
         tuple(found["units"]),
         tuple(BlendFigures(**{**row, "figures": tuple(row["figures"])}) for row in found["blends"]),
-        tuple(in_page_words(note) for note in found["notes"]),
+        tuple(reword(note) for note in found["notes"]),
     )
 
 
-def _chosen(session: Session, names: tuple[str, ...]) -> list[Motion]:
-    if not 2 <= len(names) <= _MOST_MOTIONS:
-        raise InvalidValue(f"a blend takes 2 to {_MOST_MOTIONS} motions, got {len(names)}; choose some")
+def _get_motions(session: Session, names: tuple[str, ...]) -> list[Motion]:
+    if not 2 <= len(names) <= _MAX_MOTIONS:
+        raise InvalidValue(f"expected 2 to {_MAX_MOTIONS} motions to blend, got {len(names)}; select some")
     return [session.motions.motion(name) for name in names]
 
 
-def _kept(session: Session, names: tuple[str, ...], whole: bool, force: bool) -> str:
-    """The file for the registration of these motions as they stand; those not used for long are removed."""
+def _registration_file(session: Session, names: tuple[str, ...], whole: bool, force: bool) -> str:
+    """Return the cache file for the registration of these motions; the least recently used ones are removed."""
     digest = hashlib.sha256(repr((whole, force)).encode())
     for name in names:
         digest.update(f"{name} {session.motions.opened(name).now.revision} ".encode())
-        contacts = session.motions.motion(name).contacts  # when they are edited, the revision stays as it is
+        contacts = session.motions.motion(name).contacts  # editing contacts does not change the revision
         digest.update(b"" if contacts is None else contacts.mask.tobytes())
     key = digest.hexdigest()[:16]
     folder = session.places.own / "blend"
     folder.mkdir(exist_ok=True)
-    kept: dict[str, None] = session.kept.once("blend", dict)
-    kept.pop(key, None)
-    kept[key] = None
-    while len(kept) > _MOST_KEPT:
-        oldest = next(iter(kept))
-        del kept[oldest]
+    recent: dict[str, None] = session.state.get_or_create("blend", dict)
+    recent.pop(key, None)
+    recent[key] = None
+    while len(recent) > _MAX_KEPT:
+        oldest = next(iter(recent))
+        del recent[oldest]
         (folder / f"{oldest}.npz").unlink(missing_ok=True)
     return str(folder / f"{key}.npz")
 
 
-def _shown(session: Session, message: BlendMotions | JoinMotions, done: dict[str, Any]) -> Blended:
-    """The motion that was made, in place of the last one where that is still open."""
-    shown = put_anew(session, message.result, done["motion"], "blended anew", message.go_on, *message.motions)
+def _publish(session: Session, message: BlendMotions | JoinMotions, done: dict[str, Any]) -> Blended:
+    """Publish the result, replacing the previous one if it is still open."""
+    shown = replace_result(session, message.result, done["motion"], "blended", message.merge_undo, *message.motions)
     at = done["at"]
-    notes = tuple(in_page_words(note) for note in done["notes"])
+    notes = tuple(reword(note) for note in done["notes"])
     return Blended(session.info(shown), None if at is None else (at[0], at[1]), notes)
 
 
@@ -211,7 +211,7 @@ def _image(grid: dict[str, Any]) -> GridImage:
 
 
 def _around(motion: Motion, seconds: float, half: int, rate: float) -> tuple[Motion, int]:
-    """The frames within `half` of a time, at some rate, and which of them it is."""
+    """Return the frames within `half` of a time, resampled to `rate`, and the index of that time."""
     from dataclasses import replace
 
     import numpy as np

@@ -1,4 +1,4 @@
-"""What the panel Blend says and is told."""
+"""Messages of the Blend panel."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ BlendMethod = Literal["ours", "linear", "discrete", "cubic"]
 
 @dataclass(frozen=True, slots=True)
 class StudyBlend(Message):
-    """Bring motions in step, and compare all frames of the first with all of `other`, the place of one in `motions`.
+    """Register motions, and compare all frames of the first with all of `other`, an index into `motions`.
 
-    `window` is in seconds. `whole` takes the motions whole instead of what they have in common; `force` takes motions
-    that are too far apart all the same.
+    `window` is in seconds. `whole` uses full clips instead of the part they have in common; `force` accepts motions
+    that are too different.
     """
 
     do: ClassVar[str] = "blend_study"
@@ -30,9 +30,9 @@ class StudyBlend(Message):
 class GridImage:
     """The distances between frames of A (rows) and B (columns).
 
-    `pixels` is base64 of `rows` x `columns` bytes: the distance, from 0 to `largest` metres, in the mean over the
-    frames that a pixel stands for. `frames` are counted at `rate`, to which both motions were brought. `minima` are
-    frame of A, frame of B, metres; the nearest first, and not all where there are very many.
+    `pixels` is base64 of `rows` x `columns` bytes: the distance, from 0 to `largest` meters, averaged over the
+    frames of a pixel. `frames` are counted at `rate`, to which both motions were resampled. `minima` are
+    (frame of A, frame of B, meters), the smallest first, limited in number.
     """
 
     rows: int
@@ -46,7 +46,7 @@ class GridImage:
 
 @dataclass(frozen=True, slots=True)
 class WarpPath:
-    """Which frames belong together by one method: frame of A, frame of B, as the grid counts them."""
+    """The alignment found by one method: frame of A, frame of B, in grid frames."""
 
     method: BlendMethod
     points: tuple[tuple[float, float], ...]
@@ -54,11 +54,11 @@ class WarpPath:
 
 @dataclass(frozen=True, slots=True)
 class BlendStudy:
-    """How motions go together. `refused` says why they cannot be brought in step, "" where they can.
+    """The registration of motions. `refused` says why they cannot be synchronized; "" if they can.
 
-    `distance` is in metres, root mean square along the path. `crops` are the frames taken of each motion, half-open.
-    `misfits` are the places of motions that have another skeleton than the first: where there are any, there is no
-    grid. `rests` are the places of those whose first frame is a rest pose that was put before the motion.
+    `distance` is in meters, root mean square along the path. `crops` are the frames used of each motion, half-open.
+    `misfits` are the indices of motions with another skeleton than the first; if there are any, there is no
+    grid. `rests` are the indices of motions whose first frame is a rest pose.
     """
 
     grid: GridImage | None
@@ -74,9 +74,9 @@ class BlendStudy:
 
 @dataclass(frozen=True, slots=True)
 class FitMotion(Message):
-    """A motion on the skeleton of another one, as a new motion.
+    """Retarget a motion to another's skeleton, as a new motion.
 
-    `frame` and `to_frame` are frames of both in which the figures stand; they count where a rest pose does not.
+    `frame` and `to_frame` are standing poses of both, used if a rest pose does not stand.
     """
 
     do: ClassVar[str] = "blend_fit"
@@ -88,23 +88,23 @@ class FitMotion(Message):
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The motion, and what is to be known of it."""
+    """The motion, with notes."""
 
     motion: MotionInfo
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LeaveOutRest(Message):
-    """Leave out the first frame of a motion, where that is a rest pose put before it; it can be undone."""
+class TrimRestPose(Message):
+    """Remove the first frame of a motion if it is a rest pose; can be undone."""
 
-    do: ClassVar[str] = "blend_leave_rest"
+    do: ClassVar[str] = "blend_trim_rest"
     motion: str
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceFrames(Message):
-    """Where on the floor `motion` at `seconds` lies best over `to` at `to_seconds`; their rates may differ."""
+    """Align `motion` at `seconds` with `to` at `to_seconds` on the floor; their rates may differ."""
 
     do: ClassVar[str] = "blend_place"
     motion: str
@@ -116,7 +116,7 @@ class PlaceFrames(Message):
 
 @dataclass(frozen=True, slots=True)
 class FramesPlaced:
-    """A floor-plane transform, theta in radians, x and z in metres; `distance` in metres is what is left."""
+    """A floor-plane transform, theta in radians, x and z in meters; `distance` is the residual in meters."""
 
     theta: float
     x: float
@@ -126,11 +126,11 @@ class FramesPlaced:
 
 @dataclass(frozen=True, slots=True)
 class BlendMotions(Message):
-    """Blend motions. `result` is the motion that an earlier blend made, which then becomes this one.
+    """Blend motions. `result` is the result of an earlier blend, which is replaced.
 
-    `weights` has one number for each motion; or `curves` has for each motion points of time and weight, both from 0 to
-    1, time being the share of the blend that has passed. `go_on`: it is one change with the blend before, as while a
-    slider moves, and is undone with it.
+    `weights` has one number per motion; or `curves` has, for each motion, points (time, weight), both from 0 to
+    1, where time is the elapsed fraction of the blend. `merge_undo`: undo it with the previous blend, as while a
+    slider moves.
     """
 
     do: ClassVar[str] = "blend"
@@ -142,14 +142,14 @@ class BlendMotions(Message):
     whole: bool = False
     force: bool = False
     result: str | None = None
-    go_on: bool = False
+    merge_undo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class JoinMotions(Message):
-    """Go over from the first of two motions into the second: `at` are the seconds in both that coincide.
+    """Make a transition from the first to the second motion; `at` are the times in both that coincide, in seconds.
 
-    Without `at` it is done where they are most alike. `length` is in seconds; `go_on` as for blends.
+    Without `at`, use the best match. `length` is in seconds; `merge_undo` as for blends.
     """
 
     do: ClassVar[str] = "blend_transition"
@@ -160,12 +160,12 @@ class JoinMotions(Message):
     clean: bool = True
     force: bool = False
     result: str | None = None
-    go_on: bool = False
+    merge_undo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Blended:
-    """What was made. `at` are the seconds in both motions where a transition is half over; null for blends."""
+    """The result. `at` are the times (s) in both motions at the middle of a transition; null for blends."""
 
     motion: MotionInfo
     at: tuple[float, float] | None
@@ -174,7 +174,7 @@ class Blended:
 
 @dataclass(frozen=True, slots=True)
 class CompareBlends(Message):
-    """Find the path and blend two motions by every method there is, and measure all; `limit` in seconds per search."""
+    """Align and blend two motions with every method, and measure the results; `limit` is in seconds per search."""
 
     do: ClassVar[str] = "blend_statistics"
     motions: tuple[str, ...]
@@ -184,7 +184,7 @@ class CompareBlends(Message):
 
 @dataclass(frozen=True, slots=True)
 class PathFigures:
-    """One way to find the path. `distance` in metres, `accuracy` in percent of the best; null where there is none."""
+    """One alignment method. `distance` in meters, `accuracy` in percent of the best; null if it failed."""
 
     method: str
     cost: float | None
@@ -196,7 +196,7 @@ class PathFigures:
 
 @dataclass(frozen=True, slots=True)
 class BlendFigures:
-    """One way to blend, or a motion that is blended; `figures` go with the names of the table."""
+    """Metrics of one blend method, or of an input motion; `figures` are in the order of the table's names."""
 
     method: str
     milliseconds: float | None
@@ -206,7 +206,7 @@ class BlendFigures:
 
 @dataclass(frozen=True, slots=True)
 class BlendTable:
-    """All methods beside each other."""
+    """Comparison of all methods."""
 
     paths: tuple[PathFigures, ...]
     proven: bool

@@ -1,4 +1,4 @@
-"""Heavy work of the panel Blend, as the worker runs it."""
+"""Worker functions of the Blend panel."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from marey.errors import InvalidValue, MareyError, MareyWarning, NoResult
 from marey.register.registration import RegistrationCurve
 from marey.studio.work import Progress
 
-# Pixels of a grid along a side, cells that are computed for it, and minima that are told.
-_MOST_PIXELS = 360
-_MOST_CELLS = 12_000_000
-_MOST_MINIMA = 400
+# Limits of a grid: pixels per side, computed cells, reported minima.
+_MAX_PIXELS = 360
+_MAX_CELLS = 12_000_000
+_MAX_MINIMA = 400
 _PATH_POINTS = 200
-# Times that a blend is made anew until its curves span just its own length.
+# Iterations until the weight curves match the length of the blend.
 _TRIES = 5
 
 Weights = Sequence[float] | WeightFunction
@@ -32,26 +32,26 @@ Pair = tuple[float, float]
 
 
 def study(
-    progress: Progress, motions: list[Motion], other: int, window: float, whole: bool, force: bool, kept: str
+    progress: Progress, motions: list[Motion], other: int, window: float, whole: bool, force: bool, cache_file: str
 ) -> dict[str, Any]:
-    """How motions go together: see `marey.studio.panels.blend_messages.BlendStudy`.
+    """Register motions: see `marey.studio.panels.blend_messages.BlendStudy`.
 
-    kept : the file into which the registration goes, for `blended`.
+    cache_file : the file that caches the registration for `blend_motions`.
     """
     from marey.register.prepare import prepared
 
-    progress(0.1, "bringing the motions in step")
+    progress(0.1, "synchronizing the motions")
     try:
         ready, notes = prepared(motions)
     except InvalidValue as error:
-        misfits = [k for k in range(1, len(motions)) if not _one_figure(motions[0], motions[k])]
+        misfits = [k for k in range(1, len(motions)) if not _has_same_skeleton(motions[0], motions[k])]
         if not misfits:
             raise
         empty: dict[str, Any] = {"paths": [], "crops": [], "notes": [], "distance": None, "matches": 0}
         return empty | {"grid": None, "refused": str(error), "misfits": misfits}
     reg, refused = None, ""
     try:
-        reg = registered(motions, whole, force, kept)
+        reg = load_or_register(motions, whole, force, cache_file)
     except NoResult as refusal:
         refused = str(refusal)
     progress(0.5, "comparing all frames")
@@ -71,8 +71,8 @@ def study(
     }
 
 
-def _one_figure(a: Motion, b: Motion) -> bool:
-    """Whether two motions can be blended as far as their skeletons go."""
+def _has_same_skeleton(a: Motion, b: Motion) -> bool:
+    """Return whether the skeletons of two motions are compatible."""
     from marey.register.prepare import FEWEST_FRAMES, prepared
 
     if min(len(a), len(b)) < FEWEST_FRAMES:
@@ -86,14 +86,14 @@ def _one_figure(a: Motion, b: Motion) -> bool:
     return True
 
 
-def fitted(progress: Progress, motion: Motion, to: Motion, frame: int, to_frame: int) -> dict[str, Any]:
-    """A motion on the skeleton of another, and what is to be known of it.
+def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_frame: int) -> dict[str, Any]:
+    """Retarget a motion to another's skeleton; returns it with notes.
 
-    Rest poses are compared, or, where one does not stand, a frame.
+    Compares the rest poses, or a given frame if a rest pose does not stand.
     """
     from marey.edit import retarget
 
-    progress(0.1, "fitting the skeleton")
+    progress(0.1, "retargeting")
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", MareyWarning)
         for pose, target_pose in ((None, None), (frame, None), (None, to_frame), (frame, to_frame)):
@@ -106,25 +106,25 @@ def fitted(progress: Progress, motion: Motion, to: Motion, frame: int, to_frame:
     notes = [str(each.message) for each in said if issubclass(each.category, MareyWarning)]
     for body, at in ((motion, pose), (to, target_pose)):
         if at is not None:
-            notes.append(f"the rest pose of {body.name!r} does not stand, so its frame {at} was taken in its place")
+            notes.append(f"the rest pose of {body.name!r} is not a standing pose, so frame {at} was used instead")
     return {"motion": replace(made, name=f"{motion.name} as {to.name}"), "notes": notes}
 
 
-def registered(motions: list[Motion], whole: bool, force: bool, kept: str) -> RegistrationCurve:
-    """The motions in step, as found before where `kept` has that."""
+def load_or_register(motions: list[Motion], whole: bool, force: bool, cache_file: str) -> RegistrationCurve:
+    """Register the motions, or load the registration from `cache_file`."""
     from marey.register import register
 
-    if Path(kept).is_file():
+    if Path(cache_file).is_file():
         try:
-            return RegistrationCurve.load(kept, motions)
+            return RegistrationCurve.load(cache_file, motions)
         except MareyError:
-            Path(kept).unlink(missing_ok=True)
+            Path(cache_file).unlink(missing_ok=True)
     made = register(motions, crop=None if whole else "auto", force=force)
-    made.save(kept)
+    made.save(cache_file)
     return made
 
 
-def blended(
+def blend_motions(
     progress: Progress,
     motions: list[Motion],
     method: str,
@@ -133,11 +133,11 @@ def blended(
     clean: bool,
     whole: bool,
     force: bool,
-    kept: str,
+    cache_file: str,
 ) -> dict[str, Any]:
-    """A blend by one of the methods."""
-    progress(0.1, "bringing the motions in step")
-    make, notes = _maker(motions, method, whole, force, kept)
+    """Blend with one of the methods."""
+    progress(0.1, "synchronizing the motions")
+    make, notes = _maker(motions, method, whole, force, cache_file)
     progress(0.5, "blending")
     if curves:
         made = _along_curves(make, curves, len(motions), clean)
@@ -146,17 +146,17 @@ def blended(
     return {"motion": made, "at": None, "notes": list(notes)}
 
 
-def joined(
+def make_transition(
     progress: Progress, motions: list[Motion], method: str, at: Pair | None, length: float, clean: bool, force: bool
 ) -> dict[str, Any]:
-    """A transition."""
+    """Make a transition."""
     from marey.blend.baselines import linear_transition
     from marey.blend.transition import transition
     from marey.register.prepare import prepared
 
     if len(motions) != 2:
-        raise InvalidValue(f"a transition goes from one motion into another, got {len(motions)}; choose two")
-    progress(0.2, "looking for the best place" if at is None else "blending")
+        raise InvalidValue(f"a transition needs two motions, got {len(motions)}; select two")
+    progress(0.2, "finding the best match" if at is None else "blending")
     where = None if at is None else (at[0], at[1])
     name = f"{motions[0].name} to {motions[1].name}"
     if method == "ours":
@@ -165,19 +165,21 @@ def joined(
         one, two = prepared(motions)[0]
         made = linear_transition(one, two, where, length, name=f"{name} (linear)")
     else:
-        raise InvalidValue(f"a transition is made by our method or linearly, not by {method!r}; choose one of these")
+        raise InvalidValue(
+            f"transitions support the synchronized and linear methods, not {method!r}; choose one of these"
+        )
     record = next(step for step in made.source.provenance if step["op"].endswith("transition"))
     return {"motion": made, "at": list(record["at"]), "notes": list(record.get("notes", ()))}
 
 
 def statistics(progress: Progress, motions: list[Motion], weights: list[float], limit: float) -> dict[str, Any]:
-    """Every path finder and every way to blend on two motions."""
+    """Compare all alignment and blend methods on two motions."""
     from marey.blend.baselines import compare
     from marey.register.prepare import at_one_rate
 
     if len(motions) != 2:
-        raise InvalidValue(f"the methods are compared on two motions, got {len(motions)}; choose two")
-    progress(0.1, "comparing the methods")
+        raise InvalidValue(f"comparing methods needs two motions, got {len(motions)}; select two")
+    progress(0.1, "comparing methods")
     one, two = at_one_rate(motions)[0]
     found = compare(one, two, weights, time_limit=limit)
     names = list(found.units)
@@ -213,22 +215,24 @@ def statistics(progress: Progress, motions: list[Motion], weights: list[float], 
 Maker = Callable[[Weights, bool], Motion]
 
 
-def _maker(motions: list[Motion], method: str, whole: bool, force: bool, kept: str) -> tuple[Maker, tuple[str, ...]]:
-    """A function of weights that blends by a method, and notes on what was done to the motions."""
+def _maker(
+    motions: list[Motion], method: str, whole: bool, force: bool, cache_file: str
+) -> tuple[Maker, tuple[str, ...]]:
+    """Return a function of weights that blends with a method, and notes about the preparation."""
     from marey.blend import baselines
     from marey.blend.blend import blend
     from marey.register.prepare import prepared
 
     if method in ("discrete", "cubic") and len(motions) != 2:
-        raise InvalidValue(f"this method blends two motions, got {len(motions)}; choose two, or another method")
+        raise InvalidValue(f"this method needs two motions, got {len(motions)}; select two, or choose another method")
     try:
-        reg = registered(motions, whole, force, kept)
+        reg = load_or_register(motions, whole, force, cache_file)
         clips, notes = list(reg.motions), reg.notes
     except NoResult as refusal:
         if method == "ours":
             raise
         ready, notes = prepared(motions)
-        clips, notes = list(ready), (*notes, f"the motions are taken whole, as {refusal}")
+        clips, notes = list(ready), (*notes, f"full clips are used because {refusal}")
     if method == "ours":
         return lambda weights, clean: blend(reg, weights, enforce=clean), notes
     if method == "linear":
@@ -239,7 +243,7 @@ def _maker(motions: list[Motion], method: str, whole: bool, force: bool, kept: s
 
 
 def _along_curves(make: Maker, curves: list[list[Pair]], n: int, clean: bool) -> Motion:
-    """A blend whose weights are drawn over its own length, which they change: made until the two agree."""
+    """Blend with weight curves over the blend's own length, which depends on them: iterate until both agree."""
     times, rows = _keys(curves, n)
     span = make(_mean(times, rows).tolist(), False).duration
     for _ in range(_TRIES):
@@ -257,21 +261,21 @@ def _weights(times: Floats, rows: Floats, span: float) -> WeightFunction:
 
 
 def _keys(curves: list[list[Pair]], n: int) -> tuple[Floats, Floats]:
-    """Times (T,) from 0 to 1 at which any curve has a point, and the weights (T, n) there."""
+    """Return times (T,) from 0 to 1 at which any curve has a point, and the weights (T, n) there."""
     if len(curves) != n:
-        raise InvalidValue(f"expected {n} curves, one for each motion, got {len(curves)}")
+        raise InvalidValue(f"expected {n} curves, one per motion, got {len(curves)}")
     tables = [np.array(curve, dtype=np.float64).reshape(-1, 2) for curve in curves]
     for table in tables:
         if not len(table) or table.min() < 0.0 or table[:, 0].max() > 1.0 or (np.diff(table[:, 0]) < 0.0).any():
             raise InvalidValue(
-                "a curve has points of time and weight, times from 0 to 1 in order and weights from 0 on"
+                "a curve needs (time, weight) points with increasing times from 0 to 1 and weights of at least 0"
             )
     times = np.unique(np.concatenate([table[:, 0] for table in tables]).round(6))
     return times, np.stack([np.interp(times, table[:, 0], table[:, 1]) for table in tables], axis=1)
 
 
 def _mean(times: Floats, rows: Floats) -> Floats:
-    """(n,) the mean of the curves over time."""
+    """Return (n,) averages of the curves over time."""
     if len(times) == 1:
         return np.asarray(rows[0])
     return np.asarray(np.trapezoid(rows, times, axis=0) / (times[-1] - times[0]))
@@ -281,20 +285,20 @@ def _mean(times: Floats, rows: Floats) -> Floats:
 
 
 def _grid(a: Motion, b: Motion, window: float) -> tuple[dict[str, Any], int]:
-    """The grid as an image, and how many frames of the motions one of its frames is."""
+    """Return the distance grid as an image, and the number of motion frames per grid frame."""
     from marey.compare.grid import distance_grid
     from marey.edit import resample
 
     if not 0.0 <= window <= 5.0:
         raise InvalidValue(f"frames are compared over a window of up to 5 s, got {window:g} s")
-    step = math.ceil(math.sqrt(len(a) * len(b) / _MOST_CELLS))
+    step = math.ceil(math.sqrt(len(a) * len(b) / _MAX_CELLS))
     if step > 1:
         a, b = (resample(motion, motion.fps / step) for motion in (a, b))
     grid = distance_grid(a, b, window=window)
     cells = grid.minima()
     found = np.sqrt(grid.values[cells[:, 0], cells[:, 1]])
-    order = np.argsort(found, kind="stable")[:_MOST_MINIMA]
-    small = np.sqrt(_pooled(grid.values))
+    order = np.argsort(found, kind="stable")[:_MAX_MINIMA]
+    small = np.sqrt(_pool(grid.values))
     largest = float(small.max())
     pixels = np.rint(small * (255.0 / max(largest, 1e-12))).astype(np.uint8)
     return {
@@ -308,19 +312,19 @@ def _grid(a: Motion, b: Motion, window: float) -> tuple[dict[str, Any], int]:
     }, step
 
 
-def _pooled(values: Floats) -> Floats:
-    """The mean of equal blocks, so few that they can be drawn."""
+def _pool(values: Floats) -> Floats:
+    """Average blocks of cells down to a drawable size."""
     for axis in (0, 1):
         n = values.shape[axis]
-        if n > _MOST_PIXELS:
-            firsts = np.arange(_MOST_PIXELS) * n // _MOST_PIXELS
+        if n > _MAX_PIXELS:
+            firsts = np.arange(_MAX_PIXELS) * n // _MAX_PIXELS
             counts = np.diff(firsts, append=n)
             values = np.add.reduceat(values, firsts, axis=axis) / (counts[:, None] if axis == 0 else counts)
     return values
 
 
 def _paths(clips: list[Motion], crops: list[list[int]], other: int, reg: RegistrationCurve | None) -> dict[str, Floats]:
-    """(N, 2) frames of the first motion and of `other` that belong together, by each method that gives any."""
+    """Return the alignment (N, 2) between the first motion and `other` for each available method."""
     from marey.blend.baselines import cubic_warp, dynamic
     from marey.compare.grid import distance_grid
 
@@ -332,7 +336,7 @@ def _paths(clips: list[Motion], crops: list[list[int]], other: int, reg: Registr
         out["ours"] = first + seconds * reg.fps
     shorter = min(map(len, clips)) - 1
     out["linear"] = first + np.array([[0, 0], [shorter, shorter]])
-    if len(clips) == 2 and len(one) * len(two) <= _MOST_CELLS:
+    if len(clips) == 2 and len(one) * len(two) <= _MAX_CELLS:
         try:
             cells = dynamic(distance_grid(one, two).values).cells
         except NoResult:  # lengths that differ more than the slope limit allows

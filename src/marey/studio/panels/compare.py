@@ -1,4 +1,4 @@
-"""Compare and clean: two motions over each other, cleanup with its figures before and after."""
+"""Compare panel: align and measure two motions, and clean motions with metrics before and after."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @command(CleanMotion)
 async def clean_motion(session: Session, message: CleanMotion) -> CleanDone:
-    """Cleanup in the worker; the result replaces the motion, or stands beside it."""
+    """Clean a motion in the worker; the result replaces it or is a new motion."""
     before = session.motions.motion(message.motion)
     done = await session.jobs.run(
         "marey.studio.work:clean",
@@ -37,7 +37,7 @@ async def clean_motion(session: Session, message: CleanMotion) -> CleanDone:
     source = replace(before.source, floor=made.source.floor, provenance=made.source.provenance, channel_values=None)
     after = replace(made, name=before.name, source=source)
     if message.as_new:
-        shown = session.motions.add_made(replace(after, name=f"{before.name} (clean)"), message.motion)
+        shown = session.motions.add_result(replace(after, name=f"{before.name} (clean)"), message.motion)
     else:
         session.motions.change(message.motion, before, after, "cleaned")
         shown = message.motion
@@ -53,21 +53,21 @@ async def clean_motion(session: Session, message: CleanMotion) -> CleanDone:
 
 @command(MeasureMotion, reads=True)
 async def measure_motion(session: Session, message: MeasureMotion) -> Measured:
-    """Figures of one motion, or of two beside each other."""
+    """Measure one motion, or compare two."""
     arguments = {"motion": session.motions.motion(message.motion)}
     if message.against is not None:
         arguments["against"] = session.motions.motion(message.against)
-    done = await session.jobs.run("marey.studio.work:measured", **arguments)
+    done = await session.jobs.run("marey.studio.work:measure_motion", **arguments)
     return Measured(_measures(done["measures"]))
 
 
 @command(AlignMotions, reads=True)
 def align_motions(session: Session, message: AlignMotions) -> Placed:
-    """Where one motion has to stand to lie over the other."""
-    from marey.studio.curves import aligned
+    """Align one motion with another."""
+    from marey.studio.curves import align_frames
 
     motion, other = (session.motions.motion(each) for each in (message.motion, message.to))
-    return aligned(motion, message.frame, other, message.to_frame)
+    return align_frames(motion, message.frame, other, message.to_frame)
 
 
 def _measures(rows: list[dict[str, Any]]) -> tuple[Measure, ...]:

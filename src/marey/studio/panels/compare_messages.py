@@ -1,4 +1,4 @@
-"""What the panel Compare says and is told."""
+"""Messages of the Compare panel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from marey.studio.messages import Message, MotionInfo
 
 @dataclass(frozen=True, slots=True)
 class CleanMotion(Message):
-    """Hold hands and feet where they stand: in place, so that it can be undone, or `as_new` motion."""
+    """Lock feet and hands to their contacts, in place (undoable) or `as_new` motion."""
 
     do: ClassVar[str] = "clean"
     motion: str
@@ -24,7 +24,7 @@ class CleanMotion(Message):
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One figure; `value` and `against` are null where `note` says why."""
+    """One metric; `value` and `against` are null if they are undefined, and `note` says why."""
 
     name: str
     unit: str
@@ -36,7 +36,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class CleanDone:
-    """The cleaned motion, its figures after (`value`) and before (`against`), and what it took: metres, shares of 1."""
+    """The cleaned motion, metrics after (`value`) and before (`against`), and a summary: meters, fractions."""
 
     motion: MotionInfo
     measures: tuple[Measure, ...]
@@ -48,7 +48,7 @@ class CleanDone:
 
 @dataclass(frozen=True, slots=True)
 class MeasureMotion(Message):
-    """All figures of a motion, beside those of another where one is given."""
+    """Measure a motion, optionally next to another."""
 
     do: ClassVar[str] = "measure"
     motion: str
@@ -57,14 +57,14 @@ class MeasureMotion(Message):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Figures in the order in which they are shown."""
+    """Metrics in display order."""
 
     measures: tuple[Measure, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AlignMotions(Message):
-    """Where on the floor `motion` stands best over `to`, each at its frame."""
+    """Align a frame of `motion` with a frame of `to` on the floor."""
 
     do: ClassVar[str] = "align"
     motion: str
@@ -75,7 +75,7 @@ class AlignMotions(Message):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A floor-plane transform: turn by `theta` radians about Y, then move by `x` and `z` metres."""
+    """A floor-plane transform: rotate by `theta` radians about Y, then move by `x` and `z` meters."""
 
     theta: float
     x: float

@@ -1,4 +1,4 @@
-"""Drive: a figure that goes where a person wants it to, in one way or another, while it plays."""
+"""Drive panel: control a character live, with one of several controllers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from marey.errors import InvalidValue
 from marey.studio.messages import Nothing
 from marey.studio.panels.author_files import find_authored, list_authored
-from marey.studio.panels.author_state import WORK, draft_of, recipe_file
+from marey.studio.panels.author_state import WORK, get_draft, recipe_file
 from marey.studio.panels.drive_messages import (
     DriveChoices,
     DriveFigures,
     DriveRecipe,
+    DriveRequest,
     DriveStarted,
     DriveTable,
-    DriveWish,
     KeepDriven,
-    Kept,
     ListDrive,
+    SavedDrive,
     StartDrive,
     Way,
 )
@@ -31,134 +31,138 @@ from marey.studio.registry import command
 if TYPE_CHECKING:
     from marey.core.motion import Motion
     from marey.studio.panels.author_state import Draft
+    from marey.studio.panels.drive_controllers import Driver
     from marey.studio.panels.drive_response import Record
     from marey.studio.panels.drive_source import DriveSource
-    from marey.studio.panels.drive_ways import Driver
     from marey.studio.session import Session
 
-# Motions that are driven with, and seconds that can be kept.
-_MOST_MOTIONS, _LONGEST = 100, 60.0
+# Limits: motions to drive with, and seconds that can be saved.
+_MAX_MOTIONS, _MAX_LENGTH = 100, 60.0
 
 
 @dataclass(slots=True, eq=False)
-class Driving:
-    """What the panel keeps: models by what they are made of, the source that plays, the wish, and all answers."""
+class DriveState:
+    """State of the panel: models, the current source, the current request, and response times by controller."""
 
     models: Models
     source: DriveSource | None = None
-    wish: DriveWish = field(default_factory=DriveWish)
+    request: DriveRequest = field(default_factory=DriveRequest)
     records: dict[Way, Record] = field(default_factory=dict)
 
 
 @command(ListDrive, reads=True)
 def list_drive(session: Session, message: ListDrive) -> DriveChoices:
-    """What can be driven."""
+    """List the characters that can be driven."""
     from marey.pmg import shipped_recipes
 
     recipes = tuple(DriveRecipe(name, about) for name, about in shipped_recipes().items())
     files = tuple(each.path for each in list_authored(session.places) if each.kind == "character")
-    return DriveChoices(recipes, files, *_draft(draft_of(session)))
+    return DriveChoices(recipes, files, *_describe_draft(get_draft(session)))
 
 
 @command(StartDrive)
 async def start_drive(session: Session, message: StartDrive) -> DriveStarted:
-    """Make what is driven, and play it from where the figure before stands."""
-    turn = session.live.turn()
-    state = _driving(session)
-    # It takes half a second to import: on a thread, so that no other page waits for it.
+    """Prepare a controller and play it from where the character stands."""
+    ticket = session.live.take_ticket()
+    state = _get_state(session)
+    # The import takes half a second; in a thread, so that no other page waits.
     await asyncio.to_thread(import_module, "marey.studio.panels.drive_source")
     from marey.studio.panels.drive_response import Record
     from marey.studio.panels.drive_source import DriveSource
 
-    driver = await _driver(session, state, message)
+    driver = await _make_driver(session, state, message)
     record = state.records.setdefault(message.way, Record())
     source = await asyncio.to_thread(DriveSource, driver, record)
-    # From here on in one go: the figure before must not take another step.
+    # No await from here on: the previous character must not take another step.
     if message.stay and state.source is not None:
-        source.go_on_from(state.source.stood)
-    source.wish(state.wish)
-    held = 0 if state.source is None else state.source.most_bytes
-    session.motions.hold("driven", max(held, source.most_bytes))
+        source.continue_from(state.source.body_state)
+    source.request(state.request)
+    held = 0 if state.source is None else state.source.max_bytes
+    session.motions.reserve("driven", max(held, source.max_bytes))
     try:
-        started = session.live.start(source, source.fps, turn)
-        state.source, held = source, source.most_bytes
+        started = session.live.start(source, source.fps, ticket)
+        state.source, held = source, source.max_bytes
     finally:
-        # Never more than what is counted already, so that it cannot be refused.
-        session.motions.hold("driven", held)
+        # Never more than already reserved, so it cannot fail.
+        session.motions.reserve("driven", held)
     roles = dict(source.skeleton.roles.items())
     return DriveStarted(started, roles, message.way, driver.nodes, driver.speed, driver.usual, source.delay)
 
 
-@command(DriveWish)
-async def drive_wish(session: Session, message: DriveWish) -> Nothing:
-    """What is wished from now on; it stays when the way is changed."""
-    state = _driving(session)
-    state.wish = message
+@command(DriveRequest)
+async def drive_request(session: Session, message: DriveRequest) -> Nothing:
+    """Set the request; it stays when the controller changes."""
+    state = _get_state(session)
+    state.request = message
     if state.source is not None:
-        state.source.wish(message)
+        state.source.request(message)
     return Nothing()
 
 
 @command(DriveFigures, reads=True)
 async def drive_figures(session: Session, message: DriveFigures) -> DriveTable:
-    """How the ways have done."""
-    return DriveTable(tuple(record.told(way) for way, record in _driving(session).records.items()))
+    """Return the response times of each controller."""
+    return DriveTable(tuple(record.summarize(way) for way, record in _get_state(session).records.items()))
 
 
 @command(KeepDriven)
-def keep_driven(session: Session, message: KeepDriven) -> Kept:
-    """The last seconds as a motion."""
-    state = _driving(session)
+def keep_driven(session: Session, message: KeepDriven) -> SavedDrive:
+    """Save the last seconds as a motion."""
+    state = _get_state(session)
     if state.source is None:
-        raise InvalidValue("nothing has been driven yet; start first")
-    if not 0.0 < message.seconds <= _LONGEST:
-        raise InvalidValue(f"up to {_LONGEST:g} s are kept, got {message.seconds:g}")
-    return Kept(session.info(session.motions.add_made(state.source.keep(message.seconds))))
+        raise InvalidValue("nothing has been driven yet; press Start first")
+    if not 0.0 < message.seconds <= _MAX_LENGTH:
+        raise InvalidValue(f"expected up to {_MAX_LENGTH:g} s to save, got {message.seconds:g}")
+    return SavedDrive(session.info(session.motions.add_result(state.source.cut_last(message.seconds))))
 
 
-def _draft(draft: Draft) -> tuple[str, str]:
-    """The name of what Author has, "" where it has nothing, and why it cannot play, "" where it can."""
+def _describe_draft(draft: Draft) -> tuple[str, str]:
+    """Return the draft's name ("" if empty), and why it cannot play ("" if it can)."""
     with draft.lock:
         graph = draft.graph
         stuck = graph.dead_ends()
         if not graph.nodes:
             return "", ""
     names = ", ".join(repr(name) for name in stuck)
-    return graph.name, f"no way goes on for ever from {names}" if stuck else ""
+    return graph.name, f"dead end: {names}" if stuck else ""
 
 
-def _driving(session: Session) -> Driving:
-    return session.kept.once("drive", lambda: Driving(Models(lambda size: session.motions.hold("drive models", size))))
+def _get_state(session: Session) -> DriveState:
+    return session.state.get_or_create(
+        "drive", lambda: DriveState(Models(lambda size: session.motions.reserve("drive models", size)))
+    )
 
 
-async def _driver(session: Session, state: Driving, message: StartDrive) -> Driver:
-    from marey.studio.panels import drive_ways as ways
+async def _make_driver(session: Session, state: DriveState, message: StartDrive) -> Driver:
+    from marey.studio.panels import drive_controllers as ways
 
     if message.way == "character":
-        graph = await _character(session, state, message)
-        walker: Driver = await session.jobs.here(ways.CharacterDriver, graph, message.feet)
+        graph = await _load_character(session, state, message)
+        walker: Driver = await session.jobs.run_in_thread(ways.CharacterDriver, graph, message.feet)
         return walker
-    if len(message.motions) > _MOST_MOTIONS:
-        raise InvalidValue(f"up to {_MOST_MOTIONS} motions can be driven with, got {len(message.motions)}")
+    if len(message.motions) > _MAX_MOTIONS:
+        raise InvalidValue(f"expected up to {_MAX_MOTIONS} motions, got {len(message.motions)}")
     made_of = tuple((each, session.motions.opened(each).now.revision) for each in message.motions)
     key = (message.way, *made_of)
     if key not in state.models:
         motions = [session.motions.motion(each) for each in message.motions]
-        state.models.put(key, await _model(session, state, message.way, motions, made_of))
+        state.models.put(key, await _make_model(session, state, message.way, motions, made_of))
     model = state.models.get(key)
     made = {"graph": ways.GraphDriver, "matching": ways.MatchingDriver, "tree": ways.TreeDriver}[message.way]
-    driver: Driver = await session.jobs.here(made, model, message.feet)
+    driver: Driver = await session.jobs.run_in_thread(made, model, message.feet)
     return driver
 
 
-async def _model(session: Session, state: Driving, way: Way, motions: list[Motion], made_of: tuple[Any, ...]) -> Any:
-    """What a way plays: a graph that the worker has built, or what is quickly made of clips that it has readied."""
-    from marey.studio.panels import drive_ways as ways
+async def _make_model(
+    session: Session, state: DriveState, way: Way, motions: list[Motion], made_of: tuple[Any, ...]
+) -> Any:
+    """Build a controller's model: a graph in the worker, or a quickly built model of clips prepared there."""
+    from marey.studio.panels import drive_controllers as ways
 
     if way == "graph":
         from marey.graph import MotionGraph
 
-        with draft_of(session).file("graph") as place:
+        with get_draft(session).file("graph") as place:
             path = place.with_suffix(".npz")
             await session.jobs.run(f"{WORK}:graph", motions=motions, into=str(path))
             return await asyncio.to_thread(MotionGraph.load, path)
@@ -169,14 +173,14 @@ async def _model(session: Session, state: Driving, way: Way, motions: list[Motio
     return await asyncio.to_thread(make, state.models.get(key))
 
 
-async def _character(session: Session, state: Driving, message: StartDrive) -> Any:
+async def _load_character(session: Session, state: DriveState, message: StartDrive) -> Any:
     from marey.pmg import ParametricMotionGraph
 
     if message.source == "draft":
-        # A copy: what is played must not change under the stream's feet.
-        async with draft_of(session).handed() as given:
+        # A copy, because the character must not change while it plays.
+        async with get_draft(session).shared_file() as given:
             return await asyncio.to_thread(ParametricMotionGraph.load, given)
-    # What is kept has its plans with it, which take longer to make than anything else.
+    # Cached characters include their plans, which take longest to build.
     key: tuple[Any, ...] = ("recipe", message.name)
     if message.source == "file":
         path = find_authored(session.places, message.name, "character")

@@ -1,4 +1,4 @@
-"""What the panel Drive says: which character is driven in which way, what is wished, and what came of it."""
+"""Messages of the Drive panel: characters, controllers, requests and response times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Feet = Literal["lock", "clean", "free"]
 
 @dataclass(frozen=True, slots=True)
 class DriveRecipe:
-    """A recipe that comes with marey."""
+    """A built-in recipe."""
 
     name: str
     about: str
@@ -22,9 +22,9 @@ class DriveRecipe:
 
 @dataclass(frozen=True, slots=True)
 class DriveChoices:
-    """What can be driven: recipes, characters of the folder, and the one that Author has, "" where that is empty.
+    """Characters that can be driven: recipes, files in the folder, and the draft of the Characters panel ("" if empty).
 
-    `stuck` says why Author's cannot play yet; "" where it can.
+    `stuck` says why the draft cannot play yet; "" if it can.
     """
 
     recipes: tuple[DriveRecipe, ...]
@@ -35,19 +35,19 @@ class DriveChoices:
 
 @dataclass(frozen=True, slots=True)
 class ListDrive(Message):
-    """What can be driven."""
+    """List the characters that can be driven."""
 
     do: ClassVar[str] = "drive_list"
 
 
 @dataclass(frozen=True, slots=True)
 class StartDrive(Message):
-    """Begin to play, or go over to another way.
+    """Start to play, or change the controller.
 
     `way`: a parametric motion graph ("character"), the direction table of a motion graph, motion matching, or a blend
-    tree. A character is named by `source` and `name`. The others are made of `motions` that are open; of generated
-    walks where none are named. `feet`: held at once, cleaned, which takes a look ahead, or left free. With `stay`, the
-    figure begins where the one before stands.
+    tree. A character is given by `source` and `name`. The others are built from open `motions`, or from generated
+    walks if there are none. `feet`: locked instantly, cleaned (which needs look-ahead), or free. With `stay`, the
+    character starts where the previous one stands.
     """
 
     do: ClassVar[str] = "drive_start"
@@ -61,7 +61,7 @@ class StartDrive(Message):
 
 @dataclass(frozen=True, slots=True)
 class DriveNode:
-    """What a character can be told to do; `at_point`: it goes for a point in space, such as a punch."""
+    """An action of a character; `at_point`: it aims at a point in space, such as a punch."""
 
     name: str
     ranges: tuple[CharacterRange, ...]
@@ -70,13 +70,13 @@ class DriveNode:
 
 @dataclass(frozen=True, slots=True)
 class DriveStarted:
-    """The stream; its floor is at 0. `roles` gives joints' indices. `speed` is the range of speeds in m/s that can be
-    asked for, or null, and `usual` the one at which the figure goes while none is.
+    """The stream; its floor is at 0. `roles` gives joint indices. `speed` is the range of speeds in m/s that can be
+    requested, or null, and `usual` the default speed.
 
-    `delay` is in seconds: how long frames wait to be shown, which counts in the response. Each live frame tells:
-    `place` [yaw, x, z] of the figure; `doing`, the node or clip that plays; `answer`, seconds that the last change of
-    direction took, and `waiting`, seconds since one that is not answered yet, or null; `reached`, seconds until the
-    point was, or null; and, where it has changed, `reach`: lines [[x, z], ...] around where it could be next.
+    `delay` is the display delay in seconds, which is included in the response time. Each live frame reports:
+    `place` [yaw, x, z] of the character; `doing`, the current node or clip; `answer`, response time of the last change
+    of direction, and `waiting`, seconds since one that is still pending, or null; `reached`, seconds until the
+    point was reached, or null; and, if it has changed, `reach`: lines [[x, z], ...] around where it can be next.
     """
 
     started: LiveStarted
@@ -89,14 +89,14 @@ class DriveStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class DriveWish(Message):
-    """All that is wished from now on; what is null is not.
+class DriveRequest(Message):
+    """The complete request from now on; null fields are not requested.
 
     `direction` is in radians from +Z in the world, positive to the left; `point` x and z of the floor, to go to;
-    `target` x, y and z to be aimed at; `node` what to do, with `values` of its other parameters; `speed` in m/s.
+    `target` x, y and z to aim at; `node` the action, with `values` of its other parameters; `speed` in m/s.
     """
 
-    do: ClassVar[str] = "drive_wish"
+    do: ClassVar[str] = "drive_request"
     direction: float | None = None
     point: tuple[float, float] | None = None
     target: tuple[float, float, float] | None = None
@@ -107,18 +107,18 @@ class DriveWish(Message):
 
 @dataclass(frozen=True, slots=True)
 class DriveFigures(Message):
-    """How the ways have done so far."""
+    """Get the response times so far."""
 
     do: ClassVar[str] = "drive_figures"
 
 
 @dataclass(frozen=True, slots=True)
 class WayFigures:
-    """Of one way: seconds driven, changes of direction that were answered, and in how many seconds.
+    """Statistics of one controller: seconds driven, completed changes of direction, and response times.
 
-    Answered means that the figure faces the direction to within 15 degrees for 0.25 s; `unanswered` counts those that
-    were given up for another, or not answered within 8 s. A wish that another follows within 0.5 s, as in a drag, is
-    no turn of its own: the time of a turn counts from the last change of the wish that lasted.
+    A change is completed when the character faces the direction within 15 degrees for 0.25 s; `unanswered` counts those
+    that were replaced by another or took longer than 8 s. A request followed by another within 0.5 s, as in drags, does
+    not count: the time of a turn starts at the last change of the request that lasted.
     """
 
     way: Way
@@ -131,21 +131,21 @@ class WayFigures:
 
 @dataclass(frozen=True, slots=True)
 class DriveTable:
-    """All ways that were driven."""
+    """Statistics of all controllers used."""
 
     ways: tuple[WayFigures, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class KeepDriven(Message):
-    """The last seconds as a motion of their own."""
+    """Save the last seconds as a motion."""
 
     do: ClassVar[str] = "drive_keep"
     seconds: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SavedDrive:
     """The motion."""
 
     motion: MotionInfo

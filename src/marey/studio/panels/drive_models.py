@@ -1,4 +1,4 @@
-"""What is driven, kept for when a person goes back to it: as many models as are worth their memory."""
+"""Cache of models to drive, limited by number and memory."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-# Models that are kept, and bytes of them; the last one is kept whatever its size.
-MOST_MODELS, MOST_BYTES = 8, 512 * 2**20
+# Limits: cached models and their bytes; the newest is kept regardless of its size.
+MAX_MODELS, MAX_BYTES = 8, 512 * 2**20
 
 
 class Models:
-    """Models by what they are made of; those that were not used for longest go first.
+    """Models by key; the least recently used ones are removed first.
 
     Parameters
     ----------
-    hold : is told the bytes of all models before one is taken in, and may refuse them.
+    hold : called with the bytes of all models before one is added; may raise an error.
     """
 
     def __init__(self, hold: Callable[[int], None]) -> None:
@@ -32,19 +32,19 @@ class Models:
 
     @property
     def size(self) -> int:
-        """Bytes of all."""
+        """Bytes of all models."""
         return _bytes(self._known)
 
     def get(self, key: Hashable) -> Any:
-        """A model that is there."""
+        """Return a cached model."""
         self._known[key] = self._known.pop(key)
         return self._known[key][0]
 
     def put(self, key: Hashable, model: Any) -> None:
-        """Take a model in; where it is refused, all others stay."""
+        """Add a model; if it is refused, the others stay."""
         size = size_of(model)
         kept = {name: known for name, known in self._known.items() if name != key}
-        while kept and (len(kept) >= MOST_MODELS or _bytes(kept) + size > MOST_BYTES):
+        while kept and (len(kept) >= MAX_MODELS or _bytes(kept) + size > MAX_BYTES):
             del kept[next(iter(kept))]
         self._hold(_bytes(kept) + size)
         self._known = {**kept, key: (model, size)}
@@ -55,7 +55,7 @@ def _bytes(known: Mapping[Hashable, tuple[Any, int]]) -> int:
 
 
 def size_of(value: Any) -> int:
-    """Bytes of all arrays in a value, each once."""
+    """Return the bytes of all arrays in a value, each counted once."""
     seen: dict[int, Any] = {}
     arrays: dict[int, int] = {}
     waiting = [value]
@@ -63,7 +63,7 @@ def size_of(value: Any) -> int:
         one = waiting.pop()
         if id(one) in seen or one is None or isinstance(one, str | bytes | int | float | type):
             continue
-        seen[id(one)] = one  # held, so that no other gets its id meanwhile
+        seen[id(one)] = one  # keeps it alive, so that its id is not reused
         if isinstance(one, np.ndarray):
             arrays[id(one)] = one.nbytes
             if one.dtype.hasobject:
@@ -78,7 +78,7 @@ def size_of(value: Any) -> int:
 
 
 def _parts(one: Any) -> list[Any]:
-    """What an object of ours holds."""
+    """Return the attributes of a marey object."""
     names = [field.name for field in dataclasses.fields(one)] if dataclasses.is_dataclass(one) else []
     names += [name for kind in type(one).__mro__ for name in _slots(kind)]
     return [getattr(one, name, None) for name in names] + list(getattr(one, "__dict__", {}).values())

@@ -1,4 +1,4 @@
-"""What is streamed while a figure is driven: it goes on where the one before stood, and keeps account of answers."""
+"""The live source of the Drive panel: continues from the previous character and measures response times."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
 from marey.studio.live import LiveFrame
-from marey.studio.panels.drive_fine import Fine, Pose
-from marey.studio.panels.drive_messages import DriveWish
+from marey.studio.panels.drive_controllers import Driver
+from marey.studio.panels.drive_interpolation import InterpolatedStream, Pose
+from marey.studio.panels.drive_messages import DriveRequest
 from marey.studio.panels.drive_response import Record, ResponseClock
-from marey.studio.panels.drive_ways import Driver
 
-# Seconds in which the pose of the figure before dies away; seconds that can be kept; metres within which a point is
-# reached; frames after which a way that knows directions alone is turned to its point again.
+# Half-life (s) of the previous pose's offset; seconds that can be saved; distance (m) at which a point is
+# reached; frames between steering updates of controllers that only know directions.
 _HALF_LIFE, _KEPT, _REACHED, _STEER = 0.1, 60.0, 0.3, 6
-# Bytes of what can be kept, for figures with very many joints, and of a frame beside its numbers.
-_MOST_BYTES, _BESIDE = 256 * 2**20, 512
-# Digits that are told: millimetres, and hundredths of a degree.
+# Limits: bytes of saved frames, for very many joints, and overhead of one frame.
+_MAX_BYTES, _BESIDE = 256 * 2**20, 512
+# Reported digits: millimeters, and hundredths of a degree.
 _DIGITS = 4
 
 
-class Stood(NamedTuple):
-    """A figure as it was last shown: root (3,), local rotations (J, 4), and its place, rigid2d."""
+class BodyState(NamedTuple):
+    """A character as last shown: root (3,), local rotations (J, 4), and placement (rigid2d)."""
 
     skeleton: Skeleton
     root: Floats
@@ -42,44 +42,44 @@ class Stood(NamedTuple):
 
 
 class DriveSource:
-    """A live source that a person drives, on a floor at height 0 whatever that of the driver's is.
+    """A live source controlled by the user, on a floor at height 0 regardless of the driver's floor.
 
     Parameters
     ----------
-    driver : what makes the frames.
-    record : where its answers are counted.
+    driver : produces the frames.
+    record : collects the response times.
     """
 
     def __init__(self, driver: Driver, record: Record) -> None:
         self.driver = driver
-        self._fine = Fine(driver.stream)
-        self.skeleton, self.fps = self._fine.skeleton, self._fine.fps
+        self._poses = InterpolatedStream(driver.stream)
+        self.skeleton, self.fps = self._poses.skeleton, self._poses.fps
         self.joints, self.parents = self.skeleton.names, tuple(self.skeleton.parents.tolist())
         self._clock = ResponseClock(self.fps, record)
-        first = self._fine.pose()
+        first = self._poses.pose()
         self._first: Pose | None = first
         self._shift: Floats = np.zeros(3)
         self._off: tuple[Floats, Floats] | None = None
         self._since = 0
-        self._wish = DriveWish()
+        self._request = DriveRequest()
         self._going: float | None = None
         self._reached: float | None = None
         size = _BESIDE + 8 * (3 + 7 * len(self.joints))
-        n_kept = min(round(_KEPT * self.fps), _MOST_BYTES // size)
-        self.most_bytes = n_kept * size
+        n_kept = min(round(_KEPT * self.fps), _MAX_BYTES // size)
+        self.max_bytes = n_kept * size
         self._frames: deque[Pose] = deque(maxlen=n_kept)
-        root, rotations, bones = self._placed(first)
-        self._stood = Stood(
-            self.skeleton, root, rotations, self._place(pose_world(self.skeleton, root, rotations, bones)[0])
+        root, rotations, bones = self._place_pose(first)
+        self._body_state = BodyState(
+            self.skeleton, root, rotations, self._find_placement(pose_world(self.skeleton, root, rotations, bones)[0])
         )
 
-    def go_on_from(self, before: Stood) -> None:
-        """Begin where another figure stands, and in its pose where it is the same figure; before the first frame."""
+    def continue_from(self, before: BodyState) -> None:
+        """Start where another character stands, and in its pose if the skeleton is the same; before the first frame."""
         if self._first is None:
-            raise InvalidValue("a figure that plays already cannot begin elsewhere")
-        self._shift = np.asarray(rigid2d.between(self._stood.place, before.place))
-        root, rotations, _ = self._placed(self._first)
-        self._stood = Stood(self.skeleton, root, rotations, before.place)
+            raise InvalidValue("a character that is already playing cannot start elsewhere")
+        self._shift = np.asarray(rigid2d.between(self._body_state.place, before.place))
+        root, rotations, _ = self._place_pose(self._first)
+        self._body_state = BodyState(self.skeleton, root, rotations, before.place)
         if self.skeleton.fits(before.skeleton):
             apart = quat.inv_mul(rotations, before.rotations)
             apart = np.where(apart[:, :1] < 0.0, -apart, apart)
@@ -87,41 +87,41 @@ class DriveSource:
 
     @property
     def delay(self) -> float:
-        """Seconds by which what is shown is late."""
-        return self.driver.delay / self.driver.stream.fps + self._fine.delay
+        """Display delay in seconds."""
+        return self.driver.delay / self.driver.stream.fps + self._poses.delay
 
     @property
-    def stood(self) -> Stood:
-        """The figure as it was last shown."""
-        return self._stood
+    def body_state(self) -> BodyState:
+        """The character as last shown."""
+        return self._body_state
 
-    def wish(self, wish: DriveWish) -> None:
-        """What is wished from now on, in the world."""
+    def request(self, request: DriveRequest) -> None:
+        """Set the request, in world coordinates."""
         self._reached = None
-        if self._wish.point != wish.point:
-            self._going = None if wish.point is None else 0.0
-        self._wish = wish
-        self._clock.ask(wish.direction if wish.point is None else None, float(self._stood.place[0]))
+        if self._request.point != request.point:
+            self._going = None if request.point is None else 0.0
+        self._request = request
+        self._clock.request(request.direction if request.point is None else None, float(self._body_state.place[0]))
         self._pass_on()
 
     def frame(self) -> LiveFrame:
-        """The next frame."""
-        given = self._first if self._first is not None else self._fine.pose()
+        """Return the next frame."""
+        given = self._first if self._first is not None else self._poses.pose()
         self._first = None
-        placed = self._placed(given)
+        placed = self._place_pose(given)
         positions, world = pose_world(self.skeleton, *placed)
-        self._stood = Stood(self.skeleton, placed.root, placed.rotations, self._place(positions))
+        self._body_state = BodyState(self.skeleton, placed.root, placed.rotations, self._find_placement(positions))
         self._frames.append(placed)
         self._since += 1
-        self._clock.step(float(self._stood.place[0]))
-        self._go()
-        return LiveFrame(positions, world, self._told())
+        self._clock.step(float(self._body_state.place[0]))
+        self._update_destination()
+        return LiveFrame(positions, world, self._frame_info())
 
-    def keep(self, seconds: float) -> Motion:
-        """The last seconds as a motion."""
+    def cut_last(self, seconds: float) -> Motion:
+        """Return the last seconds as a motion."""
         n = min(round(seconds * self.fps), len(self._frames))
         if n < 2:
-            raise InvalidValue("nothing has been driven yet; start first")
+            raise InvalidValue("nothing has been driven yet; press Start first")
         rows = list(self._frames)[-n:]
         own = self.skeleton.offsets
         bones = None
@@ -137,10 +137,10 @@ class DriveSource:
             source=Source(floor=0.0),
         )
 
-    # --- Where it stands
+    # --- Placement
 
-    def _placed(self, given: Pose) -> Pose:
-        """A pose where the figure is to be."""
+    def _place_pose(self, given: Pose) -> Pose:
+        """Move a pose to where the character stands."""
         root = rigid2d.apply(self._shift, given.root) - [0.0, self.driver.floor, 0.0]
         rotations = given.rotations.copy()
         rotations[0] = quat.mul(rigid2d.to_quat(self._shift), rotations[0])
@@ -153,61 +153,64 @@ class DriveSource:
                 self._off = None
         return Pose(root, rotations, given.bones)
 
-    def _place(self, positions: Floats) -> Floats:
+    def _find_placement(self, positions: Floats) -> Floats:
         left = find_left_axis(self.skeleton, positions)
         x, _, z = positions[self.skeleton.roles["hips"]]
         return np.array([math.atan2(-left[2], left[0]), x, z])
 
-    # --- What it is asked for
+    # --- Requests
 
-    def _go(self) -> None:
-        """Keep account of the way to a point, and steer those that know directions alone."""
-        if self._going is None or self._wish.point is None:
+    def _update_destination(self) -> None:
+        """Track progress to a point, and steer drivers that only know directions."""
+        if self._going is None or self._request.point is None:
             return
         self._going += 1.0 / self.fps
-        place = self._stood.place
-        apart = np.asarray(self._wish.point) - place[1:]
+        place = self._body_state.place
+        apart = np.asarray(self._request.point) - place[1:]
         if math.hypot(*apart) < _REACHED:
             self._reached, self._going = self._going, None
-            self._wish = DriveWish(
-                direction=float(place[0]), node=self._wish.node, speed=self._wish.speed, values=self._wish.values
+            self._request = DriveRequest(
+                direction=float(place[0]),
+                node=self._request.node,
+                speed=self._request.speed,
+                values=self._request.values,
             )
             self._pass_on()
         elif self._since % _STEER == 0:
             self._pass_on()
 
     def _pass_on(self) -> None:
-        """The wish as the driver's own world has it."""
-        wish = self._wish
+        """Pass the request to the driver, in the driver's coordinates."""
+        request = self._request
         back = rigid2d.invert(self._shift)
-        direction, floor, target = wish.direction, None, None
-        if wish.point is not None:
-            x, z = np.asarray(wish.point) - self._stood.place[1:]
+        direction, floor, target = request.direction, None, None
+        if request.point is not None:
+            x, z = np.asarray(request.point) - self._body_state.place[1:]
             direction = math.atan2(x, z)
-            floor = rigid2d.apply(back, np.asarray(wish.point))
-        if wish.target is not None:
-            target = rigid2d.apply(back, np.asarray(wish.target)) + [0.0, self.driver.floor, 0.0]
+            floor = rigid2d.apply(back, np.asarray(request.point))
+        if request.target is not None:
+            target = rigid2d.apply(back, np.asarray(request.target)) + [0.0, self.driver.floor, 0.0]
         asked: Mapping[str, Any] = {
             "direction": None if direction is None else direction - float(self._shift[0]),
             "floor": floor,
             "point": target,
-            "node": wish.node,
-            "speed": wish.speed,
-            "values": wish.values,
+            "node": request.node,
+            "speed": request.speed,
+            "values": request.values,
         }
-        self.driver.ask(asked)
+        self.driver.request(asked)
 
-    def _told(self) -> dict[str, Any]:
+    def _frame_info(self) -> dict[str, Any]:
         clock = self._clock
-        told: dict[str, Any] = {
-            "place": [round(float(value), _DIGITS) for value in self._stood.place],
+        info: dict[str, Any] = {
+            "place": [round(float(value), _DIGITS) for value in self._body_state.place],
             "doing": self.driver.doing,
             "answer": clock.answer,
             "waiting": clock.waiting,
             "reached": self._reached,
         }
-        place = rigid2d.compose(rigid2d.invert(self._shift), self._stood.place)
+        place = rigid2d.compose(rigid2d.invert(self._shift), self._body_state.place)
         lines = self.driver.reach(place)
         if lines is not None:
-            told["reach"] = [np.round(rigid2d.apply(self._shift, line), 3).tolist() for line in lines]
-        return told
+            info["reach"] = [np.round(rigid2d.apply(self._shift, line), 3).tolist() for line in lines]
+        return info

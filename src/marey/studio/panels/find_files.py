@@ -1,4 +1,4 @@
-"""Webs and spaces in the opened folder: which there are, and reading and writing them without getting out."""
+"""List, read and write match webs and parametric motions in the open folder; paths outside of it are refused."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pathlib import Path
 from marey.errors import InvalidValue, LimitExceeded, ParseError, UnreadableFile, UnwritableFile
 from marey.store.scan import npz_form
 from marey.studio.exporting import place_new
-from marey.studio.panels.author_files import checked_name, opened_folder
+from marey.studio.panels.author_files import check_name, opened_folder
 from marey.studio.panels.find_messages import SavedFile, SavedKind
 from marey.studio.places import Places
 
-_CALLED = {"web": "a compared set", "space": "an aimable motion"}
+_KIND_NAMES = {"web": "a search index", "space": "a target control"}
 _SUFFIX = ".npz"
-# Most files that are listed and folders that are looked into, and the largest file that is taken, in bytes.
-_MOST_LISTED, _MOST_FOLDERS = 500, 2_000
-_MOST_BYTES = 2**30
+# Limits: listed files, searched folders, bytes of a file.
+_MAX_LISTED, _MAX_FOLDERS = 500, 2_000
+_MAX_BYTES = 2**30
 
 
 def list_saved(places: Places) -> tuple[SavedFile, ...]:
-    """The webs and spaces in and below the folder; of each file only what it says it is gets read."""
+    """List the webs and spaces in the folder and its subfolders; reads only the format tag of each file."""
     if places.folder is None:
         return ()
     found: list[SavedFile] = []
@@ -37,33 +37,33 @@ def list_saved(places: Places) -> tuple[SavedFile, ...]:
             kind = _kind(path)
             if kind is not None:
                 found.append(SavedFile(path.relative_to(root).as_posix(), kind))
-        if len(found) >= _MOST_LISTED or k >= _MOST_FOLDERS:
+        if len(found) >= _MAX_LISTED or k >= _MAX_FOLDERS:
             break
-    return tuple(found[:_MOST_LISTED])
+    return tuple(found[:_MAX_LISTED])
 
 
 def copy_saved(places: Places, path: str, kind: SavedKind, into: str) -> None:
-    """Copy a file of the folder to a place of the session's own, so that it stays as it was when it was taken."""
+    """Copy a file from the folder to the session's own folder, so that later changes do not affect it."""
     found = opened_folder(places).inside(path)
     if not found.is_file():
-        raise UnreadableFile("no such file in the opened folder", path=path)
-    if found.stat().st_size > _MOST_BYTES:
-        raise LimitExceeded(f"is larger than {_MOST_BYTES // 2**20} MB, the most that is read", path=path)
+        raise UnreadableFile("no such file in the open folder", path=path)
+    if found.stat().st_size > _MAX_BYTES:
+        raise LimitExceeded(f"is larger than the limit of {_MAX_BYTES // 2**20} MB", path=path)
     if _kind(found) != kind:
-        raise ParseError(f"is not {_CALLED[kind]} that marey has saved", path=path)
+        raise ParseError(f"is not {_KIND_NAMES[kind]} saved by marey", path=path)
     shutil.copyfile(found, into)
 
 
 def save_into(places: Places, made: str, name: str, kind: SavedKind, *, replace: bool) -> tuple[str, bool]:
-    """Put a file of the session into the folder; its name there, and whether one was there, which then is left alone.
+    """Copy a file of the session to the folder. Returns its name and whether the name was taken (nothing is done then).
 
-    Nothing but an earlier one of the same kind is ever replaced, and that only where it is allowed.
+    Overwrites only files of the same kind, and only with `replace`.
     """
     folder = opened_folder(places)
-    called = f"{checked_name(name.removesuffix(_SUFFIX))}{_SUFFIX}"
+    called = f"{check_name(name.removesuffix(_SUFFIX))}{_SUFFIX}"
     target = folder.inside(called)
     if target.exists() and _kind(target) != kind:
-        raise InvalidValue(f"{called} is in the folder already and is something else; choose another name")
+        raise InvalidValue(f"{called} already exists and is a different kind of file; choose another name")
     part = target.with_name(f".{secrets.token_hex(4)}.part")
     try:
         shutil.copyfile(made, part)
@@ -82,7 +82,7 @@ def save_into(places: Places, made: str, name: str, kind: SavedKind, *, replace:
 
 
 def _kind(path: Path) -> SavedKind | None:
-    """What an archive holds; None for anything else, and for links."""
+    """Return the kind of an archive; None for other files and for links."""
     from marey.find.files import FORMAT as WEB
     from marey.parametric.files import FORMAT as SPACE
 

@@ -1,4 +1,4 @@
-"""What the panel Find says and is told: webs, searches, matches; spaces of motions and aiming in them."""
+"""Messages of the Find panel: match webs, searches, matches, and parametric motions ("spaces")."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ SavedKind = Literal["web", "space"]
 
 @dataclass(frozen=True, slots=True)
 class BuildWeb(Message):
-    """Compare all frames of the open `motions`, and with `folder` of its files too, that have the figure of `like`.
+    """Compare all frames of the open `motions`, and with `folder` of its files, that have the skeleton of `like`.
 
-    `remove_height` lets a reach to the floor be like one to a shelf. `rate` is how many frames per second are compared
-    at the most; null for as many as all clips have.
+    `remove_height` makes a reach to the floor similar to one to a shelf. `rate` is the maximum of compared frames
+    per second; null for all.
     """
 
     do: ClassVar[str] = "find_build"
@@ -30,10 +30,10 @@ class BuildWeb(Message):
 
 @dataclass(frozen=True, slots=True)
 class WebBuilt:
-    """What can now be searched; `left_out` says of each file that is not in it why.
+    """The index; `skipped` lists the files that are not in it, with reasons.
 
-    A stretch must last `least` seconds to be sought. For a web from a file, `notes` say how far it is of the motions
-    that are there now.
+    An example must last `least` seconds. For a web from a file, `notes` compare it with the motions
+    that exist now.
     """
 
     clips: tuple[str, ...]
@@ -41,31 +41,31 @@ class WebBuilt:
     fps: float
     seconds: float
     least: float
-    left_out: tuple[str, ...]
+    skipped: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class WhereSought(Message):
-    """Ask whether a motion is among those that were compared."""
+class GetClipStatus(Message):
+    """Ask whether a motion is in the index."""
 
     do: ClassVar[str] = "find_where"
     motion: str
 
 
 @dataclass(frozen=True, slots=True)
-class Whereabouts:
-    """A motion that is among them as it stands, has changed since, never was, or is of another figure."""
+class ClipStatus:
+    """Whether a motion is in the index, has changed since, is not in it, or has another skeleton."""
 
     where: Literal["inside", "changed", "outside", "figure"]
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestThreshold(Message):
-    """How many matches of frames `start` to `stop` of a motion each threshold would find.
+    """Count the matches of frames `start` to `stop` of a motion for each threshold.
 
-    `repeats` counts stretches that overlap by up to a half as several, as for steps that follow each other; `further`
-    is as of `SearchWeb`.
+    `repeats` counts ranges that overlap by up to one half as separate, as for consecutive steps; `further`
+    is as in `SearchWeb`.
     """
 
     do: ClassVar[str] = "find_suggest"
@@ -78,9 +78,9 @@ class SuggestThreshold(Message):
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCurve:
-    """Metres against matches found, and the threshold that stands out, for a person to judge.
+    """Number of matches by threshold (meters), and the suggested threshold.
 
-    Between the two of `level` nothing more is found; `still` is how far a figure that stands still is from the query.
+    Between the two values of `level` the count does not change; `still` is the distance of a motionless character.
     """
 
     thresholds: tuple[float, ...]
@@ -90,14 +90,14 @@ class ThresholdCurve:
     level: tuple[float, float]
     stands_out: bool
     still: float
-    told: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class SearchWeb(Message):
-    """Find all that is like frames `start` to `stop` of a motion, to within `threshold` metres.
+    """Find everything within `threshold` meters of frames `start` to `stop` of a motion.
 
-    With `further` also what is like that, and so on; `repeats` is as of `SuggestThreshold`.
+    With `further`, search transitively from the matches; `repeats` is as in `SuggestThreshold`.
     """
 
     do: ClassVar[str] = "find_search"
@@ -111,7 +111,7 @@ class SearchWeb(Message):
 
 @dataclass(frozen=True, slots=True)
 class TileBody:
-    """The figure of all tiles, without its fingers; as the fields of MotionInfo with these names."""
+    """The skeleton of all tiles, without fingers; fields as in MotionInfo."""
 
     parents: tuple[int, ...]
     bone_lengths: tuple[float, ...]
@@ -122,9 +122,9 @@ class TileBody:
 
 @dataclass(frozen=True, slots=True)
 class SearchDone:
-    """`count` matches, the query first; `find_matches` tells of them by the number of the `search`.
+    """`count` matches, the query first; `find_matches` returns them by the number of the `search`.
 
-    `joint` is the hand, foot or head that the query moves most beside its hips: what it may be asked by.
+    `joint` is the hand, foot or head that moves most relative to the hips: the default for target control.
     """
 
     search: int
@@ -136,7 +136,7 @@ class SearchDone:
 
 @dataclass(frozen=True, slots=True)
 class GetMatches(Message):
-    """Some matches of a search, in order of their distance from the query, which is number 0."""
+    """Get some matches of a search, sorted by distance from the query, which is number 0."""
 
     do: ClassVar[str] = "find_matches"
     search: int
@@ -146,10 +146,10 @@ class GetMatches(Message):
 
 @dataclass(frozen=True, slots=True)
 class MatchTile:
-    """A match, to be drawn small: seconds within its clip, metres from the query along the way it was found.
+    """A match thumbnail: seconds within its clip, distance (m) from the query along the chain of matches.
 
-    `points` are x, y, z of each joint of `TileBody` for each of `n_frames` frames, whole millimetres: x to the left of
-    where the figure stands at first, y up from the floor, z ahead. There are `fps` of them per second.
+    `points` are x, y, z of each joint of `TileBody` for each of `n_frames` frames, integer millimeters: x left of
+    the character's first placement, y up from the floor, z ahead, at `fps` frames per second.
     """
 
     number: int
@@ -165,14 +165,14 @@ class MatchTile:
 
 @dataclass(frozen=True, slots=True)
 class MatchTiles:
-    """In order."""
+    """Matches in order."""
 
     tiles: tuple[MatchTile, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenMatch(Message):
-    """Put a match among the motions, cut out of the motion that was compared, at the rate of that."""
+    """Open a match as a motion, cut from its source at the source's rate."""
 
     do: ClassVar[str] = "find_open"
     search: int
@@ -181,7 +181,7 @@ class OpenMatch(Message):
 
 @dataclass(frozen=True, slots=True)
 class OpenedMatch:
-    """The motion, and a `note` where it is at the rate that was compared at, as its source is gone; else ""."""
+    """The motion, and a `note` if it has the index's rate because its source is gone; else ""."""
 
     motion: MotionInfo
     note: str
@@ -189,7 +189,7 @@ class OpenedMatch:
 
 @dataclass(frozen=True, slots=True)
 class MakeSpace(Message):
-    """Make a space of motions from the matches of a search but those in `drop`, asked by `feature`.
+    """Build a parametric motion from the matches of a search except those in `drop`, controlled by `feature`.
 
     A feature is text as for `marey parametric build`: "position:right_hand@farthest", or "turn,speed".
     """
@@ -203,9 +203,9 @@ class MakeSpace(Message):
 
 @dataclass(frozen=True, slots=True)
 class AimMotion(Message):
-    """Ask a space for a motion: by a `target`, one number per parameter, or by a `point` in the world.
+    """Make a motion for a `target` (one number per parameter) or for a `point` in the world.
 
-    `refine` tries that the motion really gets there, which takes longer.
+    `refine` improves the accuracy, which takes longer.
     """
 
     do: ClassVar[str] = "aim"
@@ -216,10 +216,10 @@ class AimMotion(Message):
 
 @dataclass(frozen=True, slots=True)
 class Aimed:
-    """The motion as it now is, and what it does.
+    """The resulting motion and what it reaches.
 
-    `target` is what was asked for, `reached` what the motion does; `errors` is the length of the difference by unit.
-    Where it is `projected`, the target is out of reach, and `aimed` is what was aimed at instead. For a place, `point`
+    `target` is the request, `reached` the result; `errors` is the norm of the difference by unit.
+    If it is `projected`, the target is out of reach and `aimed` is used instead. For a position, `point`
     and `hit` are target and joint in the world, `moment` is the frame, and `path` has x y z of the joint in each frame.
     """
 
@@ -237,10 +237,10 @@ class Aimed:
 
 @dataclass(frozen=True, slots=True)
 class SpaceMade:
-    """What a space can be asked for: its parameters, with the box around all that it reaches, and a first motion.
+    """A parametric motion: its parameters, the bounding box of its reach, and a first motion.
 
-    `points` are places in the world that it reaches, x y z after each other, where it is about a place. `used` counts
-    the examples of `given` that it is made of.
+    `points` are reachable world positions, flat x y z, if the parameter is a position. `used` counts
+    the examples out of `given` that it uses.
     """
 
     names: tuple[str, ...]
@@ -256,21 +256,21 @@ class SpaceMade:
 
 @dataclass(frozen=True, slots=True)
 class KeepAimed(Message):
-    """Put the motion that is aimed among the others as it is; aiming goes on with another."""
+    """Keep a copy of the current motion."""
 
     do: ClassVar[str] = "aim_keep"
 
 
 @dataclass(frozen=True, slots=True)
 class FindNow(Message):
-    """Ask how things stand, as a page does that was loaded again."""
+    """Get the current state, as after a reload of the page."""
 
     do: ClassVar[str] = "find_now"
 
 
 @dataclass(frozen=True, slots=True)
-class FindStands:
-    """What was made and found last, null where nothing was; `sought` is what was searched for."""
+class FindSnapshot:
+    """The last results, null if there are none; `sought` is the last search request."""
 
     web: WebBuilt | None
     sought: SearchWeb | None
@@ -295,7 +295,7 @@ class SavedFile:
 
 @dataclass(frozen=True, slots=True)
 class SavedFiles:
-    """In order; whether a folder `is_open`, so that something can be saved."""
+    """Files in order; `is_open` says whether a folder is open to save to."""
 
     files: tuple[SavedFile, ...]
     is_open: bool
@@ -303,7 +303,7 @@ class SavedFiles:
 
 @dataclass(frozen=True, slots=True)
 class SaveFound(Message):
-    """Write the web, or the space that is aimed in, into the folder as ``NAME.npz``, as the command line has them."""
+    """Save the web or the space to the folder as ``NAME.npz``, which the command line can read."""
 
     do: ClassVar[str] = "find_save"
     kind: SavedKind
@@ -313,7 +313,7 @@ class SaveFound(Message):
 
 @dataclass(frozen=True, slots=True)
 class SavedFound:
-    """The file; where one of that name `was_there` and was not to be replaced, nothing was written."""
+    """The file; if the name `was_there` already and must not be overwritten, nothing was saved."""
 
     path: str
     was_there: bool
@@ -321,7 +321,7 @@ class SavedFound:
 
 @dataclass(frozen=True, slots=True)
 class LoadWeb(Message):
-    """Take a web from a file of the folder, and see which of the motions that are there now it is of."""
+    """Load a web from the folder and match its clips to the current motions."""
 
     do: ClassVar[str] = "find_load"
     path: str
@@ -329,7 +329,7 @@ class LoadWeb(Message):
 
 @dataclass(frozen=True, slots=True)
 class LoadSpace(Message):
-    """Aim in a space from a file of the folder; its figure stands on the origin and faces ahead."""
+    """Load a space from the folder; its character stands at the origin and faces ahead."""
 
     do: ClassVar[str] = "aim_load"
     path: str

@@ -1,4 +1,4 @@
-"""Matches as they are in the motions that were compared, at the rate of these; a web has them at its own.
+"""Cut matches out of their source motions, at the sources' rates; a web stores them at its own rate.
 
 Runs in the worker.
 """
@@ -10,43 +10,43 @@ from typing import TYPE_CHECKING, Any
 
 from marey.core.motion import Motion
 from marey.errors import MareyError
-from marey.studio.panels.find_belongs import is_clip
-from marey.studio.panels.find_work import found_by, read_clips, web_in
+from marey.studio.panels.find_origins import is_clip
+from marey.studio.panels.find_work import open_web, read_clips, run_search
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
     from marey.find.found import Found, Match
 
-# Where a clip of a web is from: an open motion, or a file and which clip of it; None where it is not there any more.
+# Origin of a web's clip: an open motion, or a file and clip name; None if it no longer exists.
 Source = Motion | list[str] | None
 
 
 def match(
     progress: Progress, query: dict[str, Any], how: dict[str, Any], number: int, sources: dict[str, Source]
 ) -> dict[str, Any]:
-    """One match as a motion of its own, and a note where it is not as its source has it."""
+    """Return one match as a motion, with a note if it could not be cut from its source."""
     progress(0.0, "reading")
-    motions, notes = cut(found_by(**how, **query), [number], query, sources)
+    motions, notes = cut_matches(run_search(**how, **query), [number], query, sources)
     return {"motion": motions[0], "note": " ".join(notes)}
 
 
-def cut(
+def cut_matches(
     found: Found, which: list[int], query: dict[str, Any], sources: dict[str, Source]
 ) -> tuple[list[Motion], list[str]]:
-    """Some of what was found, by number, at the rate of where it is from, and notes on what is at the web's.
+    """Return some matches by number, at their sources' rates, with notes on those at the web's rate.
 
-    query : as the worker takes it.
-    sources : by the names of the web's clips.
+    query : the query dict of the worker.
+    sources : origins by names of the web's clips.
     """
     from marey.core.placement import bake_hips_into_root
 
-    web = web_in(query["web"])
+    web = open_web(query["web"])
     read: dict[str, Motion | None] = {}
     out, lost = [], []
     for k in which:
         compared, part = found.motions[k], found.matches[k]
         if part.tier == 0:
-            sought = _sought(query)
+            sought = _load_query(query)
             made = None if sought is None else bake_hips_into_root(sought, web.skeleton)
         else:
             if part.clip not in read:
@@ -61,14 +61,14 @@ def cut(
         name = f"{part.clip} {part.start / web.fps:.2f}-{part.stop / web.fps:.2f} s"
         out.append(replace(compared if made is None else made, name=name))
     notes = [
-        f"{name} is gone or has changed since it was compared: this is as it was, at {web.fps:g} Hz."
+        f"{name} is missing or has changed since it was indexed; the indexed version at {web.fps:g} Hz is used."
         for name in dict.fromkeys(lost)
     ]
     return out, notes
 
 
-def _sought(query: dict[str, Any]) -> Motion | None:
-    """The stretch that was marked, frame by frame."""
+def _load_query(query: dict[str, Any]) -> Motion | None:
+    """Load the marked range of the query."""
     from marey.io import load_motion
 
     try:
@@ -88,6 +88,6 @@ def _read(source: Source) -> Motion | None:
 
 
 def _part(source: Motion, match: Match, fps: float) -> Motion:
-    """A match in its source, from the moment of its first frame to that of its last."""
+    """Return the part of the source that a match covers."""
     step = source.fps / fps
     return source[round(match.start * step) : min(len(source), round((match.stop - 1) * step) + 1)]

@@ -1,4 +1,4 @@
-"""What the panel Find keeps for a session: its files, the web, the last search, and the space that is aimed in."""
+"""State of the Find panel: files, the match web, the last search, and the current parametric motion."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ if TYPE_CHECKING:
     from marey.core.motion import Motion
     from marey.core.skeleton import Skeleton
     from marey.studio.motions import Opened
-    from marey.studio.panels.find_messages import SearchDone, SearchWeb, SpaceMade, WebBuilt, Whereabouts
+    from marey.studio.panels.find_messages import ClipStatus, SearchDone, SearchWeb, SpaceMade, WebBuilt
     from marey.studio.panels.find_sources import Source
     from marey.studio.session import Session
 
-# Files of a kind that are kept: the newest.
-_MOST_FILES = 2
+# Maximum number of files of each kind; the oldest are removed.
+_MAX_FILES = 2
 
-# A motion that was open: its id and the revision of its frames; a file: its path in the folder.
+# For an open motion, its id and revision; for a file, its path in the folder.
 Key = tuple[str, int] | str
 
 
 @dataclass(slots=True, eq=False)
 class Search:
-    """A search that was made.
+    """A completed search.
 
-    query, how : what was sought, and how, as the worker takes it.
-    asked, told : the message, and its answer.
-    matches, points : as `MatchTile` has them, and all points of their tiles.
+    query, how : the query and the options for the worker.
+    asked, reply : the message and its reply.
+    matches, points : as in `MatchTile`, and the points of all tiles.
     """
 
     number: int
     query: dict[str, Any]
     how: dict[str, Any]
     asked: SearchWeb
-    told: SearchDone
+    reply: SearchDone
     matches: list[dict[str, Any]]
     points: Any
 
 
 @dataclass(slots=True, eq=False)
 class Aim:
-    """A space that is aimed in.
+    """The current parametric motion.
 
     space : its file.
-    stands : rigid2d of where its figure stands.
-    like : a motion of it, as a whole.
-    made_from : the motion that was sought, or "" for a space from a file.
-    motion : the motion that it has made last.
-    told : what was said of it, with the last answer in place of the first.
+    stands : rigid2d placement of its character.
+    like : a complete motion of it.
+    made_from : the example motion, or () for a space from a file.
+    motion : id of its last motion.
+    reply : its description, with the last motion.
     """
 
     space: str
@@ -60,23 +60,23 @@ class Aim:
     like: Motion
     made_from: tuple[str, ...]
     motion: str | None = None
-    told: SpaceMade | None = None
+    reply: SpaceMade | None = None
 
 
 @dataclass(slots=True, eq=False)
-class Finding:
-    """One session's.
+class FindState:
+    """State of one session.
 
-    folder : for files.
-    web : the file of the web that is searched, "" while there is none.
-    told : what was said of it.
-    clips : for each clip of the web where it is from, and its name within its file; None for those from nowhere.
-    figure : the skeleton of all of them.
+    folder : for temporary files.
+    web : the file of the current web, "" if there is none.
+    reply : its description.
+    clips : origin of each clip of the web, and its name in its file; None if unknown.
+    figure : the skeleton of all clips.
     """
 
     folder: Path
     web: str = ""
-    told: WebBuilt | None = None
+    reply: WebBuilt | None = None
     clips: list[tuple[Key, str] | None] = field(default_factory=list)
     figure: Skeleton | None = None
     search: Search | None = None
@@ -84,46 +84,46 @@ class Finding:
     _count: int = 0
 
     def next_number(self) -> int:
-        """One that was not used before."""
+        """Return a new number."""
         self._count += 1
         return self._count
 
     def new_file(self, kind: str) -> str:
-        """The path of a new file of a kind; the oldest ones go, but for those in use."""
+        """Return the path of a new file; removes the oldest ones that are not in use."""
         used = {self.web, "" if self.aim is None else self.aim.space}
-        for old in sorted(self.folder.glob(f"{kind}-*.npz"))[:-_MOST_FILES]:
+        for old in sorted(self.folder.glob(f"{kind}-*.npz"))[:-_MAX_FILES]:
             if str(old) not in used:
                 old.unlink(missing_ok=True)
         return str(self.folder / f"{kind}-{self.next_number():06d}.npz")
 
-    def take_web(self, file: str, clips: list[tuple[Key, str] | None], figure: Skeleton, told: WebBuilt) -> WebBuilt:
-        """Search this web from now on; what was found in the one before is no more, what is aimed stays."""
-        self.web, self.clips, self.figure, self.told = file, clips, figure, told
+    def set_web(self, file: str, clips: list[tuple[Key, str] | None], figure: Skeleton, reply: WebBuilt) -> WebBuilt:
+        """Use this web from now on; forgets the last search but keeps the parametric motion."""
+        self.web, self.clips, self.figure, self.reply = file, clips, figure, reply
         self.search = None
-        return told
+        return reply
 
-    def searched(self, number: int) -> Search:
-        """The last search, which has to be the one that is asked for."""
+    def get_search(self, number: int) -> Search:
+        """Return the last search; an error if it has another number."""
         if self.search is None or self.search.number != number:
-            raise InvalidValue("these matches are no longer there; search again")
+            raise InvalidValue("these matches are out of date; search again")
         return self.search
 
-    def aiming(self) -> Aim:
-        """The space that is aimed in."""
+    def get_aim(self) -> Aim:
+        """Return the current parametric motion."""
         if self.aim is None:
-            raise InvalidValue("there is no space to aim in yet; make one of matches first")
+            raise InvalidValue("no target control yet; press “Create target control” first")
         return self.aim
 
     def key(self, session: Session, motion: str) -> Key:
-        """What a web knows an open motion by."""
+        """Return the key of an open motion."""
         opened = session.motions.opened(motion)
         return motion, opened.now.revision
 
     def files(self, session: Session, keys: list[Key]) -> tuple[list[tuple[str, Path]], list[str]]:
-        """The folder's files, but for those that are open and among `keys`; and why some may not be read."""
+        """Return the folder's files except open ones in `keys`, and the errors of files that cannot be read."""
         opened = [session.motions.opened(key[0]) for key in keys if isinstance(key, tuple)]
         open_already = {each.file for each in opened if each.where == "folder"}
-        listed = session.places.listed().files
+        listed = session.places.list_files().files
         found: list[tuple[str, Path]] = []
         refused: list[str] = []
         for entry in listed:
@@ -136,7 +136,7 @@ class Finding:
         return found, refused
 
     def clip_of(self, session: Session, motion: str) -> int | None:
-        """Which clip of the web an open motion is; None for one from outside, or one that has changed since."""
+        """Return the index of an open motion in the web; None if it is not in it or has changed."""
         opened = session.motions.opened(motion)
         wanted: list[tuple[Key, str]] = [(self.key(session, motion), "")]
         if opened.where == "folder" and opened.now.revision == opened.steps[0].revision:
@@ -144,9 +144,9 @@ class Finding:
         return next((self.clips.index(each) for each in wanted if each in self.clips), None)
 
     def sources(self, session: Session, names: Iterable[str]) -> dict[str, Source]:
-        """Where clips of the web are from, by their names: motions that are open as they were, and files."""
-        assert self.told is not None
-        return {name: self._source(session, self.clips[self.told.clips.index(name)]) for name in set(names)}
+        """Return the origins of clips by name: unchanged open motions, and files."""
+        assert self.reply is not None
+        return {name: self._source(session, self.clips[self.reply.clips.index(name)]) for name in set(names)}
 
     @staticmethod
     def _source(session: Session, clip: tuple[Key, str] | None) -> Source:
@@ -162,21 +162,21 @@ class Finding:
             return None
         return session.motions.motion(motion)
 
-    def where(self, session: Session, motion: str) -> Whereabouts:
-        """Whether a motion is in the web as it stands."""
-        from marey.studio.panels.find_messages import Whereabouts
+    def get_status(self, session: Session, motion: str) -> ClipStatus:
+        """Return whether the current motion is in the web."""
+        from marey.studio.panels.find_messages import ClipStatus
 
         if self.clip_of(session, motion) is not None:
-            return Whereabouts("inside")
+            return ClipStatus("inside")
         if not self._fits(session.motions.motion(motion)):
-            return Whereabouts("figure")
+            return ClipStatus("figure")
         before = {each[0][0] for each in self.clips if each is not None and isinstance(each[0], tuple)}
         opened = session.motions.opened(motion)
         of_file = opened.where == "folder" and any(each in self.clips for each in self._of_file(opened))
-        return Whereabouts("changed" if motion in before or of_file else "outside")
+        return ClipStatus("changed" if motion in before or of_file else "outside")
 
     def _fits(self, motion: Motion) -> bool:
-        """Whether a motion is of the web's figure, as a search for it will ask."""
+        """Return whether a motion has the web's skeleton."""
         from marey.core.placement import check_same_skeleton
 
         if self.figure is None:
@@ -189,16 +189,16 @@ class Finding:
 
     @staticmethod
     def _of_file(opened: Opened) -> list[tuple[Key, str]]:
-        """What a web knows the motion of a file by."""
+        """Return the keys of a motion from a file."""
         return [(opened.file, opened.clip or ""), (opened.file, "")] if opened.file else []
 
 
-def finding_of(session: Session) -> Finding:
-    """What the panel has kept for a session."""
+def get_find_state(session: Session) -> FindState:
+    """Return the panel's state of a session."""
 
-    def begin() -> Finding:
+    def create() -> FindState:
         folder = session.places.own / "find"
         folder.mkdir(exist_ok=True)
-        return Finding(folder)
+        return FindState(folder)
 
-    return session.kept.once("find", begin)
+    return session.state.get_or_create("find", create)

@@ -1,6 +1,6 @@
-"""Heavy work of the panel Find, as the worker runs it: match webs, searches, and spaces of motions.
+"""Worker functions of the Find panel: match webs and searches.
 
-Webs and spaces lie in files of the session, and are kept once loaded; so a worker that was ended goes on from there.
+Webs and spaces are files of the session and are cached once loaded, so a restarted worker can continue.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from marey.find.found import Found
     from marey.find.match_web import MatchWeb
 
-# A tile's pictures per second, and how many it has at the most.
+# Thumbnail frames per second, and maximum number of frames.
 _TILE_RATE = 15.0
-_MOST_PICTURES = 120
-# Share of the work that reading files is, as it is told.
+_MAX_PICTURES = 120
+# Fraction of the progress bar for reading files.
 _READING = 0.25
-# What an action may be about.
+# Roles considered as the active joint of an action.
 _BUSY = ("right_hand", "left_hand", "right_ball", "left_ball", "head")
-# Shares that two stretches may overlap by: the usual ones, and for motion that repeats itself; see `MatchWeb.search`.
+# Allowed overlap of two ranges: default, and for cyclic motion; see `MatchWeb.search`.
 _OVERLAPS = {False: (0.8, 0.2), True: (0.8, 0.5)}
-# How far a search goes: what is like the query alone, or what is like a match, too, without end.
+# Search depth: matches of the query only, or transitively.
 _TIERS = {False: 1, True: None}
 
 
@@ -46,16 +46,16 @@ def build(
     remove_height: bool,
     rate: float | None,
 ) -> dict[str, Any]:
-    """The web of motions and files that have the figure of `like`, written to `into`.
+    """Build the web of motions and files with the skeleton of `like` and save it to `into`.
 
-    `origins` of the result says of each clip which of those given it is, and which clip of its file.
+    In the result, `origins` has for each clip the index of its input and its name in its file.
     """
     from marey.core.placement import check_same_skeleton
     from marey.find.match_web import MatchWeb
 
     clips: list[Motion] = []
     origins: list[tuple[int, str]] = []
-    left_out: list[str] = []
+    skipped: list[str] = []
     given: list[Any] = [*motions, *files]
     for k, each in enumerate(given):
         name = each.name if isinstance(each, Motion) else str(Path(each).relative_to(root).as_posix())
@@ -66,9 +66,9 @@ def build(
                 clips.append(motion)
                 origins.append((k, clip))
         except MareyError as error:
-            left_out.append(f"{name}: {_plain(str(error), root)}")
+            skipped.append(f"{name}: {_plain(str(error), root)}")
     if not clips:
-        raise InvalidValue(f"none of {len(given)} motions can be compared; the first: {(left_out or ['none'])[0]}")
+        raise InvalidValue(f"none of {len(given)} motions can be indexed; first error: {(skipped or ['none'])[0]}")
     web = MatchWeb.build(
         clips,
         markers=markers,
@@ -77,11 +77,11 @@ def build(
         progress=lambda share: progress(_READING + (1.0 - _READING) * share, "comparing"),
     )
     web.save(into)
-    return {**told_of(web), "left_out": left_out, "origins": origins}
+    return {**describe_web(web), "skipped": skipped, "origins": origins}
 
 
-def told_of(web: MatchWeb) -> dict[str, Any]:
-    """What a page is told of a web, and a motion of its figure."""
+def describe_web(web: MatchWeb) -> dict[str, Any]:
+    """Describe a web for the page, with a motion of its skeleton."""
     from marey.find.search import least_frames
 
     info = web.info()
@@ -95,14 +95,14 @@ def told_of(web: MatchWeb) -> dict[str, Any]:
 
 
 def read_clips(path: str, name: str) -> list[tuple[str, Motion]]:
-    """All clips of a file by name, "" where there is one, as motions named by where it lies in the folder."""
+    """Read all clips of a file by name ("" if there is only one), named by their path in the folder."""
     from dataclasses import replace
 
     from marey.io.files import MARKER_SUFFIXES
     from marey.io.loading import clip_names, load_motion
 
     if Path(path).suffix.lower() in MARKER_SUFFIXES:
-        raise InvalidValue("holds markers, not a skeleton's motion")
+        raise InvalidValue("contains markers instead of a motion with a skeleton")
     clips = clip_names(path)
     if len(clips) < 2:
         return [("", replace(load_motion(path), name=name))]
@@ -114,9 +114,9 @@ def _plain(text: str, root: str) -> str:
 
 
 def suggest(progress: Progress, query: dict[str, Any], further: bool, repeats: bool) -> dict[str, Any]:
-    """What each threshold would find; see `marey.studio.panels.find_messages.ThresholdCurve`."""
-    progress(0.0, "trying thresholds")
-    made = web_in(query["web"]).suggest(*_sought(**query), overlap=_OVERLAPS[repeats], tiers=_TIERS[further])
+    """Count the matches of each threshold; see `marey.studio.panels.find_messages.ThresholdCurve`."""
+    progress(0.0, "testing thresholds")
+    made = open_web(query["web"]).suggest(*_resolve_query(**query), overlap=_OVERLAPS[repeats], tiers=_TIERS[further])
     return {
         "thresholds": made.thresholds.tolist(),
         "counts": made.counts.tolist(),
@@ -125,17 +125,17 @@ def suggest(progress: Progress, query: dict[str, Any], further: bool, repeats: b
         "level": list(made.level),
         "stands_out": made.stands_out,
         "still": made.still,
-        "told": str(made),
+        "text": str(made),
     }
 
 
 def search(progress: Progress, query: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
-    """The matches, with what is drawn of each: `points` (N, K, 3) whole millimetres, all tiles after each other."""
+    """Return the matches and their thumbnails: `points` (N, K, 3) in integer millimeters, all tiles concatenated."""
     progress(0.0, "searching")
-    found = found_by(**how, **query)
-    joints = _drawn(found.motions[0].skeleton)
+    found = run_search(**how, **query)
+    joints = _visible_joints(found.motions[0].skeleton)
     tiles = [_tile(motion, joints) for motion in found.motions]
-    fps = web_in(query["web"]).fps
+    fps = open_web(query["web"]).fps
     return {
         "matches": [
             {
@@ -157,7 +157,7 @@ def search(progress: Progress, query: dict[str, Any], how: dict[str, Any]) -> di
 
 
 def _busiest(motion: Motion) -> str:
-    """The role of the hand, foot or head that gets farthest from where it began, beside the hips."""
+    """Return the hand, foot or head that moves farthest from its start, relative to the hips."""
     roles, positions = motion.skeleton.roles, motion.world().positions
     beside = positions - positions[:, [roles["hips"]]]
     moved = {role: float(np.linalg.norm(beside[:, roles[role]] - beside[0, roles[role]], axis=1).max())
@@ -166,57 +166,57 @@ def _busiest(motion: Motion) -> str:
 
 
 @lru_cache(maxsize=1)
-def web_in(path: str) -> MatchWeb:
-    """The web of a file, read once."""
+def open_web(path: str) -> MatchWeb:
+    """Load a web from a file (cached)."""
     from marey.find.match_web import MatchWeb
 
     return MatchWeb.load(path)
 
 
 @lru_cache(maxsize=2)
-def found_by(
+def run_search(
     web: str, clip: int | None, file: str, start: int, stop: int, threshold: float, further: bool, repeats: bool
 ) -> Found:
-    """What a search finds; `clip` is one of the web's, or None for the motion in `file`."""
-    sought = _sought(web, clip, file, start, stop)
-    compared, overlap = web_in(web), _OVERLAPS[repeats]
+    """Run a search (cached); `clip` is a clip of the web, or None for the motion in `file`."""
+    sought = _resolve_query(web, clip, file, start, stop)
+    compared, overlap = open_web(web), _OVERLAPS[repeats]
     try:
         return compared.search(*sought, threshold, overlap=overlap, tiers=_TIERS[further])
     except NoResult:
-        raise NoResult(_told_nearest(compared, sought, threshold, overlap)) from None
+        raise NoResult(_no_match_message(compared, sought, threshold, overlap)) from None
 
 
-def _told_nearest(
+def _no_match_message(
     web: MatchWeb, sought: tuple[int | Motion, int, int], threshold: float, overlap: tuple[float, float]
 ) -> str:
-    """What to do where nothing was found; in seconds, as the page has them."""
+    """Return the message if nothing was found; in seconds, as in the page."""
     from marey.find.search import Query
 
     near = Query.of(web, *sought, None).nearest(overlap)
     if near is None:
-        return "nothing that was compared is anything like it; mark another stretch, or compare more clips"
+        return "no indexed motion is similar; mark another range, or index more clips"
     (clip, start, stop), distance = near
     where = f"{web.names[clip]}, {start / web.fps:.2f} to {stop / web.fps:.2f} s"
-    nearest = f"the nearest is {where}, at {distance:.3f} m"
-    return f"nothing is within {threshold:g} m of it; {nearest}: choose a larger threshold"
+    nearest = f"the closest is {where} at {distance:.3f} m"
+    return f"no match within {threshold:g} m; {nearest}: choose a larger threshold"
 
 
-def _sought(web: str, clip: int | None, file: str, start: int, stop: int) -> tuple[int | Motion, int, int]:
-    """A query as the library has it: of a clip of the web frames count at the web's rate, else at the motion's own."""
+def _resolve_query(web: str, clip: int | None, file: str, start: int, stop: int) -> tuple[int | Motion, int, int]:
+    """Return a query for the library: frames at the web's rate for a clip of the web, else at the motion's rate."""
     from marey.io import load_motion
 
     motion = load_motion(file)
     if clip is None:
         return motion, start, stop
-    kept = web_in(web).clips[clip]
+    kept = open_web(web).clips[clip]
     first, last = (round(frame * kept.fps / motion.fps) for frame in (start, stop))
     return clip, first, min(last, len(kept))
 
 
-def _drawn(skeleton: Skeleton) -> list[int]:
-    """The joints that a small picture needs: those with a role, what they hang from, and the crown of the head.
+def _visible_joints(skeleton: Skeleton) -> list[int]:
+    """Return the joints of a thumbnail: those with a role, their ancestors, and the top of the head.
 
-    They are all where too few have a role.
+    All joints if too few have a role.
     """
     wanted: set[int] = set()
     for joint in skeleton.roles.values():
@@ -246,11 +246,11 @@ def _body(skeleton: Skeleton, joints: list[int]) -> dict[str, Any]:
 
 
 def _tile(motion: Motion, joints: Iterable[int]) -> tuple[Any, float]:
-    """(N, K, 3) int32 millimetres in the figure's frame at the start, and how many of these there are per second."""
+    """Return (N, K, 3) int32 millimeters relative to the first placement, and the frames per second."""
     from marey.core.placement import find_placement
     from marey.maths import rigid2d
 
-    step = max(1, round(motion.fps / _TILE_RATE), -(-len(motion) // _MOST_PICTURES))
+    step = max(1, round(motion.fps / _TILE_RATE), -(-len(motion) // _MAX_PICTURES))
     world = motion.world()
     drawn = world.positions[::step, list(joints)]
     seen: Floats = rigid2d.apply(rigid2d.invert(find_placement(motion.skeleton, world, 0)), drawn)

@@ -1,4 +1,4 @@
-"""Graph: which clips can lead into which at what threshold; walks by chance, along a drawn path, and by the keys."""
+"""Graph panel: motion graphs at chosen thresholds; random walks, path following and keyboard control."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from marey.studio.panels.graph_messages import (
     SaveGraph,
     ShowGraph,
     SteerGraph,
+    SteerRequest,
     Walked,
     WalkGraph,
-    WishGraph,
 )
 from marey.studio.registry import command
 
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
     from marey.studio.session import Session
 
 _WORK = "marey.studio.panels.graph_work"
-_MOST_SECONDS = 600.0
-_MOST_POINTS = 20_000
+_MAX_SECONDS = 600.0
+_MAX_POINTS = 20_000
 
 
 @dataclass(slots=True, eq=False)
-class Kept:
-    """What a session keeps of its graph.
+class GraphState:
+    """State of the panel.
 
-    folder : where the worker left the clips, the places where they are alike, and the last graph.
-    asked, built : what was to be compared, and the answer.
-    wanted : the thresholds that were last asked for.
-    limits : the thresholds of the last graph; None before there is one.
-    player : what plays live.
+    folder : where the worker stores the clips, the transition candidates, and the last graph.
+    asked, built : the build request and its reply.
+    wanted : the thresholds last requested.
+    limits : the thresholds of the last graph; None if there is none.
+    player : the live player.
     """
 
     folder: Path
@@ -64,94 +64,94 @@ class Kept:
 
 @command(BuildGraph)
 async def build_graph(session: Session, message: BuildGraph) -> GraphBuilt:
-    """Compare all clips, in the worker."""
+    """Find transitions between all clips, in the worker."""
     if not 0.05 <= message.window <= 5.0:
-        raise InvalidValue(f"a transition takes 0.05 to 5 s, got {message.window:g} s")
+        raise InvalidValue(f"expected a transition length of 0.05 to 5 s, got {message.window:g} s")
     if message.rate is not None and not 5.0 <= message.rate <= 240.0:
-        raise InvalidValue(f"a graph plays 5 to 240 frames per second, got {message.rate:g}")
+        raise InvalidValue(f"expected a rate of 5 to 240 Hz, got {message.rate:g}")
     motions = [session.motions.motion(each) for each in message.motions]
     files = [(str(session.places.find(each, "folder")), each) for each in message.files]
-    number = session.kept.get("graph_count", 0) + 1
-    session.kept["graph_count"] = number
+    number = session.state.get("graph_count", 0) + 1
+    session.state["graph_count"] = number
     folder = session.places.own / f"graph-{number}"
     folder.mkdir()
     try:
         found = await session.jobs.run(
-            f"{_WORK}:compared",
+            f"{_WORK}:find_candidates",
             motions=motions,
             files=files,
             window=message.window,
             rate=message.rate,
-            widest=await asyncio.to_thread(_widest),
+            max_threshold=await asyncio.to_thread(_max_threshold),
             folder=str(folder),
         )
-        built = await asyncio.to_thread(_candidates, folder, found, message)
+        built = await asyncio.to_thread(_make_state, folder, found, message)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    before = session.kept.get("graph")
-    session.kept["graph"] = built
-    if isinstance(before, Kept):
+    before = session.state.get("graph")
+    session.state["graph"] = built
+    if isinstance(before, GraphState):
         shutil.rmtree(before.folder, ignore_errors=True)
     return built.built
 
 
 @command(ShowGraph, reads=True)
 def show_graph(session: Session, message: ShowGraph) -> GraphShown:
-    """The graph as it was left."""
+    """Return the current graph."""
     from marey.studio.panels.graph_links import links
 
-    kept = session.kept.get("graph")
-    if not isinstance(kept, Kept):
+    state = session.state.get("graph")
+    if not isinstance(state, GraphState):
         usual = BuildGraph()
         return GraphShown(None, (), (), usual.window, usual.rate, 0.0, ())
-    asked, (threshold, pairs) = kept.asked, kept.wanted
-    built = replace(kept.built, links=links(kept.candidates, threshold, pairs))
+    asked, (threshold, pairs) = state.asked, state.wanted
+    built = replace(state.built, links=links(state.candidates, threshold, pairs))
     return GraphShown(built, asked.motions, asked.files, asked.window, asked.rate, threshold, pairs)
 
 
 @command(LinkGraph, reads=True)
 def link_graph(session: Session, message: LinkGraph) -> GraphLinks:
-    """What thresholds leave."""
+    """Return the graph's connectivity for given thresholds."""
     from marey.studio.panels.graph_links import links
 
-    kept = _kept(session)
-    found = links(kept.candidates, message.threshold, message.pairs)
-    kept.wanted = (message.threshold, message.pairs)
+    state = _get_state(session)
+    found = links(state.candidates, message.threshold, message.pairs)
+    state.wanted = (message.threshold, message.pairs)
     return found
 
 
 @command(WalkGraph)
 async def walk_graph(session: Session, message: WalkGraph) -> Walked:
-    """A walk by chance."""
-    if not 0.0 < message.seconds <= _MOST_SECONDS:
-        raise InvalidValue(f"a walk lasts up to {_MOST_SECONDS:g} s, got {message.seconds:g} s")
+    """Make a random walk."""
+    if not 0.0 < message.seconds <= _MAX_SECONDS:
+        raise InvalidValue(f"expected a length of up to {_MAX_SECONDS:g} s, got {message.seconds:g} s")
     if message.seed < 0:
-        raise InvalidValue(f"a seed is a whole number from 0 on, got {message.seed}")
-    kept = await _made(session, message.threshold, message.pairs)
+        raise InvalidValue(f"expected a seed of 0 or more, got {message.seed}")
+    state = await _build_within(session, message.threshold, message.pairs)
     done = await session.jobs.run(
-        f"{_WORK}:walked",
-        folder=str(kept.folder),
+        f"{_WORK}:random_walk",
+        folder=str(state.folder),
         seconds=message.seconds,
         seed=message.seed,
         label=message.label,
         clean=message.clean,
     )
-    return Walked(session.info(session.motions.add_made(done["motion"])), kept.transitions, kept.findings)
+    return Walked(session.info(session.motions.add_result(done["motion"])), state.transitions, state.findings)
 
 
 @command(FollowGraph)
 async def follow_graph(session: Session, message: FollowGraph) -> PathFollowed:
-    """A walk along a drawn path."""
-    if sum(len(each.points) for each in message.stretches) > _MOST_POINTS:
-        raise InvalidValue(f"a path has up to {_MOST_POINTS} points; draw a shorter one")
-    kept = await _made(session, message.threshold, message.pairs)
+    """Make a walk along a drawn path."""
+    if sum(len(each.points) for each in message.stretches) > _MAX_POINTS:
+        raise InvalidValue(f"the path has more than {_MAX_POINTS} points; draw a shorter one")
+    state = await _build_within(session, message.threshold, message.pairs)
     stretches = [{"points": each.points, "label": each.label} for each in message.stretches]
     done = await session.jobs.run(
-        f"{_WORK}:followed", folder=str(kept.folder), stretches=stretches, clean=message.clean
+        f"{_WORK}:follow_path", folder=str(state.folder), stretches=stretches, clean=message.clean
     )
     return PathFollowed(
-        session.info(session.motions.add_made(done["motion"])),
+        session.info(session.motions.add_result(done["motion"])),
         _points(done["path"]),
         _points(done["way"]),
         float(done["length"]),
@@ -164,77 +164,79 @@ async def follow_graph(session: Session, message: FollowGraph) -> PathFollowed:
 
 @command(SteerGraph)
 async def steer_graph(session: Session, message: SteerGraph) -> GraphSteered:
-    """The graph as a live stream."""
-    turn = session.live.turn()
-    kept = await _made(session, message.threshold, message.pairs)
-    player: GraphPlayer = await session.jobs.here(_player, kept.folder, message)
-    begun = session.live.start(player, player.graph.fps, turn)
-    kept.player = player
+    """Play the graph live."""
+    ticket = session.live.take_ticket()
+    state = await _build_within(session, message.threshold, message.pairs)
+    player: GraphPlayer = await session.jobs.run_in_thread(_player, state.folder, message)
+    begun = session.live.start(player, player.graph.fps, ticket)
+    state.player = player
     return GraphSteered(begun.stream, begun.rate, player.body(), player.delay)
 
 
-@command(WishGraph, reads=True)
-async def wish_graph(session: Session, message: WishGraph) -> Nothing:
-    """Another way to go, or another thing to do."""
-    player = _kept(session).player
+@command(SteerRequest, reads=True)
+async def request_steering(session: Session, message: SteerRequest) -> Nothing:
+    """Change the direction, action or speed."""
+    player = _get_state(session).player
     if player is None:
-        raise InvalidValue("nothing is steered; start it first")
+        raise InvalidValue("nothing is being steered; press “Start steering” first")
     await asyncio.to_thread(player.prepare, message.label, message.speed)
-    player.wish(message.direction, message.label, message.speed)
+    player.request(message.direction, message.label, message.speed)
     return Nothing()
 
 
 @command(SaveGraph)
 async def save_graph(session: Session, message: SaveGraph) -> GraphSaved:
-    """The graph as a file for download."""
-    kept = await _made(session, message.threshold, message.pairs)
+    """Prepare the graph for download."""
+    state = await _build_within(session, message.threshold, message.pairs)
     path = session.places.exports / "graph.npz"
-    await asyncio.to_thread(shutil.copyfile, kept.folder / "graph.npz", path)
+    await asyncio.to_thread(shutil.copyfile, state.folder / "graph.npz", path)
     return GraphSaved(session.places.offer(path), path.name, path.stat().st_size)
 
 
-def _kept(session: Session) -> Kept:
-    kept = session.kept.get("graph")
-    if not isinstance(kept, Kept):
-        raise InvalidValue("there is no graph yet; choose clips and compare them first")
-    return kept
+def _get_state(session: Session) -> GraphState:
+    state = session.state.get("graph")
+    if not isinstance(state, GraphState):
+        raise InvalidValue("there is no graph yet; choose clips and press “Find transitions” first")
+    return state
 
 
-async def _made(session: Session, threshold: float, pairs: tuple[PairLimit, ...]) -> Kept:
-    """The session's graph, built anew where the thresholds are others."""
-    kept = _kept(session)
+async def _build_within(session: Session, threshold: float, pairs: tuple[PairLimit, ...]) -> GraphState:
+    """Build the session's graph, unless the thresholds are unchanged."""
+    state = _get_state(session)
     wanted = tuple((pair.before, pair.after, pair.metres) for pair in pairs)
-    if kept.limits != (threshold, wanted):
-        kept.limits = None
-        done = await session.jobs.run(f"{_WORK}:made", folder=str(kept.folder), threshold=threshold, pairs=wanted)
-        kept.transitions, kept.findings = done["transitions"], tuple(done["findings"])
-        kept.limits = (threshold, wanted)
-    return kept
+    if state.limits != (threshold, wanted):
+        state.limits = None
+        done = await session.jobs.run(
+            f"{_WORK}:build_graph", folder=str(state.folder), threshold=threshold, pairs=wanted
+        )
+        state.transitions, state.findings = done["transitions"], tuple(done["findings"])
+        state.limits = (threshold, wanted)
+    return state
 
 
-def _widest() -> float:
-    from marey.studio.panels.graph_links import WIDEST
+def _max_threshold() -> float:
+    from marey.studio.panels.graph_links import MAX_THRESHOLD
 
-    return WIDEST
+    return MAX_THRESHOLD
 
 
-def _candidates(folder: Path, found: dict[str, Any], asked: BuildGraph) -> Kept:
-    from marey.studio.panels.graph_links import Candidates, curve, links, suggested
+def _make_state(folder: Path, found: dict[str, Any], asked: BuildGraph) -> GraphState:
+    from marey.studio.panels.graph_links import Candidates, curve, links, suggest_threshold
 
     candidates = Candidates.of(found)
     points = curve(candidates)
-    threshold = suggested(points)
+    threshold = suggest_threshold(points)
     reply = GraphBuilt(
         tuple(found["clips"]),
         candidates.n_frames / candidates.fps,
         candidates.fps,
-        tuple(found["left_out"]),
+        tuple(found["skipped"]),
         candidates.names,
         points,
         threshold,
         links(candidates, threshold, ()),
     )
-    return Kept(folder, candidates, asked, reply, (threshold, ()))
+    return GraphState(folder, candidates, asked, reply, (threshold, ()))
 
 
 def _player(folder: Path, message: SteerGraph) -> GraphPlayer:

@@ -1,4 +1,4 @@
-"""What thresholds leave of a graph, found without building it: quickly enough to follow a slider."""
+"""Compute a graph's connectivity for thresholds without building it, fast enough to follow a slider."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from marey.graph.prune import components, prune
 from marey.graph.transitions import Transitions
 from marey.studio.panels.graph_messages import GraphLinks, LabelPart, LimitPoint, PairCount, PairLimit
 
-WIDEST = 0.25
-"""Metres: the largest threshold that can be chosen."""
+MAX_THRESHOLD = 0.25
+"""Largest threshold that can be chosen, in meters."""
 
 _N_LIMITS = 51
-# The suggested threshold joins this share of the most that any would: the rest is had by ever worse transitions.
+# The suggested threshold connects this fraction of the maximum; more would need ever worse transitions.
 _ENOUGH = 0.6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Clips that were compared, with all transitions up to `WIDEST`, each both ways.
+    """Compared clips with all transitions up to `MAX_THRESHOLD`, in both directions.
 
     names : (K,) labels.
-    frame_labels : for each clip (F, K), which frames carry them.
-    fps, half : frames per second, and L of the transitions.
-    n_nodes, edges : of all transitions; those within a threshold are some of them.
+    frame_labels : for each clip (F, K), which frames have them.
+    fps, half : frames per second, and half the transition length in frames.
+    n_nodes, edges : of the graph with all transitions.
     """
 
     names: tuple[str, ...]
@@ -42,19 +42,19 @@ class Candidates:
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Candidates:
-        """What `graph_work.compared` sent."""
+        """Create it from the result of `graph_work.find_candidates`."""
         masks = np.split(found["frame_labels"], np.cumsum(found["lengths"])[:-1])
         edges = Edges(**found["edges"])
         return cls(tuple(found["labels"]), masks, found["rate"], found["half"], found["n_nodes"], edges)
 
     @property
     def n_frames(self) -> int:
-        """Of all clips."""
+        """Frames of all clips."""
         return sum(len(mask) for mask in self.frame_labels)
 
 
 def links(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> GraphLinks:
-    """What is left within the thresholds."""
+    """Return the connectivity within the thresholds."""
     edges = candidates.edges
     taken = edges.taken(_within(candidates, threshold, pairs))
     keep, members = prune(candidates.n_nodes, taken)
@@ -78,10 +78,10 @@ def links(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) 
 
 
 def curve(candidates: Candidates) -> tuple[LimitPoint, ...]:
-    """What thresholds from 0 to `WIDEST` leave."""
+    """Return the connectivity for thresholds from 0 to `MAX_THRESHOLD`."""
     edges = candidates.edges
     out = []
-    for limit in np.linspace(0.0, WIDEST, _N_LIMITS).tolist():
+    for limit in np.linspace(0.0, MAX_THRESHOLD, _N_LIMITS).tolist():
         taken = edges.taken(~edges.blends | (edges.distances <= limit))
         keep, _ = prune(candidates.n_nodes, taken)
         left = taken.taken(keep)
@@ -89,19 +89,19 @@ def curve(candidates: Candidates) -> tuple[LimitPoint, ...]:
     return tuple(out)
 
 
-def suggested(points: Sequence[LimitPoint]) -> float:
-    """Metres: the least threshold that joins most of what the largest does."""
+def suggest_threshold(points: Sequence[LimitPoint]) -> float:
+    """Return the smallest threshold (m) that connects most of what the largest does."""
     most = max(point.share for point in points)
     return next(point.metres for point in points if point.share >= _ENOUGH * most)
 
 
 def as_thresholds(pairs: Sequence[PairLimit]) -> dict[tuple[str, str], float]:
-    """Limits for pairs of labels as the library takes them."""
+    """Return label-pair limits in the library's form."""
     return {(pair.before, pair.after): pair.metres for pair in pairs}
 
 
 def _within(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> Bools:
-    """(E,) clips' own edges, and transitions within their threshold."""
+    """Return a mask (E,) of the clips' own edges and the transitions within their threshold."""
     edges = candidates.edges
     out = ~edges.blends
     jumps = np.flatnonzero(edges.blends)
@@ -118,7 +118,7 @@ def _transitions(jumps: Edges, half: int) -> Transitions:
 
 
 def _counts(candidates: Candidates, kept: Edges) -> Ints:
-    """(K, K) transitions from each label to each."""
+    """Return (K, K) numbers of transitions between labels."""
     firsts = np.concatenate([[0], np.cumsum([len(mask) for mask in candidates.frame_labels])])
     labels = np.concatenate(candidates.frame_labels).astype(np.int64)
     before, after = (labels[firsts[kept.clips[:, k]] + kept.starts[:, k] + candidates.half] for k in (0, 1))
@@ -126,9 +126,9 @@ def _counts(candidates: Candidates, kept: Edges) -> Ints:
 
 
 def _largest_share(candidates: Candidates, taken: Edges) -> float:
-    """The share of all frames that lies in the strongly connected component with most of them.
+    """Return the fraction of all frames in the largest strongly connected component.
 
-    taken : what pruning leaves, as each label is pruned by itself: whole clips may go that would be joined otherwise.
+    taken : edges after pruning. Each label is pruned by itself, so whole clips may be removed.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -1,4 +1,4 @@
-"""A graph that is steered live: frames are made ahead on a thread, as playing an edge takes longer than a frame may."""
+"""Play a graph live. Frames are prepared in a thread, because playing an edge takes longer than a frame."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from marey.studio.live import LiveFrame
 from marey.studio.messages import MotionInfo
 from marey.studio.motions import Motions, Opened, world_of
 
-# Seconds of frames that are kept ready: what is asked for shows at least so much later.
+# Seconds of frames prepared ahead; the minimum delay of a request.
 _AHEAD = 0.1
 
 
 class GraphPlayer:
-    """A `marey.studio.live.LiveSource` of a graph's stream; the figure begins at the origin."""
+    """A `marey.studio.live.LiveSource` of a graph's stream; the character starts at the origin."""
 
     def __init__(self, graph: MotionGraph, direction: float, label: str | None, clean: bool) -> None:
         self.graph = graph
         self.joints = graph.skeleton.names
         self.parents = tuple(graph.skeleton.parents.tolist())
-        # Where there are several parts between which there is no way, one begins in that with most to play.
-        start = _in_largest_part(graph) if label is None else None
+        # If the graph has several disconnected parts, start in the largest.
+        start = _node_in_largest_component(graph) if label is None else None
         self._stream = GraphStream(graph, start=start, direction=direction, label=label, clean=clean)
         self._label = label
         self._ahead = max(2, round(_AHEAD * graph.fps))
@@ -32,17 +32,17 @@ class GraphPlayer:
         self._last: LiveFrame | None = None
         self._refilling: asyncio.Future[None] | None = None
         self._note = ""
-        # Why there are no more frames; what is ready is still played.
+        # Why there are no more frames; prepared frames are still played.
         self._failed: Exception | None = None
         self._fill()
 
     @property
     def delay(self) -> float:
-        """Seconds by which planting the feet puts off what is shown."""
+        """Delay in seconds caused by foot locking."""
         return self._stream.delay / self.graph.fps
 
     def body(self) -> MotionInfo:
-        """The figure, as the page draws it."""
+        """Describe the character for the page."""
         from marey.studio.describe import info_of
 
         opened = Opened(self.graph.clips[0][:1])
@@ -50,16 +50,16 @@ class GraphPlayer:
         return info_of("live", opened)
 
     def prepare(self, label: str | None, speed: float | None) -> None:
-        """Make what a wish needs, which takes a moment; on a thread."""
+        """Prepare the tables for a request, which takes a moment; call it in a thread."""
         self._stream.prepare(label, speed)
 
-    def wish(self, direction: float, label: str | None, speed: float | None) -> None:
-        """Change what is wanted."""
+    def request(self, direction: float, label: str | None, speed: float | None) -> None:
+        """Change the request."""
         self._stream.request(direction=direction, label=label, speed=speed)
         self._label = label
 
     def frame(self) -> LiveFrame:
-        """The next frame; where none is ready in time, the last one again."""
+        """Return the next frame; repeats the last one if none is ready in time."""
         due = len(self._ready) < self._ahead and self._failed is None
         if due and (self._refilling is None or self._refilling.done()):
             self._refilling = asyncio.get_running_loop().run_in_executor(None, self._refill)
@@ -83,7 +83,7 @@ class GraphPlayer:
             except MareyError as error:
                 if self._label is None:
                     raise
-                # A label that cannot be got to from here is wished for no longer.
+                # Withdraw a label that cannot be reached from here.
                 self._note = str(error)
                 self._label = None
                 self._stream.request(label=None)
@@ -92,8 +92,8 @@ class GraphPlayer:
             self._ready.append(LiveFrame(positions[0], rotations[0], {"note": note} if note else None))
 
 
-def _in_largest_part(graph: MotionGraph) -> int:
-    """A node of the strongly connected component that plays most frames of clips."""
+def _node_in_largest_component(graph: MotionGraph) -> int:
+    """Return a node of the strongly connected component with the most clip frames."""
     import numpy as np
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

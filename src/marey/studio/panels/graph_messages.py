@@ -1,4 +1,4 @@
-"""What the panel Graph says and is told."""
+"""Messages of the Graph panel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from marey.studio.messages import Message, MotionInfo
 
 @dataclass(frozen=True, slots=True)
 class PairLimit:
-    """A threshold in metres for going from frames of one label to those of another; 0 forbids it."""
+    """A threshold in meters for transitions from one label to another; 0 forbids them."""
 
     before: str
     after: str
@@ -19,7 +19,7 @@ class PairLimit:
 
 @dataclass(frozen=True, slots=True)
 class PairCount:
-    """How many transitions lead from frames of one label to those of another."""
+    """Number of transitions from one label to another."""
 
     before: str
     after: str
@@ -28,7 +28,7 @@ class PairCount:
 
 @dataclass(frozen=True, slots=True)
 class LabelPart:
-    """How much of a label can be played endlessly, of how much there is, and which other labels can be got to."""
+    """How many seconds of a label are connected, out of how many, and which other labels can be reached."""
 
     label: str
     seconds: float
@@ -38,7 +38,7 @@ class LabelPart:
 
 @dataclass(frozen=True, slots=True)
 class GraphLinks:
-    """What thresholds leave: `share` is of all frames, in the largest part in which everything leads to everything."""
+    """Connectivity: `share` is the fraction of all frames in the largest strongly connected component."""
 
     transitions: int
     share: float
@@ -48,7 +48,7 @@ class GraphLinks:
 
 @dataclass(frozen=True, slots=True)
 class LimitPoint:
-    """What one threshold for all, in metres, leaves."""
+    """Connectivity for one threshold in meters."""
 
     metres: float
     share: float
@@ -57,10 +57,10 @@ class LimitPoint:
 
 @dataclass(frozen=True, slots=True)
 class BuildGraph(Message):
-    """Compare clips with each other: open motions, files of the folder, or both.
+    """Find transitions between clips: open motions, files in the folder, or both.
 
-    Files of another skeleton than the first clip's are left out. `window` is the length of transitions in seconds;
-    `rate` in frames per second, or null for the lowest of the clips'.
+    Files with another skeleton than the first clip's are skipped. `window` is the transition length in seconds;
+    `rate` is in frames per second, or null for the lowest rate of the clips.
     """
 
     do: ClassVar[str] = "graph_build"
@@ -72,15 +72,15 @@ class BuildGraph(Message):
 
 @dataclass(frozen=True, slots=True)
 class GraphBuilt:
-    """What was compared. `curve` goes up to the largest threshold that can be chosen; `suggested` is one that will do.
+    """The compared clips. `curve` goes up to the largest threshold; `suggested` is a good default.
 
-    `left_out` are files and why; `links` is what the suggested threshold leaves.
+    `skipped` lists files and reasons; `links` is the connectivity at the suggested threshold.
     """
 
     clips: tuple[str, ...]
     seconds: float
     rate: float
-    left_out: tuple[str, ...]
+    skipped: tuple[str, ...]
     labels: tuple[str, ...]
     curve: tuple[LimitPoint, ...]
     suggested: float
@@ -89,17 +89,17 @@ class GraphBuilt:
 
 @dataclass(frozen=True, slots=True)
 class ShowGraph(Message):
-    """What was compared last, for a page that has been loaded again."""
+    """Get the last graph, as after a reload of the page."""
 
     do: ClassVar[str] = "graph_show"
 
 
 @dataclass(frozen=True, slots=True)
 class GraphShown:
-    """The graph as it stands; `built` is null where there is none yet.
+    """The current graph; `built` is null if there is none.
 
-    `motions` and `files` are those that it was asked to be built of, `threshold` and `pairs` the last that were asked
-    for, and `links` of `built` what those leave.
+    `motions` and `files` are its inputs, `threshold` and `pairs` the last requested
+    thresholds, and `links` of `built` the connectivity for them.
     """
 
     built: GraphBuilt | None
@@ -113,7 +113,7 @@ class GraphShown:
 
 @dataclass(frozen=True, slots=True)
 class LinkGraph(Message):
-    """What these thresholds would leave, without building anything."""
+    """Get the connectivity for these thresholds, without building the graph."""
 
     do: ClassVar[str] = "graph_links"
     threshold: float
@@ -122,7 +122,7 @@ class LinkGraph(Message):
 
 @dataclass(frozen=True, slots=True)
 class WalkGraph(Message):
-    """A walk by chance; the same seed gives the same."""
+    """Make a random walk; the same seed gives the same walk."""
 
     do: ClassVar[str] = "graph_walk"
     threshold: float
@@ -135,7 +135,7 @@ class WalkGraph(Message):
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """The motion, and what is to be known of the graph that it walks."""
+    """The motion, and notes about its graph."""
 
     motion: MotionInfo
     transitions: int
@@ -144,7 +144,7 @@ class Walked:
 
 @dataclass(frozen=True, slots=True)
 class PathStretch:
-    """A line as it was drawn, x, z in metres, and what to do along it; null for anything."""
+    """A drawn segment, x, z in meters, and the action along it; null for any."""
 
     points: tuple[tuple[float, float], ...]
     label: str | None
@@ -152,7 +152,7 @@ class PathStretch:
 
 @dataclass(frozen=True, slots=True)
 class FollowGraph(Message):
-    """A walk along stretches that follow each other; between two, the straight line."""
+    """Make a walk along consecutive segments, joined by straight lines."""
 
     do: ClassVar[str] = "graph_follow"
     threshold: float
@@ -163,9 +163,9 @@ class FollowGraph(Message):
 
 @dataclass(frozen=True, slots=True)
 class PathFollowed:
-    """The motion, the smoothed path that it was to follow, and the way it went, both x, z; distances in metres.
+    """The motion, the smoothed path, and the walked way, both x, z; distances in meters.
 
-    `why` says why the way is far off somewhere; "" where it is not.
+    `why` explains a large deviation; "" if there is none.
     """
 
     motion: MotionInfo
@@ -180,7 +180,7 @@ class PathFollowed:
 
 @dataclass(frozen=True, slots=True)
 class SteerGraph(Message):
-    """Play the graph live, steered by `graph_wish`; `clean` plants the feet, which shows everything later."""
+    """Play the graph live, steered by `graph_request`; `clean` locks the feet, which adds delay."""
 
     do: ClassVar[str] = "graph_steer"
     threshold: float
@@ -192,9 +192,9 @@ class SteerGraph(Message):
 
 @dataclass(frozen=True, slots=True)
 class GraphSteered:
-    """The stream's number, its rate, the figure that it moves, and by how many seconds planting the feet puts it off.
+    """The stream's number, rate, character, and delay in seconds caused by foot locking.
 
-    Frames tell `note` where a wish could not be had.
+    Frames have a `note` if a request cannot be met.
     """
 
     stream: int
@@ -204,10 +204,10 @@ class GraphSteered:
 
 
 @dataclass(frozen=True, slots=True)
-class WishGraph(Message):
-    """Where to go, radians from +Z, positive to the left; what to do, and how fast in m/s, null for any."""
+class SteerRequest(Message):
+    """Direction in radians from +Z, positive to the left; action, and speed in m/s, null for any."""
 
-    do: ClassVar[str] = "graph_wish"
+    do: ClassVar[str] = "graph_request"
     direction: float
     label: str | None = None
     speed: float | None = None
@@ -215,7 +215,7 @@ class WishGraph(Message):
 
 @dataclass(frozen=True, slots=True)
 class SaveGraph(Message):
-    """The graph with its clips as a file for download, which `marey graph` takes."""
+    """Prepare the graph with its clips for download; `marey graph` can read it."""
 
     do: ClassVar[str] = "graph_save"
     threshold: float
@@ -224,7 +224,7 @@ class SaveGraph(Message):
 
 @dataclass(frozen=True, slots=True)
 class GraphSaved:
-    """Where the file can be fetched."""
+    """The file's download address."""
 
     url: str
     name: str

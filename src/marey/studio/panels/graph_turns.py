@@ -1,4 +1,4 @@
-"""Why a way is off its path: what the path asks for where they are furthest apart, and what the clips can do."""
+"""Explain why a walk deviates from its path: compare the path's turns with what the clips can do."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ if TYPE_CHECKING:
     from marey.graph.follow import Followed
     from marey.graph.motion_graph import MotionGraph
 
-# Metres off the path from which on it is worth a sentence.
+# Deviation (m) that is explained.
 _FAR = 0.2
-# Metres along a way over which its turn is told, and between the points at which it is looked at.
+# Meters over which a turn is measured, and between sample points.
 _REACH, _STEP = 1.0, 0.05
-# Metres around the place that is furthest off in which its cause is looked for: a bend is cut, and made up for later.
+# Meters around the largest deviation in which its cause is searched: a bend is cut and corrected later.
 _AROUND = 3.0
-# Radians by which a path turns more sharply than the clips before that is said to be the cause.
+# Radians by which the path must turn more sharply than the clips to be the cause.
 _ROOM = 0.1
 
 
-def why_off(graph: MotionGraph, found: Followed, styles: Sequence[tuple[float, str]] | None) -> str:
-    """A sentence where the walk is far off its path somewhere; "" where it is not.
+def explain_deviation(graph: MotionGraph, found: Followed, styles: Sequence[tuple[float, str]] | None) -> str:
+    """Return an explanation if the walk deviates far from its path; else "".
 
-    styles : (metres, label) as `MotionGraph.follow` takes them; None for anything.
+    styles : (meters, label) pairs as for `MotionGraph.follow`; None for any.
     """
     if found.largest_distance < _FAR:
         return ""
     from scipy.spatial import cKDTree
 
     apart, nearest = cKDTree(found.path).query(found.way)
-    gone = _gone(found.path)
-    off = float(gone[nearest[apart.argmax()]])
-    asked = np.abs(turns_of(found.path))
+    arc_lengths = _arc_lengths(found.path)
+    off = float(arc_lengths[nearest[apart.argmax()]])
+    asked = np.abs(turn_angles(found.path))
     at = _REACH / 2 + _STEP * np.arange(len(asked))
     near = np.abs(at - off) < _AROUND
-    # Where along the path more is asked for than the clips of its label can do.
+    # Where the path turns more sharply than the clips of its label can.
     worst = (0.0, 0.0, 0.0, "")
     begin = 0.0
-    for end, label in [(gone[-1], None)] if styles is None else styles:
+    for end, label in [(arc_lengths[-1], None)] if styles is None else styles:
         most = sharpest_turn(graph, label)
         here = np.flatnonzero(near & (at >= begin) & (at <= end))
         sharp = float(asked[here].max(initial=0.0))
@@ -52,17 +52,17 @@ def why_off(graph: MotionGraph, found: Followed, styles: Sequence[tuple[float, s
     excess, sharp, place, told = worst
     if excess > _ROOM:
         return (
-            f"The path turns by {_degrees(sharp)} within a metre at {place:.1f} m; {told} at most. Draw a wider bend, "
+            f"The path turns by {_degrees(sharp)} within 1 m at {place:.1f} m; {told} at most. Draw a wider bend, "
             "or add clips that turn more sharply."
         )
     return (
-        f"It is furthest off {off:.1f} m along the path. The clips turn as sharply as the path does, so that more "
-        "transitions, or more clips, may bring it nearer."
+        f"The largest deviation is {off:.1f} m along the path. The clips can turn as sharply as the path, so more "
+        "transitions (a higher threshold) or more clips may reduce it."
     )
 
 
 def sharpest_turn(graph: MotionGraph, label: str | None = None) -> float:
-    """Radians: the most that the clips of a label turn within a metre of their way."""
+    """Return the sharpest turn (radians) within one meter in the clips of a label."""
     from marey.graph.build import labels_of
     from marey.graph.edge_paths import travelled
 
@@ -73,26 +73,26 @@ def sharpest_turn(graph: MotionGraph, label: str | None = None) -> float:
         inside = np.ones(len(way), dtype=bool) if column is None else mask[:, column]
         edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(int)))
         for start, stop in zip(edges[::2], edges[1::2], strict=True):
-            turns = turns_of(way[start:stop])
+            turns = turn_angles(way[start:stop])
             most = max(most, float(np.abs(turns).max(initial=0.0)))
     return most
 
 
-def turns_of(way: Floats) -> Floats:
-    """(M,) radians that a way (N, 2) turns within a metre, every 5 cm; none for one shorter than that."""
-    gone = _gone(way)
-    if gone[-1] < _REACH + 2 * _STEP:
+def turn_angles(way: Floats) -> Floats:
+    """Return (M,) turns (radians) of a way (N, 2) within one meter, every 5 cm; empty if it is shorter."""
+    arc_lengths = _arc_lengths(way)
+    if arc_lengths[-1] < _REACH + 2 * _STEP:
         return np.zeros(0)
-    at = np.arange(0.0, gone[-1], _STEP)
-    moving = np.concatenate([[True], np.diff(gone) > 0.0])
-    even = np.stack([np.interp(at, gone[moving], way[moving, k]) for k in (0, 1)], axis=1)
+    at = np.arange(0.0, arc_lengths[-1], _STEP)
+    moving = np.concatenate([[True], np.diff(arc_lengths) > 0.0])
+    even = np.stack([np.interp(at, arc_lengths[moving], way[moving, k]) for k in (0, 1)], axis=1)
     headings = np.unwrap(np.arctan2(*np.diff(even, axis=0).T))
     far = round(_REACH / _STEP)
     return np.asarray(headings[far:] - headings[:-far])
 
 
-def _gone(points: Floats) -> Floats:
-    """(N,) metres along a way."""
+def _arc_lengths(points: Floats) -> Floats:
+    """Return (N,) cumulative arc lengths in meters."""
     return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
 
 

@@ -1,4 +1,4 @@
-"""Heavy work of the panel Graph, as the worker runs it. What one piece makes, the next reads from a folder."""
+"""Worker functions of the Graph panel. They pass intermediate results through a folder."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from marey.studio.work import Progress
 
 _CLIPS, _FOUND, _GRAPH = "clips.json", "found.npz", "graph.npz"
 _MAX_MEMORY = 256 * 2**20
-_LEAST_SECONDS = 2.0
-# Metres: points of a path that is drawn by hand are put this far apart, and smoothed as far as hands tremble.
+_MIN_SECONDS = 2.0
+# Meters: spacing of the points of a drawn path, and scale of its smoothing against hand tremor.
 _SPACING, _TREMBLE = 0.05, 0.2
-_SHORTEST = 0.5
-# Metres in the mean and at the end within which a way is near enough; else wider beams look for a nearer one.
+_MIN_LENGTH = 0.5
+# Average and final distance (m) that are good enough; otherwise search again with wider beams.
 _NEAR, _NEAR_END = 0.05, 0.1
 _WIDER = (400, 1600)
 
 
-def compared(
+def find_candidates(
     progress: Progress,
     motions: list[Motion],
     files: list[list[str]],
     window: float,
     rate: float | None,
-    widest: float,
+    max_threshold: float,
     folder: str,
 ) -> dict[str, Any]:
-    """All places up to `widest` metres at which clips look alike, as `graph_links.Candidates` takes them.
+    """Find all transition candidates up to `max_threshold` meters, as for `graph_links.Candidates`.
 
-    files : path and the name that people know it by, of each.
-    folder : where `made` finds the clips and the places.
+    files : (path, display name) pairs.
+    folder : where `build_graph` finds the clips and candidates.
     """
     from marey.compare import frame_weights, point_clouds
     from marey.graph.alike import find_alike
     from marey.graph.build import labels_of, prepared
     from marey.graph.network import both_ways, connect_clips
 
-    given, left_out = _loaded(progress, motions, files)
+    given, skipped = _load_clips(progress, motions, files)
     if not given:
-        why = f"; the first that could not be taken is {left_out[0]}" if left_out else ""
+        why = f"; first error: {skipped[0]}" if skipped else ""
         raise InvalidValue(f"a graph needs at least one clip{why}")
-    progress(0.2, "finding contacts")
+    progress(0.2, "detecting contacts")
     clips = prepared(given, rate)
     weights = frame_weights(window, clips[0].fps, "triangle")
     half = len(weights) // 2
@@ -61,11 +61,11 @@ def compared(
         )
     clouds = [point_clouds(clip) for clip in clips]
 
-    def tell(share: float) -> None:
-        progress(0.3 + 0.6 * share, "comparing all frames")
+    def report(fraction: float) -> None:
+        progress(0.3 + 0.6 * fraction, "comparing all frames")
 
-    found = find_alike(clouds, weights, widest, max_memory=_MAX_MEMORY, progress=tell)
-    progress(0.92, "putting the graph together")
+    found = find_alike(clouds, weights, max_threshold, max_memory=_MAX_MEMORY, progress=report)
+    progress(0.92, "building the graph")
     names, masks = labels_of(clips)
     lengths = np.array([len(clip) for clip in clips])
     nodes, edges = connect_clips(lengths, masks, both_ways(found), half)
@@ -75,7 +75,7 @@ def compared(
     np.savez(into / _FOUND, half=half, **arrays)
     return {
         "clips": [clip.name for clip in clips],
-        "left_out": left_out,
+        "skipped": skipped,
         "labels": list(names),
         "lengths": lengths,
         "frame_labels": np.concatenate(masks),
@@ -86,8 +86,8 @@ def compared(
     }
 
 
-def made(progress: Progress, folder: str, threshold: float, pairs: list[list[Any]]) -> dict[str, Any]:
-    """Build the graph within these thresholds, of what `compared` left, and keep it for walks."""
+def build_graph(progress: Progress, folder: str, threshold: float, pairs: list[list[Any]]) -> dict[str, Any]:
+    """Build the graph within these thresholds from the result of `find_candidates`, and save it."""
     from marey.graph.build import assembled
     from marey.graph.transitions import Transitions
 
@@ -98,26 +98,26 @@ def made(progress: Progress, folder: str, threshold: float, pairs: list[list[Any
         found = Transitions(*(arrays[name] for name in ("clips", "frames", "distances", "transforms")))
         half = int(arrays["half"])
     limits = {(before, after): metres for before, after, metres in pairs}
-    graph = assembled(clips, found, half, threshold, limits, _LEAST_SECONDS)
+    graph = assembled(clips, found, half, threshold, limits, _MIN_SECONDS)
     graph.save(at / _GRAPH)
     return {"transitions": graph.n_transitions, "findings": list(graph.findings)}
 
 
-def walked(
+def random_walk(
     progress: Progress, folder: str, seconds: float, seed: int, label: str | None, clean: bool
 ) -> dict[str, Any]:
-    """A walk by chance."""
+    """Make a random walk."""
     progress(0.5, "walking")
     graph = _graph(folder)
     walk = graph.random_walk(seconds, seed, label=label).begun_at()
-    return {"motion": walk.motion(clean=clean, name=f"{label or ''} by chance {seed}".strip())}
+    return {"motion": walk.motion(clean=clean, name=f"{label or ''} random walk {seed}".strip())}
 
 
-def followed(progress: Progress, folder: str, stretches: list[dict[str, Any]], clean: bool) -> dict[str, Any]:
-    """A walk along a path that was drawn."""
-    from marey.studio.panels.graph_turns import why_off
+def follow_path(progress: Progress, folder: str, stretches: list[dict[str, Any]], clean: bool) -> dict[str, Any]:
+    """Make a walk along a drawn path."""
+    from marey.studio.panels.graph_turns import explain_deviation
 
-    progress(0.3, "looking for a way")
+    progress(0.3, "searching")
     graph = _graph(folder)
     path, ends = smoothed_path([each["points"] for each in stretches])
     styles = _styles([each["label"] for each in stretches], ends, graph.label_names)
@@ -125,11 +125,11 @@ def followed(progress: Progress, folder: str, stretches: list[dict[str, Any]], c
     for k, width in enumerate(_WIDER):
         if found.mean_distance <= _NEAR and found.end_distance <= _NEAR_END:
             break
-        progress(0.4 + 0.2 * k, "looking for a nearer way")
+        progress(0.4 + 0.2 * k, "searching for a closer walk")
         other = graph.follow(path, styles=styles, width=width)
-        # A search makes its cost small, in which transitions count too; a person sees how far off it is.
+        # The search minimizes a cost that includes transitions; the user sees the distance.
         found = min(found, other, key=lambda each: each.mean_distance + 0.5 * each.end_distance)
-    progress(0.9, "planting the feet")
+    progress(0.9, "locking feet")
     return {
         "motion": found.walk.motion(clean=clean, name="path"),
         "path": path.round(3).tolist(),
@@ -138,41 +138,43 @@ def followed(progress: Progress, folder: str, stretches: list[dict[str, Any]], c
         "mean_distance": found.mean_distance,
         "largest_distance": found.largest_distance,
         "end_distance": found.end_distance,
-        "why": why_off(graph, found, styles),
+        "why": explain_deviation(graph, found, styles),
     }
 
 
 def smoothed_path(strokes: Sequence[Sequence[Sequence[float]]]) -> tuple[Floats, Floats]:
-    """Lines drawn one after the other as one path (N, 2), and (S,) metres where each ends; the hand trembles less."""
+    """Join and smooth drawn segments; returns the path (N, 2) and the arc lengths (S,) at which segments end."""
     from marey.maths.filters import gaussian
 
     lines = [np.array(stroke, dtype=np.float64).reshape(-1, 2) for stroke in strokes]
     lines = [line for line in lines if len(line)]
     if not lines:
-        raise InvalidValue("there is no path; draw one on the ground")
+        raise InvalidValue("there is no path; press Draw and draw one on the ground")
     points = np.concatenate(lines)
-    gone = _gone(points)
-    if gone[-1] < _SHORTEST:
-        raise InvalidValue(f"a path is at least {_SHORTEST:g} m long, got {gone[-1]:.2f} m; draw a longer one")
-    at = np.linspace(0.0, gone[-1], int(np.ceil(gone[-1] / _SPACING)) + 1)
-    even = np.stack([np.interp(at, gone, points[:, k]) for k in (0, 1)], axis=1)
+    arc_lengths = _arc_lengths(points)
+    if arc_lengths[-1] < _MIN_LENGTH:
+        raise InvalidValue(
+            f"the path must be at least {_MIN_LENGTH:g} m long, got {arc_lengths[-1]:.2f} m; draw a longer one"
+        )
+    at = np.linspace(0.0, arc_lengths[-1], int(np.ceil(arc_lengths[-1] / _SPACING)) + 1)
+    even = np.stack([np.interp(at, arc_lengths, points[:, k]) for k in (0, 1)], axis=1)
     smooth = np.asarray(gaussian(even, _TREMBLE / _SPACING))
     smooth[0], smooth[-1] = even[0], even[-1]
-    lasts = gone[np.cumsum([len(line) for line in lines]) - 1]
-    return smooth, np.interp(lasts, at, _gone(smooth))
+    lasts = arc_lengths[np.cumsum([len(line) for line in lines]) - 1]
+    return smooth, np.interp(lasts, at, _arc_lengths(smooth))
 
 
-def _gone(points: Floats) -> Floats:
-    """(N,) metres along a path."""
+def _arc_lengths(points: Floats) -> Floats:
+    """Return (N,) cumulative arc lengths in meters."""
     return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
 
 
 def _styles(labels: list[str | None], ends: Floats, names: tuple[str, ...]) -> list[tuple[float, str]] | None:
-    """The labels along a path as `follow` takes them; neighbours of one label are one stretch."""
+    """Return the labels along a path as for `follow`; neighbors with the same label are merged."""
     if all(label is None for label in labels):
         return None
     if any(label is None for label in labels):
-        raise InvalidValue(f"either every stretch of the path has a label or none has; there are {', '.join(names)}")
+        raise InvalidValue(f"choose a style for every segment of the path or for none; available: {', '.join(names)}")
     out: list[tuple[float, str]] = []
     for label, end in zip(labels, ends.tolist(), strict=True):
         if out and out[-1][1] == label:
@@ -187,12 +189,12 @@ def _graph(folder: str) -> Any:
     return MotionGraph.load(Path(folder) / _GRAPH)
 
 
-def _loaded(progress: Progress, motions: list[Motion], files: list[list[str]]) -> tuple[list[Motion], list[str]]:
-    """The motions and the files' own of the same skeleton; and the files that were left out, with the reason."""
+def _load_clips(progress: Progress, motions: list[Motion], files: list[list[str]]) -> tuple[list[Motion], list[str]]:
+    """Return the motions and those files with the same skeleton; and the skipped files with reasons."""
     from marey.core.placement import check_same_skeleton
     from marey.io import load_motion
 
-    given, left_out = list(motions), []
+    given, skipped = list(motions), []
     for k, (path, shown) in enumerate(files):
         progress(0.2 * k / len(files), f"reading {shown}")
         try:
@@ -200,7 +202,7 @@ def _loaded(progress: Progress, motions: list[Motion], files: list[list[str]]) -
             if given:
                 check_same_skeleton(given[0].skeleton, motion.skeleton, "a graph")
         except MareyError as error:
-            left_out.append(f"{shown}: {error.message if isinstance(error, FileError) else error}")
+            skipped.append(f"{shown}: {error.message if isinstance(error, FileError) else error}")
             continue
         given.append(motion)
-    return given, left_out
+    return given, skipped

@@ -1,4 +1,4 @@
-"""What the panel Layer says and is told."""
+"""Messages of the Layers & gaze panel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from marey.studio.messages import Message, MotionInfo
 
 @dataclass(frozen=True, slots=True)
 class SpliceMotions(Message):
-    """The upper body of one motion on the lower body of another, in step; both have to walk or run.
+    """Put the upper body of one motion on the lower body of another, synchronized; both must walk or run.
 
     `align` and `posture` are as for `marey.splice`.
     """
@@ -24,9 +24,9 @@ class SpliceMotions(Message):
 
 @dataclass(frozen=True, slots=True)
 class SpliceDone:
-    """The motion, how alike the steps of both are in metres, from when to when the upper clip is taken, in seconds.
+    """The motion, the difference of the steps in meters, and the used range of the upper clip in seconds.
 
-    `leaned` is by how many degrees the upper body was turned as a whole, `looped` whether its clip is played on and on.
+    `leaned` is the overall rotation of the upper body in degrees, `looped` whether its clip is looped.
     """
 
     motion: MotionInfo
@@ -40,7 +40,7 @@ class SpliceDone:
 
 @dataclass(frozen=True, slots=True)
 class TransplantLimb(Message):
-    """A part of one motion on another, whatever both do, from `at` seconds of the base on."""
+    """Put a body part of one motion on another, unsynchronized, from `at` seconds of the base on."""
 
     do: ClassVar[str] = "layer_transplant"
     base: str
@@ -52,7 +52,7 @@ class TransplantLimb(Message):
 
 @dataclass(frozen=True, slots=True)
 class TransplantDone:
-    """The motion, and what is to be known of it."""
+    """The motion, with notes."""
 
     motion: MotionInfo
     notes: tuple[str, ...]
@@ -60,7 +60,7 @@ class TransplantDone:
 
 @dataclass(frozen=True, slots=True)
 class LookGoal:
-    """From `time` seconds on look at a point in the world; null goes back to what the motion does by itself."""
+    """From `time` seconds on, look at a point in the world; null returns to the original motion."""
 
     time: float
     point: tuple[float, float, float] | None
@@ -68,10 +68,10 @@ class LookGoal:
 
 @dataclass(frozen=True, slots=True)
 class LookAt(Message):
-    """Let a motion look at points, one after another.
+    """Make a motion look at points, one after another.
 
-    `made` is the motion that an earlier answer carried: it is made again, as while a point is dragged. `steady` lets
-    the eyes take up how the body bobs; `eyes` hangs a joint from the head that points where they look.
+    `made` is an earlier result, which is updated, as while a point is dragged. With `steady`, the eyes compensate
+    for the body's bobbing; `eyes` adds a joint to the head that points along the gaze.
     """
 
     do: ClassVar[str] = "layer_look"
@@ -84,9 +84,9 @@ class LookAt(Message):
 
 @dataclass(frozen=True, slots=True)
 class LookReport:
-    """One look: when it settles, null where there is no time for it, and degrees by which it then misses the point.
+    """One gaze target: when it is reached (null if there is not enough time), and the remaining error in degrees.
 
-    `outside` is how many degrees the point lies beyond where a person can look.
+    `outside` is how many degrees the point lies beyond the range of the gaze map.
     """
 
     time: float
@@ -97,9 +97,9 @@ class LookReport:
 
 @dataclass(frozen=True, slots=True)
 class LookDone:
-    """The motion, its looks, and its gaze: where the eyes are, and the unit vector of where they look.
+    """The motion, its gaze targets, and its gaze: eye positions and unit gaze directions.
 
-    `places` and `directions` are x y z after each other, for every `step`-th frame.
+    `places` and `directions` are flat x y z lists, for every `step`-th frame.
     """
 
     motion: MotionInfo

@@ -1,4 +1,4 @@
-"""Heavy work of the panel Layer, as the worker runs it."""
+"""Worker functions of the Layers & gaze panel."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from marey.studio.work import Progress
 if TYPE_CHECKING:
     from marey.layer.gaze_track import GazeTrack
 
-# Frames whose gaze is told at the most.
-_MOST_GAZES = 3_000
+# Maximum number of frames whose gaze is sent.
+_MAX_GAZES = 3_000
 
 
 def splice(progress: Progress, lower: Motion, upper: Motion, align: str, posture: str) -> dict[str, Any]:
-    """See `marey.studio.panels.layer_messages.SpliceDone`."""
+    """Splice; see `marey.studio.panels.layer_messages.SpliceDone`."""
     from marey.layer.splicing import splice as spliced
 
-    progress(0.0, "bringing the steps together")
+    progress(0.0, "synchronizing the steps")
     chosen: Any = {"align": align, "posture": None if posture == "none" else posture}
     made = spliced(lower, upper, **chosen)
     step = made.source.provenance[-1]
@@ -38,10 +38,10 @@ def splice(progress: Progress, lower: Motion, upper: Motion, align: str, posture
 
 
 def transplant(progress: Progress, base: Motion, donor: Motion, part: str, at: float, ease: float) -> dict[str, Any]:
-    """The motion, and notes."""
+    """Transplant a body part; returns the motion and notes."""
     from marey.layer.transplanting import transplant as transplanted
 
-    progress(0.0, "transplanting")
+    progress(0.0, "combining")
     made = transplanted(base, donor, joints=part, at=at, ease=ease)
     return {"motion": made, "notes": list(made.source.provenance[-1]["notes"])}
 
@@ -49,27 +49,27 @@ def transplant(progress: Progress, base: Motion, donor: Motion, part: str, at: f
 def look(
     progress: Progress, file: str, goals: list[tuple[float, list[float] | None]], steady: bool, eyes: bool
 ) -> dict[str, Any]:
-    """The motion in `file` with a gaze of its own, and what comes of each look.
+    """Make the motion in `file` look at points, and report on each.
 
-    Without eyes only some joints turn: they come as `joints` (K,) with `rotations` (F, K, 4), which is quick for long
-    motions, and the step of provenance beside them. With eyes there is one joint more: it is all in `motion`.
+    Without eyes, only some joints change: returned as `joints` (K,) with `rotations` (F, K, 4), which is fast for
+    long motions, and the provenance step. With eyes, there is an additional joint: the result is in `motion`.
     """
     from marey.layer.gaze_map import GazeMap
 
     motion = _motion(file)
     track = GazeMap.default().trace(motion, goals, steady=steady, eyes="add" if eyes else None)
-    step = -(-len(motion) // _MOST_GAZES)
-    told: dict[str, Any] = {
-        "looks": _looks(track),
+    step = -(-len(motion) // _MAX_GAZES)
+    info: dict[str, Any] = {
+        "looks": _describe_looks(track),
         "step": step,
         "places": track.places[::step].round(4).ravel().tolist(),
         "directions": track.directions[::step].round(4).ravel().tolist(),
         "notes": list(track.notes),
     }
     if eyes:
-        return told | {"motion": track.motion}
+        return info | {"motion": track.motion}
     turned = np.flatnonzero((track.motion.rotations != motion.rotations).any(axis=(0, 2)))
-    return told | {
+    return info | {
         "joints": turned,
         "rotations": track.motion.rotations[:, turned],
         "record": dict(track.motion.source.provenance[-1]),
@@ -83,7 +83,7 @@ def _motion(path: str) -> Motion:
     return load_motion(path)
 
 
-def _looks(track: GazeTrack) -> list[dict[str, Any]]:
+def _describe_looks(track: GazeTrack) -> list[dict[str, Any]]:
     misses = track.misses()
     out = []
     for each in track.looks:

@@ -1,4 +1,4 @@
-"""Look: open files, show them, edit what is known about them, and take them away again."""
+"""View panel: open files, edit their contacts and labels, and export them."""
 
 from __future__ import annotations
 
@@ -48,41 +48,41 @@ from marey.studio.registry import command
 if TYPE_CHECKING:
     from marey.studio.session import Session
 
-# Labels of one motion, and letters of a label's name: more than people write.
-MOST_LABELS = 5_000
-LONGEST_LABEL = 200
+# Limits: labels of one motion, and characters of a label's name.
+MAX_LABELS = 5_000
+MAX_LABEL_CHARS = 200
 
 
 @command(ListFolder, reads=True)
 def list_folder(session: Session, message: ListFolder) -> FolderList:
-    """The folder's motion files."""
-    return session.places.listed()
+    """List the folder's motion files."""
+    return session.places.list_files()
 
 
 @command(OpenFile)
 def open_file(session: Session, message: OpenFile) -> MotionInfo:
     """Load a file."""
-    from marey.studio.opening import open_figure
+    from marey.studio.opening import open_recording
 
-    opened = open_figure(session.places, message.path, message.where, message.clip)
+    opened = open_recording(session.places, message.path, message.where, message.clip)
     return session.info(session.motions.add(opened))
 
 
 @command(GetMotion, reads=True)
 def get_motion(session: Session, message: GetMotion) -> MotionInfo:
-    """What is known of a motion."""
+    """Describe a motion."""
     return session.info(message.motion)
 
 
 @command(GetFrames, reads=True)
 def get_frames(session: Session, message: GetFrames) -> Binary:
-    """Frames to draw."""
+    """Return frames to draw."""
     return session.motions.frames(message.motion, message.start, message.stop)
 
 
 @command(GetCurves, reads=True)
 def get_curves(session: Session, message: GetCurves) -> CurveSet:
-    """Values over time."""
+    """Return curves over time."""
     from marey.studio.curves import curves_of
 
     return curves_of(session.motions.motion(message.motion), message.curve, message.joint)
@@ -90,7 +90,7 @@ def get_curves(session: Session, message: GetCurves) -> CurveSet:
 
 @command(GetCloud, reads=True)
 def get_cloud(session: Session, message: GetCloud) -> Cloud:
-    """The points by which a frame is compared with others."""
+    """Return the point cloud by which a frame is compared with others."""
     from marey.studio.curves import cloud_of
 
     return cloud_of(session.motions.figure(message.motion), message.frame, message.window)
@@ -98,25 +98,25 @@ def get_cloud(session: Session, message: GetCloud) -> Cloud:
 
 @command(CloseMotion)
 def close_motion(session: Session, message: CloseMotion) -> Nothing:
-    """Forget a motion."""
+    """Close a motion."""
     session.motions.close(message.motion)
     return Nothing()
 
 
 @command(DetectContacts)
 async def detect_contacts(session: Session, message: DetectContacts) -> MotionInfo:
-    """Find contacts, in the worker."""
+    """Detect contacts, in the worker."""
     before = session.motions.motion(message.motion)
     found = await session.jobs.run("marey.studio.work:detect", motion=before, hands=message.hands, floor=message.floor)
     made = found["motion"]
     after = replace(before, contacts=made.contacts, source=replace(before.source, floor=made.source.floor))
-    session.motions.change(message.motion, before, after, "contacts found")
+    session.motions.change(message.motion, before, after, "contacts detected")
     return session.info(message.motion)
 
 
 @command(SetContacts)
 def set_contacts(session: Session, message: SetContacts) -> MotionInfo:
-    """Contacts as edited on the timeline."""
+    """Set contacts edited on the timeline."""
     from marey.studio.annotate import with_lanes
 
     before = session.motions.motion(message.motion)
@@ -126,15 +126,15 @@ def set_contacts(session: Session, message: SetContacts) -> MotionInfo:
 
 @command(SetLabels)
 def set_labels(session: Session, message: SetLabels) -> MotionInfo:
-    """Labels as edited on the timeline."""
+    """Set labels edited on the timeline."""
     from marey.core.labels import Label, Labels
 
     before = session.motions.motion(message.motion)
-    if len(message.labels) > MOST_LABELS:
-        raise InvalidValue(f"expected up to {MOST_LABELS} labels on a motion, got {len(message.labels)}")
+    if len(message.labels) > MAX_LABELS:
+        raise InvalidValue(f"expected at most {MAX_LABELS} labels on a motion, got {len(message.labels)}")
     for one in message.labels:
-        if len(one.name) > LONGEST_LABEL:
-            raise InvalidValue(f"expected a label's name of up to {LONGEST_LABEL} letters, got {len(one.name)}")
+        if len(one.name) > MAX_LABEL_CHARS:
+            raise InvalidValue(f"expected a label name of at most {MAX_LABEL_CHARS} characters, got {len(one.name)}")
     labels = Labels(tuple(Label(one.name, one.start, one.stop) for one in message.labels))
     session.motions.change(message.motion, before, replace(before, labels=labels), "labels edited")
     return session.info(message.motion)
@@ -142,10 +142,10 @@ def set_labels(session: Session, message: SetLabels) -> MotionInfo:
 
 @command(SaveSidecar)
 def save_sidecar(session: Session, message: SaveSidecar) -> Saved:
-    """Contacts and labels into the sidecar."""
-    from marey.studio.annotate import save_beside
+    """Save contacts and labels to the sidecar."""
+    from marey.studio.annotate import write_annotations
 
-    path = save_beside(session.places, session.motions.opened(message.motion))
+    path = write_annotations(session.places, session.motions.opened(message.motion))
     session.motions.mark_saved(message.motion)
     url = session.places.offer(path) if session.motions.opened(message.motion).where == "uploads" else None
     return Saved(path.name, url, session.info(message.motion))
@@ -153,21 +153,21 @@ def save_sidecar(session: Session, message: SaveSidecar) -> Saved:
 
 @command(Undo)
 def undo(session: Session, message: Undo) -> MotionInfo:
-    """One step back."""
+    """Undo one step."""
     session.motions.step(message.motion, back=True)
     return session.info(message.motion)
 
 
 @command(Redo)
 def redo(session: Session, message: Redo) -> MotionInfo:
-    """One step forward again."""
+    """Redo one step."""
     session.motions.step(message.motion, back=False)
     return session.info(message.motion)
 
 
 @command(Export)
 def export(session: Session, message: Export) -> Exported:
-    """A file for download."""
+    """Prepare a file for download."""
     from marey.studio.exporting import export_motions
 
     motions = [session.motions.motion(each) for each in message.motions]
@@ -180,7 +180,7 @@ def export(session: Session, message: Export) -> Exported:
 
 @command(SaveInFolder)
 def save_in_folder(session: Session, message: SaveInFolder) -> SavedInFolder:
-    """A file in the opened folder."""
+    """Save a motion to the open folder."""
     from marey.studio.exporting import free_name
     from marey.studio.exporting import save_in_folder as save
 
@@ -190,7 +190,7 @@ def save_in_folder(session: Session, message: SaveInFolder) -> SavedInFolder:
 
 @command(FreeName, reads=True)
 def offer_name(session: Session, message: FreeName) -> NameFound:
-    """A name for a file."""
+    """Suggest a free file name."""
     from marey.studio.exporting import free_name
 
     return NameFound(free_name(session.places, message.name))
@@ -198,30 +198,30 @@ def offer_name(session: Session, message: FreeName) -> NameFound:
 
 @command(StartLive)
 async def start_live(session: Session, message: StartLive) -> LiveStarted:
-    """Play a motion as a stream."""
+    """Play a motion as a live stream."""
     from marey.studio.live import MotionPlayer
 
     figure = session.motions.figure(message.motion)
-    turn = session.live.turn()
+    ticket = session.live.take_ticket()
     player = await asyncio.to_thread(MotionPlayer, figure, message.rate)
-    return session.live.start(player, message.rate, turn)
+    return session.live.start(player, message.rate, ticket)
 
 
 @command(StopLive)
 async def stop_live(session: Session, message: StopLive) -> Nothing:
-    """End the stream."""
+    """Stop the stream."""
     session.live.stop(message.stream)
     return Nothing()
 
 
 @command(EchoFrame, reads=True)
 async def echo_frame(session: Session, message: EchoFrame) -> Nothing:
-    """A frame has been seen by the page."""
-    session.live.echoed(message.stream, message.frame, message.sent)
+    """Record that the page has shown a frame."""
+    session.live.record_echo(message.stream, message.frame, message.sent)
     return Nothing()
 
 
 @command(LiveFigures, reads=True)
 async def live_figures(session: Session, message: LiveFigures) -> LiveReport:
-    """How the stream does."""
+    """Return statistics of the stream."""
     return session.live.report()

@@ -1,4 +1,4 @@
-"""What the panel Look says and is told."""
+"""Messages of the View panel."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ExportFormat = Literal["bvh", "glb", "npz"]
 
 @dataclass(frozen=True, slots=True)
 class ListFolder(Message):
-    """The motion files of the opened folder, none of which is loaded for it."""
+    """List the motion files of the open folder without loading them."""
 
     do: ClassVar[str] = "list"
 
 
 @dataclass(frozen=True, slots=True)
 class OpenFile(Message):
-    """Load a file of the folder, or one that was uploaded; `clip` chooses one of a GLB's."""
+    """Load a file from the folder or the uploads; `clip` selects a clip of a GLB file."""
 
     do: ClassVar[str] = "open"
     path: str
@@ -30,7 +30,7 @@ class OpenFile(Message):
 
 @dataclass(frozen=True, slots=True)
 class GetMotion(Message):
-    """What there is to know of a motion besides its frames."""
+    """Describe a motion, without its frames."""
 
     do: ClassVar[str] = "motion"
     motion: str
@@ -38,7 +38,7 @@ class GetMotion(Message):
 
 @dataclass(frozen=True, slots=True)
 class GetFrames(Message):
-    """Frames `start` to `stop`, half-open, as one binary message; at most `block_frames` of the welcome at once."""
+    """Get frames `start` to `stop`, half-open, as one binary message; at most `block_frames` of the welcome."""
 
     do: ClassVar[str] = "frames"
     motion: str
@@ -48,7 +48,7 @@ class GetFrames(Message):
 
 @dataclass(frozen=True, slots=True)
 class GetCurves(Message):
-    """Values over time; `joint` matters for position and rotation."""
+    """Get curves over time; `joint` is used for position and rotation."""
 
     do: ClassVar[str] = "curves"
     motion: str
@@ -58,7 +58,7 @@ class GetCurves(Message):
 
 @dataclass(frozen=True, slots=True)
 class GetCloud(Message):
-    """The point cloud of the frames around one."""
+    """Get the point cloud around a frame."""
 
     do: ClassVar[str] = "cloud"
     motion: str
@@ -68,7 +68,7 @@ class GetCloud(Message):
 
 @dataclass(frozen=True, slots=True)
 class CloseMotion(Message):
-    """Forget a motion."""
+    """Close a motion."""
 
     do: ClassVar[str] = "close"
     motion: str
@@ -76,7 +76,7 @@ class CloseMotion(Message):
 
 @dataclass(frozen=True, slots=True)
 class DetectContacts(Message):
-    """Find the floor and what touches it; `floor` in metres where it is known."""
+    """Detect the floor and contacts; `floor` is its height in meters if known."""
 
     do: ClassVar[str] = "detect_contacts"
     motion: str
@@ -86,7 +86,7 @@ class DetectContacts(Message):
 
 @dataclass(frozen=True, slots=True)
 class LaneEdit:
-    """The intervals of one contact point, all of them."""
+    """All intervals of one contact point."""
 
     name: str
     intervals: tuple[tuple[int, int], ...]
@@ -94,7 +94,7 @@ class LaneEdit:
 
 @dataclass(frozen=True, slots=True)
 class SetContacts(Message):
-    """Contacts as edited; points that are not named keep theirs. A motion without contacts gets the usual points."""
+    """Set edited contacts; other points keep theirs. A motion without contacts gets the default points."""
 
     do: ClassVar[str] = "set_contacts"
     motion: str
@@ -103,7 +103,7 @@ class SetContacts(Message):
 
 @dataclass(frozen=True, slots=True)
 class SetLabels(Message):
-    """Labels as edited, all of them."""
+    """Set all labels."""
 
     do: ClassVar[str] = "set_labels"
     motion: str
@@ -112,7 +112,7 @@ class SetLabels(Message):
 
 @dataclass(frozen=True, slots=True)
 class SaveSidecar(Message):
-    """Write contacts and labels into the sidecar beside the motion's file."""
+    """Save contacts and labels to the sidecar of the motion's file."""
 
     do: ClassVar[str] = "save_sidecar"
     motion: str
@@ -120,7 +120,7 @@ class SaveSidecar(Message):
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What was written, and the motion as it stands now; for a file that was uploaded, `url` is where to fetch it."""
+    """The saved file and the current motion; for an uploaded file, `url` is the download address."""
 
     path: str
     url: str | None
@@ -129,7 +129,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Undo(Message):
-    """Take back the last change of a motion."""
+    """Undo the last change to a motion."""
 
     do: ClassVar[str] = "undo"
     motion: str
@@ -137,7 +137,7 @@ class Undo(Message):
 
 @dataclass(frozen=True, slots=True)
 class Redo(Message):
-    """Make the change again that was last taken back."""
+    """Redo the last undone change."""
 
     do: ClassVar[str] = "redo"
     motion: str
@@ -145,7 +145,7 @@ class Redo(Message):
 
 @dataclass(frozen=True, slots=True)
 class Export(Message):
-    """Make a file for download; several motions go into one GLB. `name` is without suffix."""
+    """Prepare a file for download; several motions go into one GLB. `name` has no suffix."""
 
     do: ClassVar[str] = "export"
     motions: tuple[str, ...]
@@ -155,9 +155,9 @@ class Export(Message):
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """Where the file can be fetched, with the page's cookie.
+    """The download address, which needs the page's cookie.
 
-    `sidecar` is where its contacts, labels and floor can be, which no format holds; null where it has none.
+    `sidecar` is the address of its contacts, labels and floor, which no format stores; null if it has none.
     """
 
     url: str
@@ -169,7 +169,7 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class SaveInFolder(Message):
-    """Write a motion with its sidecar into the opened folder; `name` is without suffix. Nothing is ever replaced."""
+    """Save a motion and its sidecar to the open folder; `name` has no suffix. Never overwrites files."""
 
     do: ClassVar[str] = "save_in_folder"
     motion: str
@@ -179,7 +179,7 @@ class SaveInFolder(Message):
 
 @dataclass(frozen=True, slots=True)
 class SavedInFolder:
-    """The file's path in the folder, or null where the name is taken; `free` is one that is not."""
+    """The file's path in the folder, or null if the name is taken; `free` is a free name."""
 
     path: str | None
     free: str
@@ -187,7 +187,7 @@ class SavedInFolder:
 
 @dataclass(frozen=True, slots=True)
 class FreeName(Message):
-    """A name like this one that no motion of the opened folder has."""
+    """Get a similar name that no motion in the open folder has."""
 
     do: ClassVar[str] = "free_name"
     name: str
@@ -195,6 +195,6 @@ class FreeName(Message):
 
 @dataclass(frozen=True, slots=True)
 class NameFound:
-    """The name, without suffix."""
+    """The name without suffix."""
 
     name: str

@@ -1,4 +1,4 @@
-"""A rest pose that was put before a motion, left out of it; what is said of the motion still fits its file."""
+"""Map contacts and labels of a motion whose leading rest pose was trimmed back to the frames of its file."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from marey.core.motion import Motion
 
 
 def annotations_in_file(motion: Motion, first: Motion) -> tuple[Contacts | None, Labels]:
-    """Contacts and labels by the frames of the file, which `first` was read from.
+    """Return contacts and labels in frames of the file that `first` was read from.
 
-    Of frames that were left out at the beginning it says what `first` says.
+    The trimmed leading frames keep the annotations they have in `first`.
     """
     left = len(first) - len(motion)
     if left <= 0:
@@ -26,7 +26,7 @@ def annotations_in_file(motion: Motion, first: Motion) -> tuple[Contacts | None,
         if before is None:
             before = np.zeros((left, len(contacts.points)), dtype=bool)
         contacts = replace(contacts, mask=np.concatenate([before, contacts.mask]))
-    # What begins with the motion may have begun before it.
+    # A label that starts with the trimmed motion may have started earlier in the file.
     begun = {label.name: label.start for label in reversed(tuple(first.labels)) if label.start < left}
     labels = [
         label._replace(start=begun[label.name] if not label.start and label.name in begun else label.start + left)

@@ -1,4 +1,4 @@
-"""The ways to drive a figure, each with its own stream: what it can be asked for, and what it could reach."""
+"""Controllers for driving a character: each has a stream, the requests it accepts, and its reach."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from marey.studio.panels.author_messages import CharacterRange
 from marey.studio.panels.drive_messages import DriveNode, Feet
 from marey.studio.panels.drive_steering import Steering
 
-# Seconds ahead of which the reach is drawn where no clips are chosen one by one, and frames between two drawings.
+# Look-ahead (s) of the drawn reach if clips are not chosen one by one, and frames between updates.
 _AHEAD, _EVERY = 1.0, 6
-# Edges that are looked at for what a graph can reach, and frames of clips that are like the one that is shown.
-_MOST_EDGES, _ALIKE = 400, 600
-# Directions in which the furthest point is drawn.
+# Limits: edges searched for a graph's reach, and similar frames for motion matching.
+_MAX_EDGES, _ALIKE = 400, 600
+# Number of directions in which the furthest point is drawn.
 _SECTORS = 36
-# m/s, quantiles of the clips' own between which speeds can be asked for.
+# Quantiles of the clips' speeds between which speeds can be requested.
 _SPEEDS = (0.02, 0.98)
-# m/s between the speeds for which a graph has direction tables.
+# Step (m/s) between the speeds of a graph's direction tables.
 _PACE = 0.25
-# Of a clip's name that is told with each frame.
-_LETTERS = 40
+# Maximum length of a clip's name sent with each frame.
+_MAX_NAME_CHARS = 40
 
 Lines = Sequence[Floats]
 
 
 class Driver(Protocol):
-    """A stream that can be driven.
+    """A stream that the user can control.
 
-    nodes : what it can be told to do. speed : m/s that can be asked for, or None. usual : m/s while none is.
-    floor : metres.
+    nodes : its actions. speed : range of speeds in m/s, or None. usual : default speed in m/s.
+    floor : height in meters.
     """
 
     stream: Stream
@@ -57,21 +57,21 @@ class Driver(Protocol):
 
     @property
     def delay(self) -> int:
-        """Frames by which what is shown is late."""
+        """Display delay in frames."""
 
     @property
     def doing(self) -> str:
-        """What plays."""
+        """Name of what plays."""
 
-    def ask(self, wish: Mapping[str, Any]) -> None:
-        """All wishes, in the stream's world: direction, floor, point, node, speed, values."""
+    def request(self, request: Mapping[str, Any]) -> None:
+        """Set the complete request, in the stream's world: direction, floor, point, node, speed, values."""
 
     def reach(self, place: Floats) -> Lines | None:
-        """Lines (n, 2) around where a figure at a place, rigid2d, could be next; None where that is as before."""
+        """Return lines (n, 2) around where a character at a placement (rigid2d) can be next; None if unchanged."""
 
 
-class _Other:
-    """What all ways have in common that take directions alone."""
+class _DirectionDriver:
+    """Common base of controllers that take only directions and speeds."""
 
     nodes: tuple[DriveNode, ...] = ()
     speed: tuple[float, float] | None = None
@@ -86,23 +86,23 @@ class _Other:
 
     @property
     def delay(self) -> int:
-        """Frames by which what is shown is late."""
+        """Display delay in frames."""
         return int(self.raw.delay)
 
-    def ask(self, wish: Mapping[str, Any]) -> None:
-        """Direction and speed."""
-        asked = {} if wish.get("direction") is None else {"direction": wish["direction"]}
+    def request(self, request: Mapping[str, Any]) -> None:
+        """Set direction and speed."""
+        asked = {} if request.get("direction") is None else {"direction": request["direction"]}
         self.stream.request(**asked)
-        wished = self.usual if wish.get("speed") is None else float(wish["speed"])
-        if self.speed is not None and wished is not None:
-            self._hurry(min(max(wished, self.speed[0]), self.speed[1]))
+        speed = self.usual if request.get("speed") is None else float(request["speed"])
+        if self.speed is not None and speed is not None:
+            self._set_speed(min(max(speed, self.speed[0]), self.speed[1]))
 
-    def _hurry(self, speed: float) -> None:
-        """Ask for a speed among those that it can be asked for."""
+    def _set_speed(self, speed: float) -> None:
+        """Request a speed within the valid range."""
         self.stream.request(speed=speed)
 
     def reach(self, place: Floats) -> Lines | None:
-        """Every few frames."""
+        """Update the reach every few frames."""
         self._frame += 1
         return self._lines(place) if self._frame % _EVERY == 1 else None
 
@@ -135,15 +135,15 @@ class CharacterDriver:
         self.floor = first.motion(first.middle).source.floor or 0.0
         self._known = {node.name for node in self.nodes}
         names = {"direction", "node", *(each.name for node in self.nodes for each in node.ranges)}
-        self._wishes = names | ({"point"} if any(node.at_point for node in self.nodes) else set())
-        # A node with a request function of its own may know any wish.
+        self._accepted = names | ({"point"} if any(node.at_point for node in self.nodes) else set())
+        # A node with a custom request function may accept any request.
         self._any = any(request_name(node.request) is None for node in graph.nodes.values())
-        self._asked: set[str] = set()
+        self._active: set[str] = set()
         self._seen = 0
 
     @property
     def delay(self) -> int:
-        """Frames by which what is shown is late."""
+        """Display delay in frames."""
         return self._raw.delay
 
     @property
@@ -151,34 +151,34 @@ class CharacterDriver:
         """The node that plays."""
         return self._raw.playing[0]
 
-    def ask(self, wish: Mapping[str, Any]) -> None:
-        """Everything that it knows: wishes stay when the character is changed, and another may have known more.
+    def request(self, request: Mapping[str, Any]) -> None:
+        """Pass on the requests this character accepts: they outlive a change of character, which may accept fewer.
 
-        What was asked for before, and is not any more, is taken back.
+        Requests that are no longer made are withdrawn.
         """
-        node = wish.get("node") if wish.get("node") in self._known else None
+        node = request.get("node") if request.get("node") in self._known else None
         asked = {
-            "direction": wish.get("direction"),
+            "direction": request.get("direction"),
             "node": node,
-            "point": wish.get("point"),
-            "speed": wish.get("speed"),
+            "point": request.get("point"),
+            "speed": request.get("speed"),
         }
-        asked |= wish.get("values") or {}
-        asked = {name: value for name, value in asked.items() if self._any or name in self._wishes}
-        gone = dict.fromkeys(self._asked - set(asked))
-        self._asked = set(asked)
-        self._steering.request(floor=wish.get("floor"), **gone, **asked)
+        asked |= request.get("values") or {}
+        asked = {name: value for name, value in asked.items() if self._any or name in self._accepted}
+        gone = dict.fromkeys(self._active - set(asked))
+        self._active = set(asked)
+        self._steering.request(floor=request.get("floor"), **gone, **asked)
 
     def reach(self, place: Floats) -> Lines | None:
-        """What the clip that was chosen last could have been."""
+        """Return the alternatives of the last choice."""
         if self._seen == self._steering.count:
             return None
         self._seen = self._steering.count
         return self._steering.reach
 
 
-class GraphDriver(_Other):
-    """A motion graph by its direction table."""
+class GraphDriver(_DirectionDriver):
+    """A motion graph with direction tables."""
 
     def __init__(self, graph: MotionGraph, feet: Feet) -> None:
         super().__init__(GraphStream(graph, clean=feet == "clean"), feet)
@@ -186,36 +186,36 @@ class GraphDriver(_Other):
         self._node = -1
         self.floor = float(np.median([floor_of(clip, 0.0) for clip in graph.clips]))
         paces = self._ways.steps * graph.fps
-        low, usual, high = (_paced(float(pace)) for pace in np.quantile(paces, (_SPEEDS[0], 0.5, _SPEEDS[1])))
+        low, usual, high = (_round_speed(float(pace)) for pace in np.quantile(paces, (_SPEEDS[0], 0.5, _SPEEDS[1])))
         if high - low > _PACE:
             self.speed, self.usual = (low, high), usual
         self._tables = _Tables(self.raw)
 
-    def _hurry(self, speed: float) -> None:
-        self._tables.want(_paced(speed))
+    def _set_speed(self, speed: float) -> None:
+        self._tables.request_speed(_round_speed(speed))
 
     @property
     def doing(self) -> str:  # type: ignore[override]
-        """The clip that the next edge begins in."""
+        """The clip in which the next edge starts."""
         graph = self.raw.graph
-        return _short(str(graph.clips[graph.nodes[self.raw.upcoming[0]][0]].name))
+        return _shorten(str(graph.clips[graph.nodes[self.raw.upcoming[0]][0]].name))
 
     def reach(self, place: Floats) -> Lines | None:
-        """All that edges lead to; it changes with each."""
+        """Return what the next edges lead to; updated with each edge."""
         node, carried = self.raw.upcoming
         if node == self._node:
             return None
         self._node = node
-        return _around(self._ends(node, carried), place)
+        return _outline(self._ends(node, carried), place)
 
     def _ends(self, node: int, place: Floats) -> list[tuple[float, float]]:
-        """In plain numbers: it has to be done between two frames."""
+        """Return reachable points; uses plain floats because it must finish between two frames."""
         graph, ways = self.raw.graph, self._ways
         heads, first_out, lengths = graph.edges.heads, graph.first_out, graph.edges.n_frames
         points: list[tuple[float, float]] = []
         waiting = deque([(node, math.cos(place[0]), math.sin(place[0]), place[1], place[2], round(_AHEAD * graph.fps))])
         seen = 0
-        while waiting and seen < _MOST_EDGES:
+        while waiting and seen < _MAX_EDGES:
             at, c, s, x, z, left = waiting.popleft()
             for edge in range(int(first_out[at]), int(first_out[at + 1])):
                 seen += 1
@@ -231,7 +231,7 @@ class GraphDriver(_Other):
 
 
 class _Tables:
-    """Direction tables of a graph for several speeds, each made when it is first wished for, beside what plays."""
+    """Direction tables of a graph for several speeds, each built in the background on first request."""
 
     def __init__(self, stream: GraphStream) -> None:
         self._stream = stream
@@ -240,8 +240,8 @@ class _Tables:
         self._busy = False
         self._lock = threading.Lock()
 
-    def want(self, speed: float) -> None:
-        """A speed from now on, or from when its table is there."""
+    def request_speed(self, speed: float) -> None:
+        """Request a speed; it applies once its table is ready."""
         with self._lock:
             self._wanted = speed
             if speed in self._ready:
@@ -251,7 +251,7 @@ class _Tables:
                 threading.Thread(target=self._make, daemon=True).start()
 
     def _make(self) -> None:
-        """Tables until that of the newest wish is there."""
+        """Build tables until the newest request is ready."""
         while True:
             with self._lock:
                 speed = self._wanted
@@ -264,7 +264,7 @@ class _Tables:
                 self._ready.add(speed)
 
 
-class MatchingDriver(_Other):
+class MatchingDriver(_DirectionDriver):
     """Motion matching."""
 
     def __init__(self, data: MatchingData, feet: Feet) -> None:
@@ -277,22 +277,22 @@ class MatchingDriver(_Other):
 
     @property
     def doing(self) -> str:  # type: ignore[override]
-        """The clip that plays."""
+        """The current clip."""
         reel = self.raw.data.reel
-        return _short(str(reel.names[reel.clip_of(self.raw.row)]))
+        return _shorten(str(reel.names[reel.clip_of(self.raw.row)]))
 
     def _lines(self, place: Floats) -> Lines:
-        """Around where frames lead whose pose is like the one that is shown."""
+        """Return the outline of where frames with a similar pose lead."""
         features = self.raw.data.features
         pose = features.values[:, features.n_path :]
         apart = ((pose - features.all_values[self.raw.row, features.n_path :]) ** 2).sum(axis=1)
         alike = np.argpartition(apart, min(_ALIKE, len(apart) - 1))[:_ALIKE]
         last = 2 * (len(features.ahead) - 1)
         ends = features.values[alike, last : last + 2] / features.scale[last : last + 2]
-        return _around(rigid2d.apply(place, ends), place)
+        return _outline(rigid2d.apply(place, ends), place)
 
 
-class TreeDriver(_Other):
+class TreeDriver(_DirectionDriver):
     """A blend tree."""
 
     def __init__(self, tree: BlendTree, feet: Feet) -> None:
@@ -303,47 +303,47 @@ class TreeDriver(_Other):
 
     @property
     def doing(self) -> str:  # type: ignore[override]
-        """How the knobs stand."""
+        """The current parameters."""
         knobs = self.raw.knobs
         turn = f"turn {math.degrees(knobs['turn']):.0f}°/s" if "turn" in knobs else ""
         return f"{turn} {knobs['speed']:.2f} m/s" if "speed" in knobs else turn
 
     def _lines(self, place: Floats) -> Lines:
-        """Where each loop would take the figure."""
+        """Return the outline of where each loop leads."""
         table = self.raw.tree.table
         turned = table.turn_rates * _AHEAD
         way = table.speeds * _AHEAD * np.sinc(0.5 * turned / np.pi)
         ends = np.stack([way * np.sin(0.5 * turned), way * np.cos(0.5 * turned)], axis=1)
-        return _around(rigid2d.apply(place, ends), place)
+        return _outline(rigid2d.apply(place, ends), place)
 
 
 def make_data(clips: Sequence[Motion]) -> MatchingData:
-    """What motion matching searches in."""
+    """Build the motion matching database."""
     return MatchingData.build(clips)
 
 
 def make_tree(clips: Sequence[Motion]) -> BlendTree:
-    """A blend tree of the strides in some walks."""
+    """Build a blend tree from the strides of walks."""
     from marey.control.siblings import siblings
 
     made = siblings(clips, kinds=("blend tree",), lock=False)["blend tree"]()
     if not isinstance(made, BlendTreeStream):
-        raise InvalidValue("these clips make no blend tree")
+        raise InvalidValue("cannot build a blend tree from these clips; use walks that turn left and right")
     return made.tree
 
 
-def _paced(speed: float) -> float:
-    """The nearest speed for which a graph has a table."""
+def _round_speed(speed: float) -> float:
+    """Round to the nearest speed for which a graph has a table."""
     return round(speed / _PACE) * _PACE
 
 
-def _short(name: str) -> str:
-    """A clip's name as it is told with each frame."""
-    return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1].rstrip()}…"
+def _shorten(name: str) -> str:
+    """Shorten a clip's name to send with each frame."""
+    return name if len(name) <= _MAX_NAME_CHARS else f"{name[: _MAX_NAME_CHARS - 1].rstrip()}…"
 
 
-def _around(points: Any, place: Floats) -> Lines:
-    """A line from a place through the furthest of points (n, 2) in each direction as seen from there."""
+def _outline(points: Any, place: Floats) -> Lines:
+    """Return a line from a placement through the furthest of points (n, 2) in each direction."""
     apart = np.asarray(points, dtype=np.float64).reshape(-1, 2) - place[1:]
     if len(apart) < 3:
         return []

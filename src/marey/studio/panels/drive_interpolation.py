@@ -1,4 +1,4 @@
-"""Streams with few frames per second, shown with as many as the eye wants."""
+"""Interpolate streams with low frame rates for smooth display."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from marey.core.protocols import Stream
 from marey.core.skeleton import Skeleton
 from marey.maths import quat
 
-# Frames per second below which frames are put between a stream's own.
-LEAST = 60.0
+# Streams below this rate (frames per second) are interpolated.
+MIN_FPS = 60.0
 
 
 class Pose(NamedTuple):
-    """Root (3,), local rotations (J, 4), and bones (J, 3) where they are not the skeleton's."""
+    """Root position (3,), local rotations (J, 4), and bone offsets (J, 3) if they differ from the skeleton's."""
 
     root: Floats
     rotations: Floats
     bones: Floats | None
 
 
-class Fine:
-    """The poses of a stream, `times` as often as it makes them; where that is more than once, up to a frame late.
+class InterpolatedStream:
+    """Poses of a stream, interpolated to `times` its rate. If `times` > 1, poses are up to one frame late.
 
-    fps : poses per second. delay : seconds by which they are late, beside the stream's own delay.
+    fps : poses per second. delay : seconds of delay, in addition to the stream's own.
     """
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
-        self.times = max(1, math.ceil(LEAST / stream.fps - 1e-6))
+        self.times = max(1, math.ceil(MIN_FPS / stream.fps - 1e-6))
         self.fps = stream.fps * self.times
         self.delay = (self.times - 1) / self.fps
         first = stream.frame()
@@ -41,23 +41,23 @@ class Fine:
         self._step = 0
 
     def pose(self) -> Pose:
-        """The next one."""
+        """Return the next pose."""
         step, self._step = self._step, (self._step + 1) % self.times
         if self._next is None:
             self._next = _pose(self._stream.frame())
         if step:
-            return self._between(self._last, self._next, step / self.times)
+            return self._interpolate(self._last, self._next, step / self.times)
         self._last, self._next = self._next, None
         return self._last
 
-    def _between(self, last: Pose, after: Pose, share: float) -> Pose:
+    def _interpolate(self, last: Pose, after: Pose, alpha: float) -> Pose:
         bones = None
         if last.bones is not None or after.bones is not None:
             own = self.skeleton.offsets
             a, b = (own if pose.bones is None else pose.bones for pose in (last, after))
-            bones = a + share * (b - a)
-        root = last.root + share * (after.root - last.root)
-        return Pose(root, quat.slerp(last.rotations, after.rotations, share), bones)
+            bones = a + alpha * (b - a)
+        root = last.root + alpha * (after.root - last.root)
+        return Pose(root, quat.slerp(last.rotations, after.rotations, alpha), bones)
 
 
 def _pose(frame: Motion) -> Pose:

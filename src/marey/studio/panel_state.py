@@ -1,4 +1,4 @@
-"""What panels keep between the commands of one page."""
+"""State that panels keep between commands of one page."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 Value = TypeVar("Value")
 
 
-class Kept(dict[str, Any]):
-    """Values by name. Commands run on threads, several at once: what one of them begins, the others have to find."""
+class PanelState(dict[str, Any]):
+    """Values by name. Thread-safe: commands run on several threads at once and must share one value."""
 
     def __init__(self) -> None:
         super().__init__()
         self._making = threading.RLock()
 
-    def once(self, name: str, make: Callable[[], Value]) -> Value:
-        """What is kept under a name; where nothing is, it is made, once for all who ask."""
+    def get_or_create(self, name: str, make: Callable[[], Value]) -> Value:
+        """Return the value stored under a name, creating it exactly once if it does not exist."""
         with self._making:
             if name not in self:
                 self[name] = make()

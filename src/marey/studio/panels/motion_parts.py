@@ -1,6 +1,6 @@
-"""A motion that is made again and again while something is dragged: it stays one motion, without a history.
+"""Motions that are recomputed continuously while the user drags something; they have no undo history.
 
-What the worker sends of it each time is what changes, as plain arrays: a whole file would take as long as making it.
+The worker sends only the parts that change, as plain arrays: writing a file would take as long as the computation.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from marey.studio.session import Session
 
 
-def parts_of(motion: Motion) -> dict[str, Any]:
-    """All of a motion but its skeleton and the file that it came from, as arrays and plain data."""
+def to_parts(motion: Motion) -> dict[str, Any]:
+    """Return everything but the skeleton and the source file, as arrays and plain data."""
     contacts = motion.contacts
     points = [] if contacts is None else [[each.name, each.joint, each.offset.tolist()] for each in contacts.points]
     return {
@@ -34,8 +34,8 @@ def parts_of(motion: Motion) -> dict[str, Any]:
     }
 
 
-def motion_from(parts: Mapping[str, Any], like: Motion) -> Motion:
-    """The motion of `parts_of`; `like` is one of the same skeleton and origin."""
+def from_parts(parts: Mapping[str, Any], like: Motion) -> Motion:
+    """Rebuild the motion from `to_parts`; `like` supplies the skeleton and the source."""
     from marey.core.contacts import ContactPoint, Contacts
     from marey.core.labels import Label, Labels
     from marey.core.motion import Motion
@@ -56,18 +56,18 @@ def motion_from(parts: Mapping[str, Any], like: Motion) -> Motion:
     )
 
 
-def made_again(session: Session, name: str | None, motion: Motion, *made_from: str) -> str:
-    """Put `motion` in the place of the open one called `name`, or beside the others where there is none; its id.
+def replace_dragged(session: Session, name: str | None, motion: Motion, *made_from: str) -> str:
+    """Replace the open motion with id `name`, or add `motion` if there is none. Returns its id.
 
-    Nothing is left to undo: a drag would fill the history with what nobody meant to keep.
+    Clears the undo history: a drag would fill it with states that nobody wants back.
     """
     try:
         opened = None if name is None else session.motions.opened(name)
-    except UnknownName:  # it was closed meanwhile
+    except UnknownName:  # closed in the meantime
         opened = None
     if name is None or opened is None:
-        return session.motions.add_made(motion, *made_from)
-    session.motions.change(name, opened.now.figure, motion, "made again")
+        return session.motions.add_result(motion, *made_from)
+    session.motions.change(name, opened.now.figure, motion, "updated")
     del opened.steps[:-1]
     opened.at, opened.made_from = 0, made_from
     return name

@@ -1,4 +1,4 @@
-"""Whether a web from a file is of the motions that are there now, as the worker finds out."""
+"""Match the clips of a saved search index (match web) to the current motions. Runs in the worker."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ import numpy as np
 
 from marey.core.motion import Motion
 from marey.errors import MareyError
-from marey.studio.panels.find_work import read_clips, told_of, web_in
+from marey.studio.panels.find_work import describe_web, open_web, read_clips
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
     from marey.find.match_web import MatchWeb
 
-# Metres, and parts of a unit quaternion, within which frames are the same.
+# Tolerance for equal frames: meters, and components of a unit quaternion.
 _SAME = 1e-6
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 def load(progress: Progress, web: str, files: list[tuple[str, str]], motions: list[Motion]) -> dict[str, Any]:
-    """The web in a file: what can be searched, where its clips are from, and notes on those that do not belong.
+    """Load a web from a file, find the current motion of each of its clips, and note what changed.
 
-    files : names in the folder, and paths.
-    motions : those that are open.
+    files : (name in the folder, path) pairs.
+    motions : the open motions.
 
-    `origins` of the result has for each clip one of `files`, then of `motions`, by number, and which clip of it that
-    is; or None for one that is nowhere, or has changed.
+    In the result, `origins` has one entry per clip: (index into `files` followed by `motions`, clip name), or
+    None if the clip is missing or has changed.
     """
     progress(0.0, "reading")
-    compared = web_in(web)
+    compared = open_web(web)
     origins: list[tuple[int, str] | None] = [None] * len(compared)
     owners = _owners(compared.names, [name for name, _ in files])
     changed: list[str] = []
@@ -41,12 +41,12 @@ def load(progress: Progress, web: str, files: list[tuple[str, str]], motions: li
             continue
         progress(k / len(files), f"checking {name}")
         for clip, motion in _clips(path, name):
-            c = _place(compared, motion, wanted, origins)
+            c = _find_clip(compared, motion, wanted, origins)
             if c is not None:
                 origins[c] = k, clip
         changed += [compared.names[c] for c in wanted if origins[c] is None]
     for k, motion in enumerate(motions, len(files)):
-        c = _place(compared, motion, range(len(compared)), origins)
+        c = _find_clip(compared, motion, range(len(compared)), origins)
         if c is not None:
             origins[c] = k, ""
     changed = [name for name in changed if origins[compared.names.index(name)] is None]
@@ -57,20 +57,20 @@ def load(progress: Progress, web: str, files: list[tuple[str, str]], motions: li
     ]
     fresh = [name for name, _ in files if name not in owners]
     notes = [
-        told
-        for told, names in (
-            ("Changed since: {}. Compare all again to search them as they are.", changed),
-            ("Neither in the folder nor open: {}. They are searched as they were.", absent),
-            ("Not compared yet: {}. Compare all again to search them too.", fresh),
+        text
+        for text, names in (
+            ("Changed since the index was built: {}. Index the clips again to search the current versions.", changed),
+            ("Not in the folder and not open: {}. The search uses the indexed version.", absent),
+            ("Not in the index: {}. Index the clips again to include them.", fresh),
         )
         if names
-        for told in [told.format(_listed(names))]
+        for text in [text.format(_join_names(names))]
     ]
-    return {**told_of(compared), "left_out": [], "notes": notes, "origins": origins}
+    return {**describe_web(compared), "skipped": [], "notes": notes, "origins": origins}
 
 
 def _clips(path: str, name: str) -> list[tuple[str, Motion]]:
-    """The clips of a file; none of one that cannot be read, and so is not what was compared."""
+    """Return the clips of a file; an unreadable file has none."""
     try:
         return read_clips(path, name)
     except MareyError:
@@ -78,7 +78,7 @@ def _clips(path: str, name: str) -> list[tuple[str, Motion]]:
 
 
 def _owners(clips: Sequence[str], files: Iterable[str]) -> list[str | None]:
-    """The file that each clip is of by its name: as files are listed, without suffix, or with a clip's name behind."""
+    """Find each clip's file by name: the listed name, without suffix, or followed by ": CLIP"."""
     by_name: dict[str, str] = {}
     for file in files:
         for called in (file, os.path.splitext(file)[0]):
@@ -86,22 +86,22 @@ def _owners(clips: Sequence[str], files: Iterable[str]) -> list[str | None]:
     return [by_name.get(clip) or by_name.get(clip.rsplit(": ", 1)[0]) for clip in clips]
 
 
-def _place(web: MatchWeb, motion: Motion, among: Iterable[int], taken: list[tuple[int, str] | None]) -> int | None:
-    """Which clip of the web a motion is, frame by frame; of several that are the same the first that is free."""
-    at_rate = _compared(web, motion)
+def _find_clip(web: MatchWeb, motion: Motion, among: Iterable[int], taken: list[tuple[int, str] | None]) -> int | None:
+    """Return the first unassigned clip of the web whose frames equal the motion's."""
+    at_rate = _resample_for_web(web, motion)
     if at_rate is None:
         return None
     return next((c for c in among if taken[c] is None and _same(web.clips[c], at_rate)), None)
 
 
 def is_clip(web: MatchWeb, clip: int, motion: Motion) -> bool:
-    """Whether a clip of the web is this motion, frame by frame."""
-    at_rate = _compared(web, motion)
+    """Return whether a clip of the web equals this motion, frame by frame."""
+    at_rate = _resample_for_web(web, motion)
     return at_rate is not None and _same(web.clips[clip], at_rate)
 
 
-def _compared(web: MatchWeb, motion: Motion) -> Motion | None:
-    """A motion as a web would have it; None for another figure."""
+def _resample_for_web(web: MatchWeb, motion: Motion) -> Motion | None:
+    """Resample a motion to the web's rate and root; None if its skeleton differs."""
     from marey.core.placement import bake_hips_into_root, check_same_skeleton
     from marey.edit.resample import resample
 
@@ -119,6 +119,6 @@ def _same(a: Motion, b: Motion) -> bool:
     return all(bool(np.allclose(x, y, rtol=0.0, atol=_SAME)) for x, y in pairs)
 
 
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+def _join_names(names: list[str]) -> str:
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return ", ".join(names[:_MAX_NAMED]) + more

@@ -1,0 +1,23 @@
+"""Replace a panel's result when its settings change; one slider drag is one undo step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from marey.core.motion import Motion
+    from marey.studio.session import Session
+
+
+def replace_result(
+    session: Session, result: str | None, made: Motion, what: str, merge_undo: bool, *made_from: str
+) -> str:
+    """Replace the open motion `result` with `made`, or add `made` if `result` is not open. Returns the motion's id.
+
+    merge_undo : merge with the previous change, so that both are undone together.
+    """
+    motions = session.motions
+    if result is None or result not in motions.ids():
+        return motions.add_result(made, *made_from)
+    motions.change(result, motions.figure(result), made, what, merge_undo=merge_undo)
+    return result

@@ -1,0 +1,56 @@
+"""Reword library errors for the page: remedies name buttons and panels instead of arguments and options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from marey.errors import InvalidValue, NoResult
+from marey.studio.jobs import WorkFailed
+
+_FORCE = "check “Blend even if very different”"
+_WORDS = (
+    (
+        r"take other motions, crop them by hand, or use force=True or --force all the same",
+        f"choose other clips, or {_FORCE}",
+    ),
+    (r"take another point or length, or use force=True or --force all the same", f"choose another place, or {_FORCE}"),
+    (
+        r"bring one to the other's skeleton with marey\.edit\.retarget or `marey edit retarget`",
+        "the Blend panel can retarget one to the other",
+    ),
+    (
+        r"retarget one(?: of them)? first \(marey\.edit\.retarget, or `marey edit retarget`\)",
+        "the Blend panel can retarget one to the other",
+    ),
+    (r"crop them by hand and use crop=None or --crop none", "crop them by hand and check “Use full clips”"),
+    (r"take a longer stretch of it, or make some rounds of it first \(marey\.edit\.cycle\)", "choose a longer clip"),
+    (r"or say with start and stop where the look lies", "or mark the look on the timeline"),
+    (r"start and stop must be frames of", "the marked range must lie within"),
+    (
+        r"give (?:target_)?pose= or --\S+, a frame in which the figure stands on flat feet",
+        "go to a frame where both feet are flat on the floor, then try again",
+    ),
+)
+
+
+def reword(text: str) -> str:
+    """Replace the library's remedies in a message with those of the page."""
+    for pattern, words in _WORDS:
+        text = re.sub(pattern, words, text)
+    return text
+
+
+@contextmanager
+def reword_errors() -> Iterator[None]:
+    """Reword the library errors raised inside this context."""
+    try:
+        yield
+    except WorkFailed as error:
+        raise WorkFailed(error.kind, reword(str(error))) from None
+    except (InvalidValue, NoResult) as error:
+        text = reword(str(error))
+        if text == str(error):
+            raise
+        raise type(error)(text) from None
