@@ -6,11 +6,11 @@ Numba; without the page, everything but the studio works. MAREY_NO_KERNELS=1 and
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -34,31 +34,18 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if not os.environ.get("MAREY_NO_PAGE"):
-            page = load(Path(self.root) / "web" / "build.py")
-            try:
-                page.build(Path(self.root))
-            except page.PageError as why:
-                self.app.display_warning(f"marey is installed without its studio page: {why}")
-        if not os.environ.get("MAREY_NO_KERNELS"):
-            self.add_kernels(build_data)
+            self.run_script("web/build.py")
+        if not os.environ.get("MAREY_NO_KERNELS") and self.run_script("kernels/build.py"):
+            from packaging.tags import platform_tags
 
-    def add_kernels(self, build_data: dict[str, Any]) -> None:
-        kernels = load(Path(self.root) / "kernels" / "build.py")
-        try:
-            kernels.build(self.app.display_info)
-        except kernels.BuildError as why:
-            self.app.display_warning(f"marey is installed without compiled kernels: {why}")
-            return
-        from packaging.tags import platform_tags
+            build_data["pure_python"] = False
+            build_data["tag"] = f"cp311-abi3-{next(iter(platform_tags()))}"
 
-        build_data["pure_python"] = False
-        build_data["tag"] = f"cp311-abi3-{next(iter(platform_tags()))}"
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"build_{path.parent.name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    def run_script(self, script: str) -> bool:
+        """Run a script that builds something; False if it failed, after it said why."""
+        command = [sys.executable, str(Path(self.root) / script)]
+        # Standard output belongs to the builder.
+        if subprocess.run(command, stdout=sys.stderr, check=False).returncode == 0:
+            return True
+        self.app.display_warning(f"marey is built without what {script} makes; its message is above")
+        return False
